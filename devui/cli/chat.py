@@ -16,8 +16,16 @@ from typing import TYPE_CHECKING, Any, Final
 import click
 
 from devui.cli.follow import newest_number, news_of
-from devui.cli.output import debugger_lines, json_words, output_lines, plain, position_lines
+from devui.cli.output import (
+    debugger_lines,
+    failure_words,
+    json_words,
+    output_lines,
+    plain,
+    position_lines,
+)
 from devui.client import Client
+from devui.debugger.questions.questions import HUMAN_CALLS
 from devui.failures import BadRequestError, ConflictError
 from devui.web.text.visible import readable
 
@@ -40,11 +48,14 @@ def texts(event: Mapping[str, Any]) -> list[str]:
 
 
 def doings(event: Mapping[str, Any]) -> Iterator[str]:
-    """What else happens in it: thoughts, calls, results, files, a transfer, an error."""
+    """What else happens in it: thoughts, calls, results, files, a transfer."""
     for part in _parts(event):
         if _thinks(part) and part.get("text"):
             yield f"thinks: {plain(part['text'])}"
         elif call := part.get("functionCall"):
+            if call.get("name") in HUMAN_CALLS:
+                yield _question(call)
+                continue
             args = ", ".join(f"{k}={json_words(v)}" for k, v in (call.get("args") or {}).items())
             yield f"→ {plain(call.get('name', ''))}({args})"
         elif result := part.get("functionResponse"):
@@ -56,9 +67,23 @@ def doings(event: Mapping[str, Any]) -> Iterator[str]:
         yield f"saves {plain(name)}, version {version}"
     if actions.get("transferToAgent"):
         yield f"transfers to {plain(actions['transferToAgent'])}"
-    if event.get("errorCode") or event.get("errorMessage"):
-        words = (str(event.get(name) or "") for name in ("errorCode", "errorMessage"))
-        yield click.style(plain(": ".join(filter(None, words))), fg="red")
+
+
+def error_words(event: Mapping[str, Any]) -> str:
+    """The error that the event reports, "" for none."""
+    words = (str(event.get(name) or "") for name in ("errorCode", "errorMessage"))
+    return ": ".join(filter(None, words))
+
+
+def _error_line(words: str) -> str:
+    return click.style(f"  {plain(words)}", fg="red")
+
+
+def _question(call: Mapping[str, Any]) -> str:
+    """What the framework asks a person, without the call that is meant for programs."""
+    about = (call.get("args") or {}).get("originalFunctionCall") or {}
+    name = f": {plain(str(about['name']))}" if about.get("name") else ""
+    return f"{HUMAN_CALLS[call['name']]}{name}"
 
 
 def json_line(event: Mapping[str, Any], session_id: str) -> str:
@@ -84,6 +109,8 @@ def _thinks(part: Mapping[str, Any]) -> bool:
     return bool(part.get("thought"))
 
 
+_ADK_LOGGER: Final = "google_adk."
+_TRACEBACK: Final = "\nTraceback (most recent call last):"
 _SEVERAL: Final = 2
 """Choices from which on a person has to choose."""
 _YES: Final = frozenset({"y", "yes", "true", "confirm"})
@@ -98,6 +125,26 @@ def question_lines(form: Mapping[str, Any]) -> list[str]:
     about = [f"  {line}" for line in readable(form["about"]).splitlines()]
     link = [f"  {plain(form['link'])}"] if form["link"] else []
     return [click.style(f"? {readable(form['hint'])}", fg="yellow", bold=True), *about, *link]
+
+
+def answer_words(form: Mapping[str, Any]) -> str:
+    """What can be typed as the one message that answers: `yes (Confirm) or no (Reject)`."""
+    if len(form["choices"]) >= _SEVERAL:
+        return choice_words(form["choices"])
+    if len(form["fields"]) == 1:
+        return plain(form["fields"][0]["label"])
+    return f"a JSON object of {', '.join(map(_short, form['fields']))}"
+
+
+def choice_words(choices: Sequence[Mapping[str, str]]) -> str:
+    """`yes (Confirm) or no (Reject)`: what to type, and what it stands for."""
+    *others, last = [_typed(each) for each in choices]
+    return f"{', '.join(others)} or {last}"
+
+
+def _typed(choice: Mapping[str, str]) -> str:
+    value, label = plain(choice["value"]), plain(choice["label"])
+    return f"{value} ({label})" if value in _YES | _NO and label.casefold() != value else label
 
 
 def filled_in(form: Mapping[str, Any], line: Read, secret: Read) -> dict[str, str] | None:
@@ -163,8 +210,7 @@ def filled_by(form: Mapping[str, Any], text: str) -> dict[str, str]:
 def _choice(form: Mapping[str, Any], line: Read) -> str | None:
     """The value of a choice; None if the person leaves it open."""
     choices = form["choices"]
-    labels = ", ".join(plain(each["label"]) for each in choices)
-    while text := line(f"  {labels}: "):
+    while text := line(f"  {choice_words(choices)}: "):
         value = _match_choice(choices, text)
         if value is not None:
             return value
@@ -254,6 +300,8 @@ class Chat:
     """Whether Ctrl-C has stopped the last run."""
     _newest: int = dataclasses.field(init=False)
     """The number of the newest event that was printed."""
+    _failures: list[tuple[str, list[str]]] = dataclasses.field(init=False, default_factory=list)
+    """Reports of an exception, as text and as lines, until it's known whether it ends the run."""
 
     def __post_init__(self) -> None:
         self._newest = newest_number(self.client, self.session["key"])
@@ -382,16 +430,42 @@ class Chat:
             if news["type"] == "event":
                 self._newest = news["number"]
                 if news["author"] != USER:
-                    self._print(news["event"])
+                    self._print_news(news["event"])
             elif news["type"] == "output" and not self.as_json:
-                _lines(output_lines(news))
+                self._print_output(news)
             elif news["type"] == "position" and news["run"] == run:
+                if news["ended"] is not None:
+                    self._print_failures(news.get("error"))
                 _tell_trouble(news)
                 if news["ended"] is not None:
                     return str(news["status"])
         raise AssertionError("the session's stream ended with an error")
 
-    def _print(self, event: Mapping[str, Any]) -> None:
+    def _print_news(self, event: Mapping[str, Any]) -> None:
+        """Print an event; an error that it reports waits: it may be what ends the run."""
+        if self.as_json or not (words := error_words(event)):
+            self._print_failures(None)
+            self._print(event)
+        else:
+            self._print(event, shows_error=False)
+            self._failures.append((words, [_error_line(words)]))
+
+    def _print_output(self, news: Mapping[str, Any]) -> None:
+        """Print output; what google-adk logs of an exception waits: it may be what ends the run."""
+        if news["text"].startswith(_ADK_LOGGER) and _TRACEBACK in news["text"]:
+            self._failures.append((news["text"], output_lines(news)))
+        else:
+            _lines(output_lines(news))
+
+    def _print_failures(self, error: Mapping[str, Any] | None) -> None:
+        """Print the reports that waited, except those of the error that is shown next."""
+        words = failure_words(error) if error else None
+        for text, lines in self._failures:
+            if words is None or not text.rstrip().endswith(words):
+                _lines(lines)
+        self._failures.clear()
+
+    def _print(self, event: Mapping[str, Any], *, shows_error: bool = True) -> None:
         if self.as_json:
             click.echo(json_line(event, self.session["id"]))
             return
@@ -401,6 +475,8 @@ class Chat:
             click.echo(f"{name}{text}")
         for line in doings(event):
             click.echo(click.style(f"  {line}", dim=True), err=True)
+        if shows_error and (words := error_words(event)):
+            click.echo(_error_line(words), err=True)
 
     def _stop(self, run: str) -> None:
         with suppress(ConflictError):

@@ -84,7 +84,7 @@ def position_lines(position: Mapping[str, Any]) -> list[str]:
     lines.append(f"{status}{' · '.join(words)}".rstrip())
     lines += debugger_lines(position.get("debugger"))
     if error := position.get("error"):
-        lines.append(click.style(f"{_SPACE}{plain(_failure(error))}", fg="red"))
+        lines += _failure_lines(error)
     return lines
 
 
@@ -93,13 +93,35 @@ def debugger_lines(debugger: Mapping[str, Any] | None) -> list[str]:
     return [click.style(" ".join(debugger_words(debugger)), fg="yellow")] if debugger else []
 
 
-def _failure(error: Mapping[str, Any]) -> str:
+def failure_words(error: Mapping[str, Any]) -> str:
+    """`ConnectionError: 503 Service Unavailable`."""
     return ": ".join(filter(None, (error["type"], error["message"])))
 
 
+def _failure_lines(error: Mapping[str, Any]) -> Iterable[str]:
+    """What was raised, and the app's own lines that led there, the last one called last."""
+    for line in failure_words(error).split("\n"):
+        yield click.style(f"{_SPACE}{plain(line)}", fg="red")
+    frames = error["frames"]
+    if error["file"] and not any(_is_place(frame, error) for frame in frames):
+        frames = [*frames, {"file": error["file"], "line": error["line"]}]
+    for frame in frames:
+        function = f" in {plain(frame['function'])}" if frame.get("function") else ""
+        yield f"{_SPACE}  {plain(frame['file'])}:{frame['line']}{function}"
+        if source := frame.get("source"):
+            yield click.style(f"{_SPACE}    {plain(source)}", dim=True)
+
+
+def _is_place(frame: Mapping[str, Any], error: Mapping[str, Any]) -> bool:
+    return (frame["file"], frame["line"]) == (error["file"], error["line"])
+
+
 def output_lines(line: Mapping[str, Any]) -> list[str]:
-    """A line that the run printed."""
-    return [click.style(f"{_SPACE}{plain(line['stream'])}: {plain(line['text'])}", dim=True)]
+    """What the run printed or logged; further lines of it, such as a traceback, are indented."""
+    first, *others = line["text"].split("\n")
+    lines = [f"{_SPACE}{plain(line['stream'])}: {plain(first)}"]
+    lines += [f"{_SPACE}  {plain(other)}" for other in others]
+    return [click.style(each, dim=True) for each in lines]
 
 
 def session_lines(session: Mapping[str, Any]) -> list[str]:

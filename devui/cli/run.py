@@ -2,6 +2,7 @@
 
 import json
 import re
+import shlex
 import sys
 import uuid
 from collections.abc import Iterable, Iterator, Mapping
@@ -13,8 +14,16 @@ from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any, Final
 
 import click
+from click.core import ParameterSource
 
-from devui.cli.chat import DONE, USER, Chat, DoubleInterrupt
+from devui.cli.chat import (
+    DONE,
+    USER,
+    Chat,
+    DoubleInterrupt,
+    answer_words,
+    question_lines,
+)
 from devui.cli.follow import say_after_interrupt
 from devui.cli.lookup import apps_of, session_of, session_with_id
 from devui.cli.options import Effects, adk_options, engine_option, python_option
@@ -23,6 +32,7 @@ from devui.cli.server import Reach, agents_option, reaching, serving
 from devui.client import Client
 from devui.debugger.apps.apps import AppFolder
 from devui.failures import LEFT, BadRequestError, DevuiError, NotFoundError
+from devui.web.text.formats import plural
 from devui.wire.engines import EngineChoice
 
 if TYPE_CHECKING:
@@ -321,17 +331,34 @@ def _status(chat: Chat, end: str, *, is_kept: bool) -> int:
         return LEFT if chat.interrupted else _FAILED
     if not (questions := chat.questions()):
         return 0
-    hint = plain(questions[0]["hint"])
-    click.secho(f"waiting for an answer: {hint}", fg="yellow", err=True)
-    app, name = plain(chat.session["app"]), plain(str(chat.session["id"]))
-    advice = f"to answer: devui run {app} --session-id {name} ANSWER"
-    if not is_kept:
-        advice = (
+    form, *others = questions
+    for line in question_lines(form):
+        click.echo(line, err=True)
+    if is_kept:
+        place = f"{_command()} --session-id {shlex.quote(plain(str(chat.session['id'])))}"
+        choices = form["choices"]
+        example = choices[0]["value"] if len(choices) > 1 else "ANSWER"
+        click.echo(f"answer with {answer_words(form)}:", err=True)
+        click.echo(f"  {place} {shlex.quote(plain(example))}", err=True)
+    else:
+        click.echo(
             "--in-memory has deleted the session: run without it to answer later, or without"
-            " MESSAGE to answer in a chat"
+            " MESSAGE to answer in a chat",
+            err=True,
         )
-    click.echo(advice, err=True)
+    if others:
+        click.echo(f"{plural(len(others), 'more question')} after this one", err=True)
     return _WAITS
+
+
+def _command() -> str:
+    """The command that was called, with the options that lead to the same session."""
+    context = click.get_current_context()
+    words = ["devui", "run", str(context.params["app"])]
+    for name in ("agents", "data_dir", "url", "python"):
+        if context.get_parameter_source(name) is ParameterSource.COMMANDLINE:
+            words += [f"--{name.replace('_', '-')}", str(context.params[name])]
+    return shlex.join(words)
 
 
 def _one_of(message: str | None, replay: Path | None) -> str | None:

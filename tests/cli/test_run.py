@@ -53,6 +53,46 @@ class Hears(BaseAgent):
 root_agent = Hears(name="hears")
 """
 
+LOGS = """
+import logging
+from devui.runtime.agents import Agent
+from devui.runtime.models import Call, Rule, Say, ScriptedLlm
+
+
+def look() -> str:
+    try:
+        raise ValueError("no luck")
+    except ValueError:
+        logging.getLogger("shop").exception("it broke")
+    return "ok"
+
+
+script = [Rule(after="look", then=Say("fine")), Rule(then=Call("look"))]
+root_agent = Agent(name="logs", model=ScriptedLlm(rules=script), tools=[look])
+"""
+
+FAILS_ON_ADK = """
+from google.adk.agents import Agent
+from google.adk.models import BaseLlm, LlmResponse
+from google.genai import types
+
+
+class Caller(BaseLlm):
+    async def generate_content_async(self, llm_request, stream=False):
+        part = types.Part.from_function_call(name="charge", args={})
+        usage = types.GenerateContentResponseUsageMetadata(
+            prompt_token_count=1, candidates_token_count=1
+        )
+        yield LlmResponse(content=types.ModelContent(part), usage_metadata=usage)
+
+
+def charge() -> dict:
+    raise ConnectionError("gateway: 503")
+
+
+root_agent = Agent(name="fails", model=Caller(model="caller"), tools=[charge])
+"""
+
 
 @pytest.fixture
 def place(tmp_path):
@@ -148,7 +188,15 @@ def test_what_cannot_be_is_said(place, arguments, words):
 def test_a_question_nobody_is_there_for_is_answered_by_the_next_call(place):
     done = devui("run", "agents/asks", "pay", "--session-id", "s", cwd=place)
     assert (done.returncode, done.stdout) == (2, "")
-    assert "--session-id s ANSWER" in done.stderr
+    lines = done.stderr.splitlines()
+    assert lines.count("  asks for confirmation: pay") == 2
+    assert lines[-5:] == [
+        "? Allow this call?",
+        "  pay(amount=5)",
+        "answer with yes (Confirm) or no (Reject):",
+        "  devui run agents/asks --session-id s yes",
+        "1 more question after this one",
+    ]
     done = devui("run", "agents/asks", "perhaps", "--session-id", "s", cwd=place)
     assert (done.returncode, "'Confirm', 'Reject'" in done.stderr) == (2, True)
     done = devui("run", "agents/asks", "yes", "--session-id", "s", cwd=place)
@@ -193,12 +241,12 @@ def test_a_chat_at_the_terminal_asks_and_answers(place):
     with PseudoTerminal("run", "agents/asks", cwd=place) as terminal:
         terminal.until("you: ")
         terminal.type("pay")
-        terminal.until("Confirm, Reject: ")
+        terminal.until("yes (Confirm) or no (Reject): ")
         terminal.type("perhaps")
         terminal.until("number from 1 to 2")
-        terminal.until("Confirm, Reject: ")
+        terminal.until("yes (Confirm) or no (Reject): ")
         terminal.type("y")
-        terminal.until("Confirm, Reject: ")
+        terminal.until("yes (Confirm) or no (Reject): ")
         terminal.type("2")
         terminal.until("asker: ")
         terminal.until("you: ")
@@ -244,6 +292,38 @@ def test_an_agent_of_google_adk_runs_on_google_adk(place):
     python = str(adk_python())
     done = devui("run", "agents/theirs", "hello", "--python", python, "--in-memory", cwd=place)
     assert (done.returncode, done.stdout) == (0, "google.adk.agents heard hello\n"), done.stderr
+
+
+@needs_adk
+def test_a_failure_is_shown_once_with_the_lines_of_the_app(place):
+    write_app(place / "agents", "theirs", FAILS_ON_ADK)
+    python = str(adk_python())
+    done = devui("run", "agents/theirs", "pay", "--python", python, "--in-memory", cwd=place)
+    line = FAILS_ON_ADK.splitlines().index('    raise ConnectionError("gateway: 503")') + 1
+    assert (done.returncode, done.stdout) == (1, "")
+    assert done.stderr.splitlines()[1:] == [
+        "  → charge()",
+        "failed",
+        "      ConnectionError: gateway: 503",
+        f"        theirs/agent.py:{line} in charge",
+        '          raise ConnectionError("gateway: 503")',
+    ]
+
+
+def test_an_app_that_cannot_be_imported_fails_with_the_line(place):
+    write_app(place / "agents", "torn", "from .missing import tools\n")
+    done = devui("run", "agents/torn", "hi", cwd=place)
+    assert done.returncode == 1
+    assert "        torn/agent.py:1 in <module>" in done.stderr.splitlines()
+
+
+def test_a_logged_traceback_is_printed_line_by_line(place):
+    write_app(place / "agents", "logs", LOGS)
+    done = devui("run", "agents/logs", "hi", cwd=place)
+    assert (done.returncode, done.stdout) == (0, "fine\n")
+    lines = done.stderr.splitlines()
+    assert "      error: shop: it broke" in lines
+    assert "        ValueError: no luck" in lines
 
 
 def test_ctrl_c_stops_the_run_and_twice_leaves(place):

@@ -1,8 +1,11 @@
 """Where a run stands, as JSON: the one form for the API, the pages and the journal."""
 
 import json
+import re
+from collections.abc import Iterator, Mapping
 from dataclasses import asdict
-from typing import Any
+from itertools import islice
+from typing import Any, Final
 
 from devui.debugger.guard.guard import Ruling
 from devui.debugger.runs.live import LiveRun
@@ -10,6 +13,13 @@ from devui.debugger.runs.standing import branches_of
 from devui.debugger.stepping.commands import ALLOWED
 from devui.debugger.stepping.stepper import Hold, Stepper
 from devui.store.rows import RunRow
+
+_FRAME: Final = re.compile(
+    r'^ *File "(?P<file>[^"]+)", line (?P<line>\d+), in (?P<function>.+)\n'
+    r"(?:    (?P<source>\S.*)\n)?",
+    re.MULTILINE,
+)
+_MOST_FRAMES: Final = 20
 
 
 def position_of(live: LiveRun) -> dict[str, Any]:
@@ -43,7 +53,28 @@ def held_of(stepper: Stepper, arriving: Hold | None = None) -> list[dict[str, An
 def _error(row: RunRow) -> dict[str, Any] | None:
     """What ended a run that failed or was cut off."""
     error = json.loads(row.error) if row.error else None
-    return error and {"type": error.get("type"), "message": error.get("message")}
+    if not error:
+        return None
+    place = {name: error.get(name) for name in ("type", "message", "file", "line")}
+    return {**place, "frames": list(islice(_own_frames(error), _MOST_FRAMES))}
+
+
+def _own_frames(error: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
+    """The lines of the app's own code in a traceback, the outermost first.
+
+    A traceback has whole paths; the error's own file begins at the folder of the agents, and so
+    says which that is.
+    """
+    file, traceback = str(error.get("file") or ""), str(error.get("traceback") or "")
+    root = re.search(rf'^ *File "(.*/){re.escape(file)}"', traceback, re.MULTILINE)
+    for frame in _FRAME.finditer(traceback) if file and root else ():
+        if frame["file"].startswith(root[1]) and "/site-packages/" not in frame["file"]:
+            yield {
+                "file": frame["file"].removeprefix(root[1]),
+                "line": int(frame["line"]),
+                "function": frame["function"],
+                "source": frame["source"] or "",
+            }
 
 
 def _status(live: LiveRun) -> str:

@@ -133,11 +133,27 @@ class DebuggerJson(TypedDict):
     """Where to attach."""
 
 
+class FrameJson(TypedDict):
+    """A line of the app's own code in a traceback."""
+
+    file: str
+    """From the folder of the agents."""
+    line: int
+    function: str
+    source: str
+    """The line's text, "" if it is unknown."""
+
+
 class RunErrorJson(TypedDict):
     """Why a run failed."""
 
     type: str | None
     message: str | None
+    file: str | None
+    """Where, in the app's own code if the exception passed through it."""
+    line: int | None
+    frames: list[FrameJson]
+    """The traceback's frames in the app's own code, the outermost first, up to 20."""
 
 
 class PositionJson(TypedDict):
