@@ -186,6 +186,11 @@ class _Importer:
                 self._send(file, query, [])
         except OSError as error:
             raise BadRequestError(f"cannot read {str(path)!r}: {error.strerror}") from error
+        except ConflictError as error:
+            raise ConflictError(
+                f"{str(path)!r}: the session already exists; use --as-copy to import it with a"
+                " new id"
+            ) from error
 
     def take(self, store: Store, heads: list[Head]) -> None:
         """Sessions that are stored together."""

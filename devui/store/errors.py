@@ -37,6 +37,11 @@ class SessionNotFound(StoreError):
 class SessionExists(StoreError):
     """The application already has a session of this user with this id."""
 
+    def __init__(self, text: str, key: int) -> None:
+        super().__init__(text)
+        self.key = key
+        """Of the session that has the id."""
+
 
 class EventNotFound(StoreError):
     """The session has no event of this number."""

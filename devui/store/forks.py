@@ -22,7 +22,7 @@ _OF = "SELECT * FROM fork_rows WHERE parent = ? ORDER BY session"
 _AMONG = "SELECT * FROM fork_rows WHERE session IN (SELECT value FROM json_each(?))"
 _CLOSE = "UPDATE forks SET invocation = NULL WHERE session = ? AND invocation IS NOT NULL"
 
-_SESSION_BY_ID = "SELECT 1 FROM sessions WHERE app = ? AND user = ? AND id = ?"
+_SESSION_BY_ID = "SELECT key FROM sessions WHERE app = ? AND user = ? AND id = ?"
 _CUT = "SELECT seq FROM events WHERE session = ? AND number = ?"
 _PARENT = "SELECT born, own_scope, user_scope, app_scope FROM sessions WHERE key = ?"
 _TAKE = "UPDATE journal SET seq = seq + ?"
@@ -171,8 +171,8 @@ class Forks:
 
 
 def _make(connection: sqlite3.Connection, parent: SessionRow, fork: NewFork, now: float) -> int:
-    if connection.execute(_SESSION_BY_ID, (parent.app, parent.user, fork.id)).fetchall():
-        raise SessionExists(f"user {parent.user!r} of {parent.app!r} already has {fork.id!r}")
+    for (key,) in connection.execute(_SESSION_BY_ID, (parent.app, parent.user, fork.id)).fetchall():
+        raise SessionExists(f"user {parent.user!r} of {parent.app!r} already has {fork.id!r}", key)
     [(born_then, *then)] = connection.execute(_PARENT, (parent.key,))
     cut = _cut(connection, parent, fork.number) if fork.number else born_then
     scopes = private_scopes(connection, parent.app, parent.user)

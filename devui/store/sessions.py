@@ -257,9 +257,10 @@ def require_writable(connection: sqlite3.Connection, key: int) -> None:
 
 def require_free(connection: sqlite3.Connection, app: str, user: str, name: str) -> None:
     """Raise SessionExists if the user has a session with this id. For use inside jobs."""
-    if connection.execute(_FIND, (app, user, name)).fetchall():
+    row = _one(connection.execute(_FIND, (app, user, name)).fetchall())
+    if row is not None:
         raise SessionExists(
-            f"user {user!r} of {app!r} already has a session {name!r}; choose another id"
+            f"user {user!r} of {app!r} already has a session {name!r}; choose another id", row.key
         )
 
 

@@ -17,6 +17,12 @@ def search_url(text: str = "", *, before: int | None = None) -> str:
     return _with("/search", q=text or None, before=before)
 
 
+def import_url(*, as_copy: bool, goes_on: bool) -> str:
+    """Where the form of an import sends its file."""
+    goes = {"continue": "yes" if goes_on else None}
+    return _with("/import", ids="new" if as_copy else None, **goes)
+
+
 def app_url(app: str) -> str:
     return f"/apps/{_segment(app)}"
 

@@ -44,6 +44,25 @@ def test_a_session_is_noted_linked_exported_read_and_goes_on(own_visit, tmp_path
     read_from_the_disk(own_visit, tmp_path / "it.html")
 
 
+def test_a_session_of_adk_web_that_is_here_is_imported_as_a_copy(own_visit, tmp_path):
+    own_visit.allow("status 409|the server responded with a status of 409")
+    session = own_visit.session("travel", ["hello"])
+    page, path, file = session.page, session.path, tmp_path / "it.json"
+    page.get_by_label("Sessions", exact=True).click()
+    page.get_by_role("link", name="Export…").click()
+    downloaded(page, "Session for adk web", file)
+    page.goto(f"{own_visit.server.url}/")
+    page.get_by_text("Import sessions from a file").click()
+    page.get_by_label("File").set_input_files(file)
+    page.get_by_role("button", name="Import", exact=True).click()
+    expect(page.get_by_role("heading", name="Not imported: already here")).to_be_visible()
+    expect(page.get_by_role("link", name="hello")).to_have_attribute("href", path)
+    page.get_by_label("File").set_input_files(file)
+    page.get_by_role("button", name="Import as a copy").click()
+    expect(page.locator("#messages")).to_contain_text("hello")
+    assert page.url != f"{own_visit.server.url}{path}"
+
+
 def noted_and_linked(visit, page, path):
     page.locator("#e-3 .seq a").click()
     expect(page.locator("#do-star")).to_be_visible()

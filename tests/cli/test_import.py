@@ -181,10 +181,24 @@ def test_the_page_takes_a_database(place):
         assert page.status_code == 200
         assert all(f"Trip {number}" in page.text for number in (1, 2, 3))
         again = client.post("/import?continue=yes", files=form, headers=origin).text
-        assert "Already imported" in again
+        assert "Not imported: already here" in again
+        copies = client.post("/import?ids=new", files=form, headers=origin)
+        assert (copies.status_code, "already here" in copies.text) == (200, False)
         form = {"file": ("session.db", file.read_bytes()[:5000], "application/octet-stream")}
         refusal = client.post("/import", files=form, headers=origin)
         assert (refusal.status_code, "session.db" in refusal.text) == (422, True)
+
+
+def test_a_file_whose_session_is_here_is_imported_as_a_copy(place):
+    event = {"author": "user", "content": {"role": "user", "parts": [{"text": "hi"}]}}
+    session = {"id": "s1", "appName": "travel", "userId": "ann", "events": [event], "state": {}}
+    file = place / "s1.json"
+    file.write_text(json.dumps(session))
+    assert import_sessions(place, file)[0].returncode == 0
+    done, _ = import_sessions(place, file)
+    assert (done.returncode, "use --as-copy" in done.stderr) == (6, True)
+    done, [copy] = import_sessions(place, file, "--as-copy")
+    assert (done.returncode, copy["id"] == "s1", copy["events"]) == (0, False, 1)
 
 
 def test_what_is_not_understood_is_named(place):

@@ -232,6 +232,33 @@ def export_page() -> ExportPage:
     )
 
 
+def _imported_page() -> ImportedPage:
+    return ImportedPage(
+        "auto",
+        "session.db",
+        (
+            Imported(
+                samples.links.session_url(travel_samples.KEY),
+                "Flight to London",
+                "travel",
+                "ann",
+                "8 events",
+            ),
+        ),
+        (
+            Imported(
+                samples.links.session_url(travel_samples.KEY),
+                "Hotel in Paris",
+                "travel",
+                "ann",
+                "5 events",
+            ),
+        ),
+        ("Session s3 wasn't imported: session.db, table events: invalid JSON",),
+        samples.links.import_url(as_copy=True, goes_on=False),
+    )
+
+
 def side_pages() -> dict[str, Model]:
     """The pages that a session's menus lead to."""
     return {
@@ -245,21 +272,7 @@ def side_pages() -> dict[str, Model]:
             ),
         ),
         "export": export_page(),
-        "imported": ImportedPage(
-            "auto",
-            "session.db",
-            (
-                Imported(
-                    samples.links.session_url(travel_samples.KEY),
-                    "Flight to London",
-                    "travel",
-                    "ann",
-                    "8 events",
-                ),
-            ),
-            ("s2 of travel",),
-            ("Session s3 wasn't imported: session.db, table events: invalid JSON",),
-        ),
+        "imported": _imported_page(),
         "app-piece": PiecePage(
             "auto", "travel", samples.links.app_url("travel"), "Memory", memory_samples.ALL[0]
         ),

@@ -168,9 +168,7 @@ async def take(request: Request) -> Response:
     Also accepts a session's JSON. The guide explains [imports](#notes-and-files-of-sessions).
     """
     services = services_of(request)
-    ids = request.query_params.get("ids", "")
-    if ids not in {"", "keep", "new"}:
-        raise BadRequest("set ids to keep or new, or omit it")
+    ids = ids_of(request)
     wish = Landed(app_of(services, request), keeps_id=ids == "keep", goes_on=goes_on(request))
     with (
         spool(services.journal.path) as file,
@@ -213,6 +211,14 @@ def app_of(services: Services, request: Request) -> str | None:
     if app is not None:
         services.apps.require(app)
     return app
+
+
+def ids_of(request: Request) -> str:
+    """`new` or `keep` if the query says which ids what is imported gets; raises BadRequest."""
+    ids = request.query_params.get("ids", "")
+    if ids not in {"", "keep", "new"}:
+        raise BadRequest("set ids to keep or new, or omit it")
+    return ids
 
 
 def goes_on(request: Request) -> bool:

@@ -36,7 +36,7 @@ class Arrivals:
     """What became of a file of several sessions."""
 
     new: list[SessionRow] = field(default_factory=list)
-    present: list[Head] = field(default_factory=list)
+    present: list[SessionRow] = field(default_factory=list)
     """Those that were here already."""
     problems: list[str] = field(default_factory=list)
     """What could not be taken, and why."""
@@ -71,11 +71,11 @@ def is_database(file: IO[bytes]) -> bool:
 
 
 async def take_database(
-    services: Services, file: IO[bytes], name: str, job: Job, *, goes_on: bool
+    services: Services, file: IO[bytes], name: str, job: Job, *, wish: Landed
 ) -> Arrivals:
     """Make sessions of a SQLite file of google-adk, each whole or not at all.
 
-    They keep their ids; `name` is what the user calls the file. If the work is stopped, the
+    `name` is what the user calls the file. If the work is stopped, the
     sessions made so far stay. Raises Unprocessable, and JobStopped if none was made.
     """
     arrivals = Arrivals()
@@ -87,7 +87,7 @@ async def take_database(
             with closing(tables):
                 database = await asyncio.to_thread(Database, tables)
                 for head in await asyncio.to_thread(database.heads):
-                    await _take_one(services, database, head, arrivals, job, goes_on=goes_on)
+                    await _take_one(services, database, head, arrivals, job, wish)
         except Unreadable as error:
             raise Unprocessable(str(error)) from error
         except JobStopped:
@@ -105,8 +105,7 @@ async def _take_one(
     head: Head,
     arrivals: Arrivals,
     progress: Progress,
-    *,
-    goes_on: bool,
+    wish: Landed,
 ) -> None:
     exchange, notes = Exchange(services.journal, services.settings), Notes()
 
@@ -115,14 +114,14 @@ async def _take_one(
             file.write(line.encode())
 
     try:
-        if goes_on:
+        if wish.goes_on:
             services.apps.require(head.app)
         with tempfile.TemporaryFile(dir=services.journal.path) as file:
             await asyncio.to_thread(write, file)
-            wish = Landed(keeps_id=True, goes_on=goes_on)
             arrivals.new.append(await exchange.take(file, wish, progress))
-    except SessionExists:
-        arrivals.present.append(head)
+    except SessionExists as error:
+        if row := await services.journal.sessions.get(error.key):
+            arrivals.present.append(row)
     except (Unreadable, BadBundle, BadValue, UnknownApp, RecursionError, ValueError) as error:
         arrivals.problems.append(f"Session {head.id} wasn't imported: {error}")
     arrivals.problems.extend(notes.lines)

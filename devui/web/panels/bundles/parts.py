@@ -31,7 +31,7 @@ class Omission:
 
 @dataclass(frozen=True, slots=True)
 class Imported:
-    """A session that was made of a file."""
+    """A session that was made of a file, or is in it and was here already."""
 
     href: str
     name: str
@@ -69,10 +69,12 @@ class ImportedPage:
     name: str
     """The file."""
     new: tuple[Imported, ...]
-    present: tuple[str, ...]
+    present: tuple[Imported, ...]
     """Sessions that were here already."""
     problems: tuple[str, ...]
     """What was not imported, and why."""
+    copy_action: str
+    """Where the file goes to become sessions with new ids."""
 
 
 @dataclass(frozen=True, slots=True)

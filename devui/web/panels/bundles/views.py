@@ -1,15 +1,19 @@
 """The page of an export, and the form of an import."""
 
+from dataclasses import replace
+
 from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 
 from devui.debugger.background.jobs import Job, JobStopped
 from devui.debugger.bundles.landing import Landed
+from devui.store.errors import SessionExists
+from devui.store.rows import SessionRow
 from devui.web.errors import Unprocessable
-from devui.web.links import app_url, apps_url, export_api_url, export_url, session_url
+from devui.web.links import app_url, apps_url, export_api_url, export_url, import_url, session_url
 from devui.web.lookup import session_of, theme_of
 from devui.web.panels.apps.lists import session_name
-from devui.web.panels.bundles.api import app_of, exchange, goes_on, wish_of
+from devui.web.panels.bundles.api import app_of, exchange, goes_on, ids_of, wish_of
 from devui.web.panels.bundles.imports import Arrivals, is_database, take_database, take_file
 from devui.web.panels.bundles.parts import ExportPage, Imported, ImportedPage, KeyChoice, Omission
 from devui.web.panels.jobs.panel import job_list
@@ -63,11 +67,16 @@ async def _import(request: Request, job: Job, wish: Landed) -> Response:
     services = services_of(request)
     file = await form_file(request, "file", progress=job)
     name = job.name = visible(file.filename or "the file")
+    as_copy = ids_of(request) == "new"
     try:
         if is_database(file.file):
-            arrivals = await take_database(services, file.file, name, job, goes_on=wish.goes_on)
+            database_wish = replace(wish, keeps_id=not as_copy)
+            arrivals = await take_database(services, file.file, name, job, wish=database_wish)
             return await _outcome(request, arrivals, name)
-        session = await take_file(services, file.file, wish, job)
+        session = await take_file(services, file.file, wish, job, new_id=as_copy)
+    except SessionExists as error:
+        row = await services.journal.sessions.get(error.key)
+        return await _outcome(request, Arrivals(present=[row] if row else []), name)
     except Unprocessable as error:
         raise Unprocessable(f"{name}: {str(error).removeprefix(f'{name}: ')}") from error
     finally:
@@ -83,17 +92,19 @@ async def _outcome(request: Request, arrivals: Arrivals, name: str) -> Response:
     page = ImportedPage(
         theme=theme_of(request),
         name=name,
-        new=tuple(
-            Imported(
-                session_url(row.key),
-                session_name(row),
-                visible(row.app),
-                visible(row.user),
-                plural(row.events, "event"),
-            )
-            for row in arrivals.new
-        ),
-        present=tuple(visible(f"{head.id} of {head.app}") for head in arrivals.present),
+        new=tuple(map(_imported, arrivals.new)),
+        present=tuple(map(_imported, arrivals.present)),
         problems=tuple(visible(each) for each in arrivals.problems),
+        copy_action=import_url(as_copy=True, goes_on=goes_on(request)),
     )
-    return services.render.page(page)
+    return services.render.page(page, status=409 if page.present and not page.new else 200)
+
+
+def _imported(row: SessionRow) -> Imported:
+    return Imported(
+        session_url(row.key),
+        session_name(row),
+        visible(row.app),
+        visible(row.user),
+        plural(row.events, "event"),
+    )
