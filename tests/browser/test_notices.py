@@ -11,7 +11,7 @@ from playwright.sync_api import Page, expect
 from tests.kit.browser import Visit, cookies
 from tests.kit.debugged import Debugged
 from tests.kit.patience import PATIENCE
-from tests.kit.server import SAMPLES, Server
+from tests.kit.server import ROOT, SAMPLES, Server
 
 pytestmark = pytest.mark.browser
 
@@ -44,7 +44,7 @@ def move(clock_file: Path, seconds: int) -> None:
 @pytest.fixture(scope="module")
 def server(clock_file):
     with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("PYTHONPATH", str(clock_file.parent))
+        patch.setenv("PYTHONPATH", f"{clock_file.parent}:{ROOT}")
         patch.setenv("MOVED_CLOCK", str(clock_file))
         server = Server(SAMPLES, clock_file.parent / "data").start()
     try:
@@ -63,10 +63,16 @@ def notice(page: Page, words: str):
     return page.locator("#journal .notice").filter(has_text=words)
 
 
-def knock(server: Server) -> None:
+def knock(server: Server, **headers: str) -> None:
     """A program without a token asks for something."""
+    request = urllib.request.Request(f"{server.url}/list-apps?q=hidden", headers=headers)
     with pytest.raises(urllib.error.HTTPError):
-        urllib.request.urlopen(server.url + "/list-apps", timeout=PATIENCE)
+        urllib.request.urlopen(request, timeout=PATIENCE)
+
+
+def rebind(server: Server) -> None:
+    """Something asks under another host name."""
+    knock(server, Host="a.test")
 
 
 @pytest.mark.req("R47")
@@ -96,8 +102,8 @@ def test_a_moved_clock_is_told_and_changes_no_order(visit, server, clock_file):
 @pytest.mark.req("R67")
 def test_a_notice_is_put_away_with_the_keyboard_and_comes_again_with_news(visit, server):
     session, apps = visit.session("travel"), visit.open("/")
-    words = "a program without the token"
-    knock(server)
+    words = "Requests have been refused"
+    rebind(server)
     for page in (session.page, apps):
         expect(notice(page, words)).to_be_visible()
     button = notice(session.page, words).get_by_role("button", name=re.compile("^Dismiss: Req"))
@@ -113,11 +119,25 @@ def test_a_notice_is_put_away_with_the_keyboard_and_comes_again_with_news(visit,
         expect(session.page.get_by_role("button", name=name)).to_have_count(0)
     session.page.reload()
     expect(notice(session.page, words)).to_have_count(0)
-    knock(server)
+    rebind(server)
     for page in (session.page, apps):
         expect(notice(page, words)).to_contain_text("2 times")
     notice(apps, words).get_by_role("button").click()
     expect(notice(session.page, words)).to_have_count(0)
+
+
+@pytest.mark.req("R67")
+def test_a_script_without_the_token_is_told_of_where_apps_are_and_with_its_path(visit, server):
+    session, apps = visit.session("travel"), visit.open("/")
+    knock(server)
+    expect(notice(apps, "without the token")).to_contain_text("GET /list-apps at ")
+    expect(notice(apps, "without the token")).to_contain_text("send the bearer token")
+    expect(notice(apps, "hidden")).to_have_count(0)
+    session.page.reload()
+    expect(notice(session.page, "without the token")).to_have_count(0)
+    knock(server)
+    expect(notice(apps, "without the token")).to_have_count(1)
+    expect(notice(apps, "without the token")).to_contain_text("requests")
 
 
 def test_without_scripts_a_notice_is_put_away_by_its_form(browser, visit, server):

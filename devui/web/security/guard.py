@@ -171,5 +171,6 @@ class Guard:
             name: str | None = _app_of(near[1], far[1], self._groups())
             return name
 
-        self.refusals.count(reason, program=not browser, app=app)
-        _log.info("refused %s %r: %s", scope["method"], scope["path"], reason)
+        method, path = scope["method"], scope["path"]
+        self.refusals.count(reason, method=method, path=path, program=not browser, app=app)
+        _log.info("refused %s %r: %s", method, path, reason)

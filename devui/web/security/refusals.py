@@ -1,17 +1,32 @@
 """What the server has refused since it began, by its reasons (R67): the guard, limits, answers.
 
-Whoever is refused could ask again without end: so reasons are counted, what was sent is not kept,
-and pages are told ever more seldom.
+Whoever is refused could ask again without end: so reasons are counted, of what was sent only the
+path of the latest request is kept, and pages are told ever more seldom.
 """
 
+import time
 from collections import Counter
 from collections.abc import Callable
+from dataclasses import dataclass
 
 NOT_SIGNED_IN = "not signed in"
 WRONG_TOKEN = "a sign-in with a wrong token"  # noqa: S105  (a reason)
 OLD_LINK = "a sign-in link that was already used or has expired"
 _CLOSELY = 1000
 """From so many programs without a token on, the apps of few are looked for."""
+
+
+_PATH = 200
+"""Characters of a path that are kept."""
+
+
+@dataclass(frozen=True, slots=True)
+class Attempt:
+    """A request that was refused, without its query, headers and body, which may hold secrets."""
+
+    method: str
+    path: str
+    at: float
 
 
 class Refusals:
@@ -22,18 +37,31 @@ class Refusals:
         """How often each reason was given."""
         self.programs = 0
         """How often a program that is no browser came without a token (R09)."""
+        self.latest: dict[str, Attempt] = {}
+        """The latest request that was refused for a reason, where the guard refused it."""
+        self.latest_program: Attempt | None = None
         self.apps: set[str] = set()
         """The apps that such programs are known to belong to."""
         self.on_news: Callable[[], None] = lambda: None
         """Called when one is counted, for each reason at its 1st, 2nd, 4th, 8th … time."""
 
     def count(
-        self, reason: str, *, program: bool = False, app: Callable[[], str | None] = lambda: None
+        self,
+        reason: str,
+        *,
+        method: str = "",
+        path: str = "",
+        program: bool = False,
+        app: Callable[[], str | None] = lambda: None,
     ) -> None:
         """One more; `program`: no browser sent it, but perhaps an `app`, which takes a look."""
         self.reasons[reason] += 1
         stranger = program and reason == NOT_SIGNED_IN
         self.programs += stranger
+        if path:
+            attempt = Attempt(method[:_PATH], path[:_PATH], time.time())
+            self.latest[reason] = attempt
+            self.latest_program = attempt if stranger else self.latest_program
         times = self.reasons[reason]
         seldom = times & (times - 1) == 0
         if stranger and (seldom or times < _CLOSELY) and (name := app()) is not None:

@@ -331,7 +331,8 @@ class LivePage:
         return fill("#warnings", warnings) + fill("#composer-state", composer)
 
     async def _journal(self, _: Batch) -> Markup:
-        return fill("#journal", self._services.render.parts(server_notices(self._services)))
+        notices_now = server_notices(self._services, on_session=True)
+        return fill("#journal", self._services.render.parts(notices_now))
 
     async def _app(self, _: Batch) -> Markup:
         """What says something of the app, which may have been loaded since the page was made."""

@@ -20,10 +20,10 @@ from devui.store.sqlite.folder import Danger
 from devui.web.basic_parts import Notice
 from devui.web.links import app_url, session_url
 from devui.web.panels.apps.lists import app_failure, printed_text
-from devui.web.security.refusals import NOT_SIGNED_IN, OLD_LINK, Refusals
+from devui.web.security.refusals import NOT_SIGNED_IN, OLD_LINK, Attempt, Refusals
 from devui.web.services import Services
 from devui.web.text.debuggers import awaited_words, debugger_words
-from devui.web.text.formats import duration, plural
+from devui.web.text.formats import clock, duration, plural
 from devui.web.text.formats import size as size_text
 from devui.web.text.visible import visible
 from devui.wire.standing import Place
@@ -47,13 +47,20 @@ _TROUBLES: dict[type[JournalError], tuple[str, str]] = {
 _TRIED: Final = "devui retries every second; runs wait, then continue."
 
 
-def server_notices(services: Services) -> tuple[Notice, ...]:
-    """The worst first; those that are no news any more can be put away."""
+def server_notices(services: Services, *, on_session: bool = False) -> tuple[Notice, ...]:
+    """The worst first; those that are no news any more can be put away.
+
+    A session's page leaves out a stranger without the token: most often it is a script of the
+    reader's, and nothing that concerns the session. An app's own requests are told there, too.
+    """
+    refusals = services.refusals
+    is_for_all = bool(refusals.apps) or not on_session
     past = (
         *aside_notices(services.journal),
         *danger_notices(services.journal, services.dangers),
         *clock_notices(services.clock.moves),
-        *refusal_notices(services.refusals),
+        *(program_notices(refusals) if is_for_all else ()),
+        *refusal_notices(refusals),
     )
     return (*trouble_notices(services.journal), *services.put_away.remaining(past))
 
@@ -118,19 +125,39 @@ def refusal_notices(refusals: Refusals) -> tuple[Notice, ...]:
     A browser that is not signed in is no news, nor is an old link: see `sign_in_note`.
     """
     reasons = sorted(refusals.reasons.items())
-    lines = [f"{_times(n)}: {reason}" for reason, n in reasons if reason not in _NO_NEWS]
-    if refusals.programs:
-        of = f" (of {visible(', '.join(sorted(refusals.apps)))})" if refusals.apps else ""
-        lines.insert(0, f"{_times(refusals.programs)}: a program without the token{of}")
+    lines = [
+        f"{_times(n)}: {reason}" + (f" ({words})" if words else "")
+        for reason, n in reasons
+        if reason not in _NO_NEWS
+        for words in [_words(refusals.latest.get(reason))]
+    ]
     if not lines:
         return ()
     lines[0] = lines[0][0].upper() + lines[0][1:]
     text = (
         f"{'; '.join(lines)}. None of these requests had an effect. They may come from an agent "
-        "or its tools, another site, or your own script; the server log has the paths "
-        "(--log-level info)."
+        "or its tools, another site, or your own script."
     )
     return (Notice("warn", "Requests have been refused since the server started.", text),)
+
+
+def program_notices(refusals: Refusals) -> tuple[Notice, ...]:
+    """That programs came without the token: an agent's, or a script that forgets it (R09)."""
+    if not refusals.programs:
+        return ()
+    of = f" of {visible(', '.join(sorted(refusals.apps)))}" if refusals.apps else ""
+    many = refusals.programs > 1
+    requests = f"{refusals.programs:,} requests" if many else "a request"
+    latest = f"{'Latest: ' if many else ''}{_words(refusals.latest_program)}"
+    text = f"{latest}. If it was your script, send the bearer token."
+    return (Notice("warn", f"Refused {requests} from a program{of} without the token.", text),)
+
+
+def _words(attempt: Attempt | None) -> str:
+    """`GET /list-apps at 15:41:07`; "" for none that the guard refused."""
+    if attempt is None:
+        return ""
+    return f"{visible(attempt.method)} {visible(attempt.path)} at {clock(attempt.at)[:8]}"
 
 
 def sign_in_note(refusals: Refusals) -> str:

@@ -304,7 +304,7 @@ async def session_page(
         on_tour=session.app == _TOUR,
         is_drawer_open=tab is not None,
         notices=notices(session, size, app, live, are_objects=bool(services.apps.objects)),
-        journal=server_notices(services),
+        journal=server_notices(services, on_session=True),
     )
 
 
