@@ -343,6 +343,39 @@ def test_apps_are_looked_at_without_running_them(data, agents):
     assert not marker.exists()
 
 
+def test_relative_imports_are_followed_without_running_them(data, agents):
+    write_app(agents, "gone", "from .tools import price\nroot_agent = 1\n")
+    write_app(agents, "deep", "from .one import two\nfrom . import agent, one\nroot_agent = 1\n")
+    (agents / "deep" / "one.py").write_text("x = 1\nfrom . import three\n")
+    lazy = "try:\n    from .a import b\nexcept ImportError:\n    b = 1\n"
+    lazy += "if b is None:\n    from .c import d\ndef f():\n    from .e import g\n"
+    write_app(agents, "lazy", f"{lazy}root_agent = 1\n")
+    (agents / "lazy" / "unused.py").write_text("from .never import loaded\n")
+    write_app(agents, "whole", "from .parts import x\nfrom . import parts, y\nroot_agent = 1\n")
+    (agents / "whole" / "parts").mkdir()
+    (agents / "whole" / "parts" / "__init__.py").write_text("from ..z import x\n")
+    (agents / "whole" / "z.py").write_text("x = 1\n")
+    (agents / "whole" / "__init__.py").write_text("y = 1\n")
+    status, report = doctor(data, agents)
+    words = "cannot be loaded:"
+    assert status == 1
+    assert findings(report, "fault", "apps") == [
+        f"deep {words} deep/one.py:2: from . import three: there is no module deep/three",
+        f"gone {words} gone/agent.py:1: from .tools import price: there is no module gone/tools",
+    ]
+    assert [each.split()[0] for each in findings(report, "good", "apps")] == [
+        "fine",
+        "lazy",
+        "whole",
+    ]
+
+
+def test_extras_take_one_line(data):
+    _, report = doctor(data)
+    lines = [each["what"] for each in report["environment"] if "extra" in each["what"]]
+    assert [line.partition(":")[0] for line in lines] == ["extras installed"]
+
+
 def test_a_named_python_is_looked_at_and_what_each_app_would_run_on(data, agents, tmp_path):
     write_app(agents, "theirs", "from google import adk\nroot_agent = adk.Agent(name='theirs')\n")
     venv.create(tmp_path / "bare", symlinks=True)

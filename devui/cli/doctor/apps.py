@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Final, NamedTuple
 
 from devui.cli.doctor.finding import Finding, fault, good, note
+from devui.cli.doctor.imports import bound_names, missing_imports
 from devui.debugger.apps.adk_files import unread_files, unread_services
 from devui.debugger.apps.apps import AppFolder
 from devui.debugger.workers.interpreter import ADK, OLDEST_ADK, Interpreter, WrongPython, numbers
@@ -111,7 +112,7 @@ def look_at_apps(agents: Path, ground: Ground) -> Iterator[Finding]:
         )
     for name in names:
         folder = apps.require(name)
-        yield _app(name, folder, ground)
+        yield from _app(name, folder, ground, apps.path)
         for each in unread_files(folder):
             yield note(f"{folder / each.path} is only partly supported", each.reason)
     for each in apps.left_out():
@@ -120,43 +121,43 @@ def look_at_apps(agents: Path, ground: Ground) -> Iterator[Finding]:
         yield note(f"{apps.path / each.path} is only partly supported", each.reason)
 
 
-def _app(name: str, folder: Path, ground: Ground) -> Finding:
+def _app(name: str, folder: Path, ground: Ground, agents: Path) -> Iterator[Finding]:
+    finding, files = _read(name, folder)
+    missing = list(missing_imports(files, agents)) if finding is None else []
+    for each in missing:
+        place = f"{each.file.relative_to(agents)}:{each.line}"
+        module = each.module.relative_to(agents)
+        yield fault(
+            f"{name} cannot be loaded: {place}: {each.statement}: there is no module {module}",
+            f"create {module}.py, or correct the import",
+        )
+    if finding is not None:
+        yield finding
+    elif not missing:
+        yield ground.engine(name, imports_adk=any(map(_imports_adk, _own_files(folder))))
+
+
+def _read(name: str, folder: Path) -> tuple[Finding | None, list[Path]]:
+    """What its first files say against it, and those files that there are."""
     files = [folder / "__init__.py", folder / "agent.py", folder / "agent" / "__init__.py"]
-    if not any(file.is_file() for file in files):
-        return good(f"{name} is described in root_agent.yaml")
+    files = [file for file in files if file.is_file()]
+    if not files:
+        return good(f"{name} is described in root_agent.yaml"), files
     names: set[str] = set()
     for file in files:
-        if not file.is_file():
-            continue
         try:
             tree = ast.parse(file.read_bytes(), str(file))
         except (SyntaxError, ValueError, OSError) as error:
             line = f":{error.lineno}" if isinstance(error, SyntaxError) and error.lineno else ""
-            return fault(f"cannot read {file}{line}: {error}", "fix it and check again")
-        names |= _names(tree)
+            return fault(f"cannot read {file}{line}: {error}", "fix it and check again"), []
+        names |= bound_names(tree)
     if not names & _EXPORTS and "*" not in names:
-        return note(
+        unnamed = note(
             f"{name} has no `root_agent` or `app` that can be found without running it",
             f"define `root_agent = LlmAgent(...)` in {folder / 'agent.py'}",
         )
-    return ground.engine(name, imports_adk=any(map(_imports_adk, _own_files(folder))))
-
-
-def _names(tree: ast.Module) -> set[str]:
-    """Names that the module binds anywhere outside of functions and classes."""
-    names: set[str] = set()
-    pending: list[ast.AST] = [tree]
-    while pending:
-        node = pending.pop()
-        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
-            names.add(node.name)
-            continue
-        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
-            names.add(node.id)
-        elif isinstance(node, ast.alias):
-            names.add(node.asname or node.name)
-        pending.extend(ast.iter_child_nodes(node))
-    return names
+        return unnamed, files
+    return None, files
 
 
 def _own_files(folder: Path) -> Iterator[Path]:

@@ -61,24 +61,27 @@ def _packages() -> Iterator[Finding]:
     except PackageNotFoundError:
         yield note("devui is not installed as a package", "its requirements can't be checked")
         return
-    extras: dict[str, list[str]] = {}
+    problems: dict[str, list[str]] = {}
     for requirement in requirements:
         match = _REQUIREMENT.match(requirement)
         if match is None or match["extra"] in _NOT_FOR_USE:
             continue
         problem = _problem(match["name"], match["least"])
         if match["extra"] is not None:
-            extras.setdefault(match["extra"], []).extend([problem] if problem else [])
+            problems.setdefault(match["extra"], []).extend([problem] if problem else [])
         elif problem:
             yield fault(problem, "reinstall devui in its own virtual environment")
-    for extra, problems in sorted(extras.items()):
-        if problems:
-            yield note(
-                f"the extra {extra!r} is not installed: {', '.join(problems)}",
-                f"`pip install 'devui[{extra}]'` if an agent needs it",
-            )
-        else:
-            yield good(f"the extra {extra!r} is installed")
+    yield _extras(problems)
+
+
+def _extras(problems: dict[str, list[str]]) -> Finding:
+    """Which optional parts are there; the others are wrong only if an agent needs them."""
+    present = sorted(extra for extra, wrong in problems.items() if not wrong)
+    absent = sorted(extra for extra, wrong in problems.items() if wrong)
+    words = [f"installed: {', '.join(present) or 'none'}"]
+    words += [f"not installed: {', '.join(absent)}"] if absent else []
+    advice = f"`pip install 'devui[{','.join(absent)}]'` for agents that need them"
+    return Finding("good", f"extras {'; '.join(words)}", advice if absent else "")
 
 
 def _problem(name: str, least: str | None) -> str:

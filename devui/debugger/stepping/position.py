@@ -66,11 +66,14 @@ def _own_frames(error: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
     says which that is.
     """
     file, traceback = str(error.get("file") or ""), str(error.get("traceback") or "")
-    root = re.search(rf'^ *File "(.*/){re.escape(file)}"', traceback, re.MULTILINE)
-    for frame in _FRAME.finditer(traceback) if file and root else ():
-        if frame["file"].startswith(root[1]) and "/site-packages/" not in frame["file"]:
+    own = re.search(rf'^ *File "(.*/){re.escape(file)}"', traceback, re.MULTILINE)
+    if not file or own is None:
+        return
+    root = own[1]
+    for frame in _FRAME.finditer(traceback):
+        if frame["file"].startswith(root) and "/site-packages/" not in frame["file"]:
             yield {
-                "file": frame["file"].removeprefix(root[1]),
+                "file": frame["file"].removeprefix(root),
                 "line": int(frame["line"]),
                 "function": frame["function"],
                 "source": frame["source"] or "",
