@@ -80,6 +80,8 @@ def test_a_condition_says_what_it_reads_as(text: str, value: object) -> None:
         ("", 1, "expected a value"),
         ("   ", 4, "found the end"),
         ("kind = 'call'", 6, "compare with =="),
+        ("new => 1000", 5, "compare with >="),
+        ("new =< 1000", 5, "compare with <="),
         ("kind == 'call", 9, "unterminated string"),
         ("kin == 'call'", 1, "unknown name 'kin'"),
         ("kind == ", 9, "expected a value"),

@@ -117,7 +117,7 @@ def words(source: str) -> list[Word]:
         match = _WORD.match(source, at)
         if match is None:
             at += len(source[at:]) - len(source[at:].lstrip())
-            raise ConditionError(_odd(source[at]), at)
+            raise ConditionError(_odd(source[at : at + 2]), at)
         words.append(_word(match))
         at = match.end()
     return words
@@ -154,12 +154,16 @@ def _word(match: re.Match[str]) -> Word:
     return Word("end" if kind == "end" else "mark", text, at)
 
 
-def _odd(character: str) -> str:
-    if character in "\"'":
+_MISSPELLED: Final = {"=>": ">=", "=<": "<="}
+
+
+def _odd(begins: str) -> str:
+    """What is wrong with a place where no word begins, given its first two characters."""
+    if begins[0] in "\"'":
         return "unterminated string"
-    if character == "=":
-        return "compare with =="
-    return f"unexpected {character!r}"
+    if begins[0] == "=":
+        return f"compare with {_MISSPELLED.get(begins, '==')}"
+    return f"unexpected {begins[0]!r}"
 
 
 # --- grammar --------------------------------------------------------------------------------
