@@ -147,6 +147,12 @@ def test_a_project_opens_unchanged(client, app, message, said, state):
     assert get_session(client, app, session)["state"] == state
 
 
+def test_what_devui_itself_is_warned_of_is_not_shown_as_the_apps(client):
+    run(client, "desk", make_session(client, "desk")["id"], "hello")
+    page = client.get("/apps/desk", headers={"Accept": "text/html"}).text
+    assert "CredentialService" not in page
+
+
 def test_a_streamed_answer_comes_in_fragments_first(client):
     frames = run(client, "desk", make_session(client, "desk")["id"], "double 4", streaming=True)
     partial = [frame for frame in frames if frame.get("partial")]

@@ -6,6 +6,7 @@ the worker runs in, and by nothing else of devui.
 
 import functools
 import uuid
+import warnings
 from collections.abc import AsyncGenerator, Awaitable, Callable, Iterable, Iterator, Sequence
 from contextlib import aclosing
 from contextvars import ContextVar
@@ -282,9 +283,12 @@ def _runner(exported: Any, **services: Any) -> Any:
     if not hasattr(ReadonlyContext, "branch"):  # contexts of google-adk 2.0 do not tell it
         ReadonlyContext.branch = property(lambda context: context._invocation_context.branch)
     kind = "agent" if isinstance(exported, BaseAgent) else "node"
+    with warnings.catch_warnings():  # it warns of being experimental, as if the app had chosen it
+        warnings.simplefilter("ignore")
+        credentials = InMemoryCredentialService()
     return Runner(
         **{"app" if isinstance(exported, App) else kind: exported},
-        credential_service=InMemoryCredentialService(),
+        credential_service=credentials,
         **services,
     )
 
