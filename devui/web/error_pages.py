@@ -37,7 +37,7 @@ _TITLES: Final[Mapping[int, str]] = {
     400: "Invalid request",
     404: "Not found",
     405: "Method not allowed",
-    409: "Can't do that right now",
+    409: "Can't do that",
     413: "Too large",
     422: "Invalid input",
     500: "Unexpected error",

@@ -239,8 +239,8 @@ def test_what_the_model_left_out_stays_out_and_its_default_is_told(client, serve
     fields = {**FILLED, "of.who.age": "", "of.direct": ""}
     assert re.search(r'name="of.direct"[^>]*><option selected></option>', page)
     assert 'value="30"' not in page
-    assert "(empty: false)" in page
-    assert "(empty: 30)" in page
+    assert "(default: false)" in page
+    assert "(default: 30)" in page
     assert send(debugged, server, fields).status_code == 303
     debugged.settled()
     value = debugged.hold()["edit"]["value"]

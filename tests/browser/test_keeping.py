@@ -30,7 +30,7 @@ def test_a_session_becomes_a_test_and_nothing_is_written_over_unasked(own_visit,
     page.get_by_role("link", name="Make test…").first.press("Enter")
     file, code = page.locator("#test-file"), page.locator(".test-code")
     expect(code).to_contain_text("assert result.agents ==")
-    page.get_by_label("Agents in turn").press("Space")
+    page.get_by_label("Agents in order").press("Space")
     expect(code).not_to_contain_text("assert result.agents ==")
     file.fill("../test_trip.py")
     file.press("Tab")

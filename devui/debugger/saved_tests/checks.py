@@ -47,7 +47,7 @@ def _checks(recording: Recording) -> Iterator[Check]:
     events, error = recording.events, recording.error
     yield _equals("error", f"Fails with {_short(error)}" if error else "No error", "error", error)
     agents, tools, final_text = agents_in_turn(events), tool_calls(events), last_text(events)
-    yield _equals("agents", f"Agents in turn: {_short(', '.join(agents))}", "agents", agents)
+    yield _equals("agents", f"Agents in order: {_short(', '.join(agents))}", "agents", agents)
     names = _short(", ".join(name for name, _ in tools))
     tools_label = f"Tools in order, with arguments: {names}" if tools else "No tool calls"
     yield _equals("tools", tools_label, "tools", tools)

@@ -204,7 +204,7 @@ def chat_message(
         )
     if event.rewinds_before:
         return replace(
-            message, role="signal", text="Rewound: models no longer see the events before this"
+            message, role="signal", text="Rewound: models no longer see the dimmed events"
         )
     if summary.kind == "user":
         again = say_again(number, event, session)
@@ -334,7 +334,7 @@ def open_slots(number: int, summary: Summary) -> tuple[str, ...]:
 
 def lost_outcome(slot: str, *, forked: bool = False) -> ToolOutcome:
     """What is said of a call whose run ended, or was forked, before its result."""
-    why = "no result before the fork" if forked else "no result was committed"
+    why = "no result before the fork" if forked else "no result"
     return ToolOutcome(slot, "lost", why)
 
 

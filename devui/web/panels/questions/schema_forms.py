@@ -103,7 +103,7 @@ class SchemaForm:
             if field.kind == "boolean" and values is not None and not (has_value or required):
                 field = replace(field, kind="choice", options=("", "true", "false"))
             if values is not None and not (has_value or required or left_out is None):
-                hint = f"{field.hint} (empty: {json.dumps(left_out, ensure_ascii=False)})"
+                hint = f"{field.hint} (default: {json.dumps(left_out, ensure_ascii=False)})"
                 field = replace(field, hint=visible(hint.strip()))
             has_to = must and required and not nullable and field.kind != "boolean"
             yield replace(field, required=has_to)

@@ -87,7 +87,7 @@ async def resume(services: Services, session: int, live: LiveRun | None) -> Resu
     if stands.standing == "waiting" and stands.question is not None:
         return Resume(
             title=_TITLES["waiting"],
-            text="Answer to continue the invocation.",
+            text="The agent continues once you answer.",
             href=session_url(session, event=stands.question),
             label=f"#{stands.question} asks",
         )

@@ -37,7 +37,7 @@ def model_form(
     """The form with a request as the API tells it."""
     contents = request.get("contents") or []
     fields = [
-        MessageField(f"message.{at}", visible(f"{message.get('role')} #{at + 1}"), text)
+        MessageField(f"message.{at}", visible(f"message {at + 1}, {message.get('role')}"), text)
         for at, message in enumerate(map(fields_in, contents))
         if (text := _one_text(message)) is not None
     ][-_FIELDS:]
@@ -48,7 +48,7 @@ def model_form(
         action=again_url(span.session, span.id),
         system=_system(request) or "",
         messages=tuple(fields),
-        rest_note=f"{plural(remaining, 'message')} more as JSON" if remaining else "",
+        rest_note=f"{plural(remaining, 'more message')} as JSON" if remaining else "",
         config=json.dumps(request.get("config") or {}, indent=2, ensure_ascii=False),
         value=whole if len(whole) <= _WHOLE else "",
         note=note,
