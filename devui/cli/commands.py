@@ -19,7 +19,7 @@ INSTEAD: Final[Mapping[str, str]] = {
     " `adk conformance` works on your agents as before",
     "deploy": "deploy with `adk deploy`; devui changes nothing in your agents",
     "eval": "keep sessions as tests with `devui make-test` and run them with `devui test`;"
-    " `adk eval` works on your agents as before",
+    " `devui export SESSION -o NAME.evalset.json --format eval-set` writes a case for `adk eval`",
     "eval_set": "keep sessions as tests with `devui make-test`; `adk eval_set` works as before",
     "migrate": "import databases of google-adk with `devui import`, which reads both schemas;"
     " devui brings its own journal up to date by itself",

@@ -17,6 +17,8 @@ Examples:
   devui export 12 -o trip.json                    write session 12, to import elsewhere
   devui export 12 -o trip.html --html             write a page for any browser
   devui export 12 -o trip.json --format adk-web   write a file for `adk web` to import
+  devui export 12 -o trip.evalset.json --format eval-set
+                                                  write a case for `adk eval`
   devui export 12 -o trip.json --redact user:mail leave out the values of a state key
   devui export 12 --preview                       show what would be left out; write nothing
 
@@ -34,8 +36,8 @@ anything shaped like a key. For the exit status see `devui dbg --help`.
 @click.option(
     "--format",
     "form",
-    type=click.Choice(["adk", "adk-web"]),
-    help="Write the JSON of google-adk's Session, or what `adk web` imports.",
+    type=click.Choice(["adk", "adk-web", "eval-set"]),
+    help="Write google-adk's Session, what `adk web` imports, or an eval set for `adk eval`.",
 )
 @click.option(
     "--redact",

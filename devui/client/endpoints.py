@@ -170,7 +170,7 @@ class Endpoints(Connection):
         self,
         session: int,
         *,
-        format: Literal["json", "html", "adk", "adk-web"] | None = None,
+        format: Literal["json", "html", "adk", "adk-web", "eval-set"] | None = None,
         keys: list[str] | None = None,
         secrets: Literal["keep"] | None = None,
     ) -> Stream[bytes]:
@@ -179,7 +179,7 @@ class Endpoints(Connection):
         The guide explains the formats and what is left out.
 
         Args:
-            format: A bundle, an HTML page, google-adk's Session, or what `adk web` imports.
+            format: A bundle, a page, google-adk's Session, or a file for `adk web` or `adk eval`.
             keys: State keys whose values are left out, with their prefixes.
             secrets: `keep` includes secrets.
         """

@@ -199,7 +199,7 @@ def test_notes_are_kept_until_they_are_emptied_and_stars_choose_sessions(client,
     assert client.patch(path + "/1", json={"text": "x" * 20_001}).status_code == 422
 
 
-@pytest.mark.parametrize("form", ["json", "html", "adk-web", "adk"])
+@pytest.mark.parametrize("form", ["json", "html", "adk-web", "adk", "eval-set"])
 def test_the_page_of_an_export_has_a_button_for_each_format(client, booked, form):
     page = client.get(f"/sessions/{booked['key']}/export", headers={"Accept": "text/html"}).text
     [button] = re.findall(rf'<button[^>]*formaction="([^"]+)" name="format" value="{form}"', page)

@@ -11,7 +11,7 @@ from tests.kit.adk_stores import artifact_store, database_store, sqlite_store
 from tests.kit.mariadb import mariadb, needs_mariadb
 from tests.kit.oracle import needs_adk, run_adk
 from tests.kit.postgres import PASSWORD, needs_postgres, postgres
-from tests.kit.server import get_session, running, write_app
+from tests.kit.server import get_session, run, running, write_app
 from tests.kit.terminal import devui
 
 pytestmark = needs_adk
@@ -21,6 +21,23 @@ from devui.runtime.agents import Agent
 from devui.runtime.models.scripted_llm import Rule, Say, ScriptedLlm
 
 root_agent = Agent(name="travel", model=ScriptedLlm(rules=[Rule(Say("on we go"))]))
+"""
+
+TOOLS = """
+from devui.runtime.agents import Agent
+from devui.runtime.models import Call, Rule, Say, ScriptedLlm
+
+
+def look() -> int:
+    return 7
+
+
+script = [
+    Rule(after="look", then=Say("It is {result}.")),
+    Rule(user="look", then=[Say("Looking"), Call("look")]),
+    Rule(then=Say("Bye")),
+]
+root_agent = Agent(name="tools", model=ScriptedLlm(rules=script), tools=[look])
 """
 
 
@@ -238,6 +255,62 @@ stored = client.get(f"{path}/{answer.json().get('id')}").json()
 print(json.dumps([answer.status_code, answer.text, whole.model_dump(mode="json", by_alias=True,
     exclude_none=True), stored]))
 """
+
+
+EVAL_SET_BY_ADK = """
+import json, os, sys
+args = sys.argv[1:]
+os.environ["ADK_DISABLE_LOAD_DOTENV"] = "1"
+from google.adk.cli.utils.evals import convert_session_to_eval_invocations
+from google.adk.evaluation.eval_set import EvalSet
+from google.adk.sessions import Session
+
+read = EvalSet.model_validate_json(open(args[0]).read())
+session = Session.model_validate_json(open(args[1]).read())
+own = convert_session_to_eval_invocations(session)
+print(json.dumps([read.model_dump(mode="json", exclude_none=True),
+    [each.model_dump(mode="json", exclude_none=True) for each in own]]))
+"""
+
+
+def test_adk_reads_an_eval_set_with_what_its_own_would_have(place):
+    here = ("--data-dir", str(place / "data"), "--agents", str(place / "agents"))
+    write_app(place / "agents", "tools", TOOLS)
+    state = {"unit": "mile"}
+    with running(place / "agents", place / "data") as server, server.client() as client:
+        session = client.post("/apps/tools/users/ann/sessions", json={"state": state}).json()["id"]
+        for text in ("look", "thanks"):
+            run(client, "tools", session, text, userId="ann")
+    for form in ("eval-set", "adk"):
+        done = devui("export", session, "-o", form, "--format", form, *here, cwd=place)
+        assert done.returncode == 0, done.stderr
+    output = run_adk(EVAL_SET_BY_ADK, place / "eval-set", place / "adk")
+    read, own = json.loads(output.splitlines()[-1])
+    [case] = read["eval_cases"]
+    assert case["conversation"] == own
+    assert [each["final_response"]["parts"] for each in own] == [
+        [{"text": "It is 7."}],
+        [{"text": "Bye"}],
+    ]
+    assert case["session_input"] == {"app_name": "tools", "user_id": "ann", "state": state}
+
+
+def test_an_eval_set_leaves_out_what_was_rewound(place):
+    here = ("--data-dir", str(place / "data"), "--agents", str(place / "agents"))
+    write_app(place / "agents", "tools", TOOLS)
+    with running(place / "agents", place / "data") as server, server.client() as client:
+        session = client.post("/apps/tools/users/ann/sessions", json={}).json()["id"]
+        for text in ("thanks", "look"):
+            run(client, "tools", session, text, userId="ann")
+        [row] = client.get("/api/sessions").json()["sessions"]
+        events = client.get(f"/apps/tools/users/ann/sessions/{session}").json()["events"]
+        body = {"invocationId": events[-1]["invocationId"]}
+        assert client.post(f"/api/sessions/{row['key']}/rewind", json=body).status_code < 300
+    done = devui("export", session, "-o", "e", "--format", "eval-set", *here, cwd=place)
+    assert done.returncode == 0, done.stderr
+    [case] = json.loads((place / "e").read_text())["eval_cases"]
+    said = [each["user_content"]["parts"][0]["text"] for each in case["conversation"]]
+    assert said == ["thanks"]
 
 
 def test_adk_takes_back_what_is_exported(place):

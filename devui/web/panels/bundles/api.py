@@ -15,6 +15,7 @@ from typing_extensions import TypedDict
 from devui.debugger.background.jobs import Job, JobStopped, Progress
 from devui.debugger.bundles.exchange import Exchange, Finding, Wish
 from devui.debugger.bundles.for_adk import FORMATS, adk_session
+from devui.debugger.bundles.for_eval import eval_set
 from devui.debugger.bundles.landing import Landed
 from devui.store.rows import SessionRow
 from devui.web.errors import BadRequest
@@ -35,7 +36,9 @@ _FORMATS: Final[Mapping[str, str]] = {
     "html": "text/html; charset=utf-8",
     "adk": "application/json",
     "adk-web": "application/json",
+    "eval-set": "application/json",
 }
+_ENDINGS: Final = {"adk": "adk.json", "adk-web": "adk-web.json", "eval-set": "evalset.json"}
 _NAMED: Final = 60
 """Characters of a session's name that its file gets."""
 
@@ -106,8 +109,8 @@ _WISHES: Final = {
     BundleJson,
     query={
         "format": Query(
-            Literal["json", "html", "adk", "adk-web"],
-            "A bundle, an HTML page, google-adk's Session, or what `adk web` imports",
+            Literal["json", "html", "adk", "adk-web", "eval-set"],
+            "A bundle, a page, google-adk's Session, or a file for `adk web` or `adk eval`",
         ),
         **_WISHES,
     },
@@ -128,7 +131,7 @@ async def export(request: Request) -> Response:
     if wish.keep_secrets:
         _log.warning("session %s was exported with its secrets", session.key)
     reveal_headers = {UNTOUCHED.decode(): "yes"} if wish.keep_secrets else {}
-    ending = f"{kind}.json" if kind in FORMATS else f"devui.{kind}"
+    ending = _ENDINGS.get(kind, f"devui.{kind}")
     headers = reveal_headers | {"Content-Disposition": disposition(session, label, ending)}
     job = services.jobs.begin("export", label, session=session.key, job_id=wanted_id(request))
 
@@ -305,6 +308,8 @@ async def _pieces(
     for form in FORMATS:
         if file_format == form:
             pieces = adk_session(pieces, form)
+    if file_format == "eval-set":
+        pieces = eval_set(pieces)
     async for piece in pieces:
         yield piece
 

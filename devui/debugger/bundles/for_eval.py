@@ -1,0 +1,121 @@
+"""A bundle as an eval set of google-adk with one case, as `adk eval` and its pytest runner read it.
+
+It has what google-adk's own "add session to eval set" takes from a session, of the conversation as
+it stands: without what a rewind has undone.
+"""
+
+import json
+import re
+from collections.abc import AsyncIterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from devui.debugger.bundles.writing import OPENING, dumped
+
+Json = dict[str, Any]
+
+
+@dataclass(slots=True)
+class _Turn:
+    """One invocation: what the user said, and the agents' events."""
+
+    user_content: Json | None = None
+    timestamp: float = 0.0
+    events: list[Json] = field(default_factory=list)
+
+    def add(self, event: Json) -> None:
+        """Take an event; of several messages of the user, the first that says something counts."""
+        if event.get("author") != "user":
+            if _parts(event) or event.get("groundingMetadata"):
+                self.events.append(event)
+        elif _parts(event) and (self.user_content is None or _only_answers(self.user_content)):
+            self.user_content = event["content"]
+            self.timestamp = event.get("timestamp") or 0.0
+
+    def invocation(self, invocation_id: str) -> Json:
+        """Google-adk's Invocation: calls, results and texts on the way, and the final response."""
+        finals = [event for event in self.events if _parts(event) and _is_final(event)]
+        final = next((e for e in reversed(finals) if _has(e, "text")), None) or (
+            finals[-1] if finals else None
+        )
+        events = [
+            _step(event, with_content=event is not final or _has(event, "functionCall"))
+            for event in self.events
+        ]
+        return {
+            "invocation_id": invocation_id,
+            "user_content": self.user_content,
+            "final_response": final["content"] if final else None,
+            "intermediate_data": {"invocation_events": events},
+            "creation_timestamp": self.timestamp,
+        }
+
+
+async def eval_set(lines: AsyncIterator[str]) -> AsyncIterator[str]:
+    """The file's text: an eval set with the session as its only case."""
+    header: Json = {}
+    state: Json = {}
+    turns: dict[str, _Turn] = {}
+    async for line in lines:
+        if not header:
+            header = json.loads(line.rstrip()[: -len(OPENING)].removesuffix(",") + "}")
+            continue
+        if line.startswith("]"):
+            break
+        record = json.loads(line.lstrip(","))
+        if record["type"] == "start":
+            state |= record["state"]
+        elif record["type"] == "event":
+            event = record["event"]
+            _rewind(turns, (event.get("actions") or {}).get("rewindBeforeInvocationId"))
+            turns.setdefault(event.get("invocationId") or "", _Turn()).add(event)
+    name = re.sub(r"\W", "_", header["id"], flags=re.ASCII)
+    case = {
+        "eval_id": name,
+        "conversation": [turn.invocation(id_) for id_, turn in turns.items() if turn.user_content],
+        "session_input": {"app_name": header["app"], "user_id": header["user"], "state": state},
+        "creation_timestamp": header["created"],
+    }
+    yield dumped({"eval_set_id": name, "name": header["title"], "eval_cases": [case]}) + "\n"
+
+
+def _rewind(turns: dict[str, _Turn], invocation: str | None) -> None:
+    """Leave out an invocation and all after it."""
+    ids = list(turns)
+    for each in ids[ids.index(invocation) :] if invocation in ids else ():
+        del turns[each]
+
+
+def _step(event: Json, *, with_content: bool) -> Json:
+    """An InvocationEvent; the text of the final response isn't repeated."""
+    step = {
+        "author": event.get("author") or "agent",
+        "content": event.get("content") if with_content else None,
+        "grounding_metadata": event.get("groundingMetadata"),
+        "usage_metadata": event.get("usageMetadata"),
+        "model_version": event.get("modelVersion"),
+    }
+    return {name: value for name, value in step.items() if value is not None}
+
+
+def _is_final(event: Mapping[str, Any]) -> bool:
+    """As google-adk's `Event.is_final_response`."""
+    actions = event.get("actions") or {}
+    if actions.get("skipSummarization") or event.get("longRunningToolIds"):
+        return True
+    if event.get("partial") or _has(event, "functionCall"):
+        return False
+    is_result = "codeExecutionResult" in _parts(event)[-1]
+    return bool(event.get("errorCode")) or not (_has(event, "functionResponse") or is_result)
+
+
+def _parts(event: Mapping[str, Any]) -> list[Json]:
+    return (event.get("content") or {}).get("parts") or []
+
+
+def _has(event: Mapping[str, Any], member: str) -> bool:
+    return any(part.get(member) for part in _parts(event))
+
+
+def _only_answers(content: Mapping[str, Any]) -> bool:
+    return all("functionResponse" in part for part in content["parts"])
