@@ -45,6 +45,14 @@ def test_a_session_begins_with_the_first_message_on_the_apps_page(visit):
     field.press("Enter")
     session = SessionPage(page)
     expect(session.messages.first).to_contain_text("Book a flight\nto London")
+    expect(session.composer).to_be_focused()
+    page.keyboard.type("please pause")
+    expect(session.composer).to_have_value("please pause")
+    session.composer.fill("")
+    session.ends()
+    page.reload()
+    expect(session.messages.first).to_be_visible()
+    expect(session.composer).not_to_be_focused()
     page.go_back()
     page.locator(".new-session summary").click()
     page.get_by_label("Initial state").fill("{oops")
@@ -52,6 +60,34 @@ def test_a_session_begins_with_the_first_message_on_the_apps_page(visit):
     field.press("Enter")
     expect(page.locator("#new-state-error")).to_be_visible()
     expect(field).to_have_value("Hello")
+
+
+def test_an_example_prompt_begins_a_session_in_which_one_can_type_on(visit):
+    page = visit.open("/apps/travel")
+    page.locator(".prompts button").first.click()
+    session = SessionPage(page)
+    expect(session.messages.first).to_be_visible()
+    expect(session.composer).to_be_focused()
+    session.ends()
+    page.keyboard.press("Control+K")
+    page.keyboard.type("new session")
+    page.keyboard.press("Enter")
+    prompt = page.locator("#welcome .prompt").first
+    expect(prompt).to_be_visible()
+    expect(session.composer).to_be_focused()
+    prompt.click()
+    expect(session.messages.first).to_be_visible()
+    expect(session.composer).to_be_focused()
+    session.ends()
+
+
+def test_a_session_that_is_opened_from_a_list_leaves_letters_to_the_shortcuts(visit, booking):
+    page = visit.open("/apps/travel")
+    page.get_by_label("First message").fill("Hello")
+    page.locator(f'a[href="{booking.path}"]').first.click()
+    session = SessionPage(page)
+    expect(session.messages.last).to_be_visible()
+    expect(session.composer).not_to_be_focused()
 
 
 def test_what_is_typed_before_the_last_message_was_answered_for_stays_in_the_field(travel):

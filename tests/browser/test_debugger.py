@@ -441,12 +441,12 @@ def test_a_held_run_can_be_stopped(paused):
     expect(paused.page.locator("#debugger button")).to_have_count(0)
 
 
-def test_s_commits_one_event_more_and_stops_so_nothing_is_lost(paused):
+def test_stop_after_commits_one_event_more_so_nothing_is_lost(paused):
     press(paused, "n")
     is_held(paused, "Paused after the commit of #1, before the agent continues")
     press(paused, "m")
     is_held(paused, "Paused before the commit")
-    press(paused, "s")
+    command(paused, "Stop after").click()
     paused.ends("stopped")
     expect(paused.events).to_have_count(2)
     expect(paused.page.locator("#resume")).to_contain_text("Committed up to #2")
@@ -460,6 +460,8 @@ def test_a_run_that_goes_on_stops_cleanly_first_and_at_once_when_told_so(visit):
     session.send("Loop for ever")
     expect(session.messages.last).to_contain_text("loop_forever")
     press(session, "s")
+    expect(session.page.locator("#debugger .plan")).to_have_count(0)
+    command(session, "Stop after").click()
     expect(session.page.locator("#debugger .plan")).to_contain_text("to the next commit")
     expect(command(session, "Stop after")).to_have_count(0)
     expect(session.status).to_have_class(re.compile("run running"))
@@ -479,7 +481,7 @@ def test_g_n_runs_to_the_next_event_like_the_selected_one(visit):
     press(session, "n")
     expect(session.page.locator("#held .what")).to_have_text('find_airports(city="London")')
     is_held(session, "Paused before the commit")
-    press(session, "s")
+    command(session, "Stop after").click()
     session.ends("stopped")
 
 

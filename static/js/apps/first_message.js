@@ -1,4 +1,5 @@
 // The field for the first message of a new session: Enter sends it, Shift+Enter starts a new line.
+import { BEGUN } from "../chat/composer.js";
 import { composing } from "../shell/keyboard.js";
 
 let isSubmitted = false; // a session is to be made once, however often Enter is pressed
@@ -12,5 +13,11 @@ export function start() {
     isSubmitted = true;
     target.form.requestSubmit();
   });
-  addEventListener("pageshow", () => { isSubmitted = false; });
+  document.addEventListener("submit", ({ target }) => {
+    if (target.matches(".new-session, .prompts")) sessionStorage.setItem(BEGUN, "yes");
+  });
+  addEventListener("pageshow", () => {
+    isSubmitted = false;
+    sessionStorage.removeItem(BEGUN); // the form was refused, or the reader is back from the session
+  });
 }

@@ -5,7 +5,9 @@ import { composing } from "../shell/keyboard.js";
 import * as lists from "../timeline/lists.js";
 import * as attachments from "./attachments.js";
 
+export const BEGUN = "session-begun"; // in the tab's storage: the session that opens next was begun with a message on another page
 let focusedFor = ""; // the session whose field has had the focus
+const touch = matchMedia("(pointer: coarse)"); // there, the focus opens a keyboard that covers the answer
 let current = null; // the field that has it, also when another has just replaced it
 
 export function start() {
@@ -19,6 +21,9 @@ export function start() {
     event.preventDefault();
     const send = field.form.querySelector("#send, #queue-message"); // while a run is going on, the message waits for its end
     if (send && !send.disabled && (field.value.trim() || attachments.of(field.form).length)) field.form.requestSubmit(send);
+  });
+  document.addEventListener("submit", ({ target }) => {
+    if (target.closest("#welcome") && !touch.matches) focus(); // the button goes away with the welcome
   });
   document.addEventListener("htmx:after:request", (event) => {
     const form = event.target.closest?.("[data-composer]");
@@ -43,7 +48,9 @@ export function start() {
 export function connect(root) {
   each(root, "[data-composer] #composer-text", (field) => {
     field.setSelectionRange(field.value.length, field.value.length); // continue a restored text at its end
-    const idle = !document.querySelector(".msg, #run .running, #run .held, #run .stopping");
+    const begun = sessionStorage.getItem(BEGUN);
+    sessionStorage.removeItem(BEGUN);
+    const idle = begun || !document.querySelector(".msg, #run .running, #run .held, #run .stopping");
     const replaces = current && !current.isConnected;
     if (focusedFor === field.form.action && !replaces) return; // the reader has left the field
     if (!idle || document.activeElement !== document.body) return;

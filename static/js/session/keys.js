@@ -111,7 +111,7 @@ const SECTIONS = {
     { keys: ["i"], does: "step into the next model, tool, or agent", press: "#do-step_into" },
     { keys: ["o"], does: "step out", press: "#do-step_out" },
     { keys: ["g n"], does: "run to next similar event", needs: "select an event first", after: true, when: rows.current, run: runToLike },
-    { keys: ["s"], does: "stop after the next event", press: "#do-stop_after_event" },
+    { keys: [], does: "stop after the next event", also: "finish", press: "#do-stop_after_event" },
     { keys: ["S"], does: "stop immediately", also: "cancel abort", press: "#stop" },
     { keys: [], does: "retry or resume the run", press: 'button.primary[form="resume-form"]' },
     { keys: ["h"], does: "show what the run is waiting for", also: "why stuck slow status", press: "#why, #tab-run" },

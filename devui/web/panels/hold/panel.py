@@ -84,8 +84,8 @@ _STEPS = (
 _ON = _button("continue", "c", "Continue the run without stopping there (c or F8)")
 _STOP = _button(
     "stop_after_event",
-    "s",
-    "Stop after the current or next event is committed (s); Shift+S stops immediately",
+    "",
+    "Stop after the current or next event is committed; Shift+S stops immediately",
 )
 
 

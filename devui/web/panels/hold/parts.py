@@ -21,7 +21,7 @@ class CommandButton:
     """As the endpoint takes it."""
     label: str
     key: str
-    """The key that presses it."""
+    """The key that presses it; "" if it has none."""
     title: str
     primary: bool = False
 
