@@ -31,9 +31,9 @@ def test_what_cannot_be_resumed_is_said_before_anything_is_done(tmp_path):
         path = f"/sessions/{debugged.key}"
         page = client.get(path, headers={"Accept": "text/html"}).text
         [bar] = re.findall(r'<section class="resume".*?</section>', page, re.DOTALL)
-        assert "records no checkpoints" in bar
+        assert "resumability_config" in bar
         assert "pay(amount=7)" in bar
-        assert "Fork here" in bar
+        assert "Send again in a fork" in bar
         assert "Resume</button>" not in bar
         invocation = debugged.position["invocationId"]
         answer = client.post(f"/api{path}/runs", json={"invocationId": invocation})

@@ -449,7 +449,7 @@ def test_stop_after_commits_one_event_more_so_nothing_is_lost(paused):
     command(paused, "Stop after").click()
     paused.ends("stopped")
     expect(paused.events).to_have_count(2)
-    expect(paused.page.locator("#resume")).to_contain_text("Committed up to #2")
+    expect(paused.page.locator("#resume")).to_contain_text("Stopped after #2")
     expect(paused.page.locator("#resume")).not_to_contain_text("Lost")
     paused.page.locator("#resume").get_by_role("button", name="Dismiss").click()
     expect(paused.page.locator("#resume section")).to_have_count(0)

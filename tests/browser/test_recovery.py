@@ -131,6 +131,58 @@ def test_a_run_that_a_models_error_ended_has_failed_and_is_retried(browser, tmp_
         expect(bar(session)).to_have_count(0)
 
 
+CAPRICIOUS = """
+from devui.runtime.agents import Agent, SequentialAgent
+from devui.runtime.models import Call, Rule, Say, ScriptedLlm
+
+failures = [ConnectionError("503")]
+
+
+def charge(amount: int) -> str:
+    if failures:
+        raise failures.pop()
+    return "charged"
+
+
+script = [Rule(after="charge", then=Say("{result}")), Rule(then=Call("charge", amount=7))]
+till = Agent(name="till", model=ScriptedLlm(rules=script), tools=[charge])
+root_agent = SequentialAgent(name="shop", sub_agents=[till])
+"""
+"""Its tool fails once; it records no checkpoints, so its runs can't be resumed."""
+
+
+def test_what_cannot_be_resumed_is_sent_again(browser, tmp_path):
+    write_app(tmp_path / "agents", "shop", CAPRICIOUS)
+    with (
+        running(tmp_path / "agents", tmp_path / "data", "--no-auth") as server,
+        Visit(browser, server) as visit,
+    ):
+        session = visit.session("shop", ["pay now"], ends="failed")
+        expect(bar(session)).to_contain_text("Failed after #")
+        expect(bar(session)).to_contain_text("charge(amount=7) raised ConnectionError")
+        expect(bar(session)).not_to_contain_text("unless you enter")
+        session.equals(visit.again(session), "#resume")
+        button(session, "Send again").dblclick()
+        session.ends()
+        expect(session.messages.last).to_contain_text("charged")
+        expect(session.messages.filter(has_text="pay now")).to_have_count(2)
+        expect(session.page.locator("#messages .taken-back").first).to_be_visible()
+        expect(bar(session)).to_have_count(0)
+
+
+def test_what_cannot_be_resumed_is_sent_again_in_a_fork(browser, tmp_path):
+    write_app(tmp_path / "agents", "shop", CAPRICIOUS)
+    with (
+        running(tmp_path / "agents", tmp_path / "data", "--no-auth") as server,
+        Visit(browser, server) as visit,
+    ):
+        session = visit.session("shop", ["pay now"], ends="failed")
+        button(session, "Send again in a fork").click()
+        expect(session.page.locator("#lineage .fork-of")).to_be_visible()
+        session.ends()
+        expect(session.messages.last).to_contain_text("charged")
+
+
 def test_retries_that_fail_look_the_same_live_and_after_a_reload(browser, tmp_path):
     write_app(tmp_path / "agents", "fragile", FRAGILE)
     with (
@@ -431,11 +483,10 @@ def test_a_message_is_edited_and_said_again(travelled):
 
 
 def tells_of_the_dead_worker(page: SessionPage) -> None:
-    expect(bar(page)).to_contain_text("Failed")
-    expect(bar(page)).to_contain_text("#2, call by clerk")
+    expect(bar(page)).to_contain_text("Failed after #2")
     expect(bar(page)).to_contain_text("pay wasn't called.")
     expect(bar(page).locator(".unknown")).to_have_count(0)  # it was not made
-    for name in ("Resume", "Fork here", "Mark as stopped"):
+    for name in ("Resume", "Fork here", "Dismiss"):
         expect(bar(page).get_by_role("button", name=name)).to_be_enabled()
     page.tab("breaks")
     expect(page.panel.locator(".break")).to_have_count(1)

@@ -103,7 +103,7 @@ def test_every_event_that_was_shown_is_there_after_a_kill(open_visit):
     session.ends("interrupted")
     expect(session.page.locator("#rows > .run-end")).to_contain_text("interrupted")
     expect(session.messages.last).to_contain_text("interrupted")
-    expect(session.page.locator("#resume")).to_contain_text("Interrupted: the server stopped")
+    expect(session.page.locator("#resume")).to_contain_text("Interrupted when the server stopped")
     assert texts(session)[: len(before)] == before
     again = open_visit.again(session)
     assert texts(again)[: len(before)] == before

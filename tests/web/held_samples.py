@@ -221,14 +221,16 @@ PENDING = tuple(
     for fate in ("pending", "lost")
 )
 RESUME = Resume(
-    title="Interrupted: the server stopped",
-    text="Committed up to a call of FlightAgent.",
+    title="Interrupted when the server stopped,",
+    text="after",
     href=links.session_url(KEY, event=3),
     label="#3",
     action=links.runs_url(KEY),
     invocation="e-90b4d511",
     fork_action=links.forks_url(KEY),
     number=3,
+    resend_action=links.rewind_url(KEY),
+    message=1,
     close_action=links.close_url(KEY),
     losses=(
         ("Lost before it was committed, text by FlightAgent:", "I found three flights"),

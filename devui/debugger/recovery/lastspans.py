@@ -27,6 +27,8 @@ class LastSpan:
     """What it returned, if no event has that; None also for nothing."""
     actions: Mapping[str, Any] = field(default_factory=dict)
     """What it did besides, such as writing to the state, in wire form; with a result alone."""
+    error: str = ""
+    """The exception it raised: `ConnectionError: 503`."""
 
 
 async def lasting(
@@ -52,7 +54,7 @@ async def lasting(
             if not span.call:
                 continue
             over = span.seconds is not None and span.error != CANCELLED
-            spans[span.call] = LastSpan(run, over)
+            spans[span.call] = LastSpan(run, over, error=span.error or "" if over else "")
             if over and span.event is None and span.error is None:
                 _, result, did = await journal.spans.bodies(span)
                 spans[span.call] = LastSpan(run, over, _result(result), _did(did or "{}"))

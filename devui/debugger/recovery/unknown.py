@@ -63,6 +63,8 @@ class UnknownCall:
     """Its arguments are others than in the session that this one was forked from."""
     is_failed: bool = False
     """Its run failed by itself: it raised, or was beside a call that did."""
+    error: str = ""
+    """The exception it raised, `ConnectionError: 503`, if that was recorded."""
 
     @property
     def writes(self) -> Mapping[str, Any]:
@@ -103,12 +105,16 @@ async def unknown_calls(journal: Journal, session: int, invocation: str) -> tupl
     if not candidates:
         return ()
     open_calls = await _with_effects(journal, session, candidates)
-    if newest is not None and not was_cut_off(newest):
-        return tuple(replace(call, is_failed=True) for call in open_calls if not call.later)
     own = [run.id for run in reversed(runs) if run.invocation_id == invocation]
     last_spans = await lasting(
         journal, session, events, own, calls=[call.id for call in open_calls]
     )
+    if newest is not None and not was_cut_off(newest):
+        return tuple(
+            replace(call, is_failed=True, error=_error(last_spans.get(call.id)))
+            for call in open_calls
+            if not call.later
+        )
     if newest is not None:
         withheld = await _withheld(journal, newest)
         stand_ins = await _stand_ins(journal, newest)
@@ -117,16 +123,22 @@ async def unknown_calls(journal: Journal, session: int, invocation: str) -> tupl
         return tuple(call for call in undecided if call is not None)
     parent = await _in_parent(journal, through, invocation) if through else {}
     return tuple(
-        replace(call, **_since_fork(call, parent.get(call.id)))
+        replace(call, **_since_fork(call, parent.get(call.id), _error(last_spans.get(call.id))))
         for call in open_calls
         if not call.later or ((span := last_spans.get(call.id)) and not span.over)
     )
 
 
-def _since_fork(call: UnknownCall, before: "_ParentCall | None") -> dict[str, Any]:
+def _error(span: LastSpan | None) -> str:
+    return span.error if span else ""
+
+
+def _since_fork(call: UnknownCall, before: "_ParentCall | None", error: str) -> dict[str, Any]:
     """What is known of a call that the fork cut through from what its parent has of it."""
     if before is not None and before.args != call.args:
         return {"is_edited": True, "is_made": False}
+    if error:
+        return {"in_parent": True, "is_failed": True, "error": error}
     if before is None or before.result is None:
         return {"in_parent": True}
     return {"in_parent": True, "recorded": before.result, "actions": before.actions}

@@ -113,6 +113,7 @@ const SECTIONS = {
     { keys: ["g n"], does: "run to next similar event", needs: "select an event first", after: true, when: rows.current, run: runToLike },
     { keys: [], does: "stop after the next event", also: "finish", press: "#do-stop_after_event" },
     { keys: ["S"], does: "stop immediately", also: "cancel abort", press: "#stop" },
+    { keys: [], does: "send the message again", also: "retry resend", press: "#send-again" },
     { keys: [], does: "retry or resume the run", press: 'button.primary[form="resume-form"]' },
     { keys: ["h"], does: "show what the run is waiting for", also: "why stuck slow status", press: "#why, #tab-run" },
   ],

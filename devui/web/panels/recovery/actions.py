@@ -20,7 +20,7 @@ from devui.store.rows import EventRow, ForkRow, SessionRow
 from devui.web.errors import Conflict, NotFound, Unprocessable
 from devui.web.services import Services
 from devui.web.unmasked import unmasked
-from devui.wire.events import Content
+from devui.wire.events import Content, Event
 from devui.wire.messages import AgentInfo
 
 NO_CHECKPOINTS = (
@@ -29,7 +29,7 @@ NO_CHECKPOINTS = (
 )
 CONCLUDED = (
     "This run can't be retried: its app records checkpoints, and the agent recorded that it is "
-    "done. To try again, send the message again."
+    "done. Send the message again instead."
 )
 
 
@@ -180,9 +180,14 @@ def _agents(services: Services, app: str) -> list[AgentInfo]:
 async def message_after(services: Services, row: ForkRow) -> dict[str, Any] | None:
     """The message of the parent right behind the fork, if it is still there."""
     body = await services.journal.events.body(row.parent, row.number + 1)
-    if body is None or message_text(body[1]) is None:
+    return message_of(body[1]) if body else None
+
+
+def message_of(event: Event) -> dict[str, Any] | None:
+    """The user's message, to be sent again; None for an event that is none."""
+    if message_text(event) is None:
         return None
-    return {**body[1].content.fields, "role": "user"}
+    return {**event.content.fields, "role": "user"}
 
 
 async def unsent(services: Services, session: SessionRow) -> str:
@@ -213,20 +218,28 @@ async def rewind_session(
     invocation: str,
     *,
     text: str | None = None,
+    unchanged: bool = False,
     streaming: bool = True,
     policy: Policy = "ask",
     actor: str = "api",
 ) -> str:
-    """Begin a run that takes the session back, and then says the text; the run's id.
+    """Begin a run that takes the session back, and then says the text, or what was said
+    (`unchanged`); the run's id.
 
-    `policy` is what becomes of tools that had run in what is taken back.
+    `policy` is what becomes of tools that had run in what is taken back. Raises Conflict for a
+    message that isn't one.
     """
     events = await services.journal.events.of_invocation(session.key, invocation)
     if not events:
         raise NotFound(f"session {session.key} has no invocation {invocation!r}")
-    then = None
-    if text is not None and text.strip():
+    message = then = None
+    if unchanged:
+        message = message_of(events[0][1])
+        if message is None:
+            raise Conflict(f"#{events[0][0].number} isn't a user message")
+    elif text is not None and text.strip():
         message = {"role": "user", "parts": [{"text": text.strip()}]}
+    if message is not None:
         guard = await guard_over(
             services.journal,
             session,

@@ -5,15 +5,23 @@ from collections.abc import Mapping
 from hashlib import sha1
 from typing import Any, Final
 
-from devui.debugger.recovery.cutoff import RESUMABLE, Cutoff, Standing, cutoff
+from devui.debugger.recovery.cutoff import RESUMABLE, Standing, cutoff
 from devui.debugger.recovery.forking import message_text
 from devui.debugger.recovery.unknown import UnknownCall, was_cut_off
 from devui.debugger.runs.live import LiveRun
 from devui.store.rows import EventRow, ForkRow, SessionRow
-from devui.web.links import choose_url, close_url, fork_here_url, forks_url, runs_url, session_url
+from devui.web.links import (
+    choose_url,
+    close_url,
+    fork_here_url,
+    forks_url,
+    rewind_url,
+    runs_url,
+    session_url,
+)
 from devui.web.panels.apps.lists import forked_at, session_name
 from devui.web.panels.chat.run_notes import cut_off
-from devui.web.panels.recovery.actions import CONCLUDED, NO_CHECKPOINTS, goes_on
+from devui.web.panels.recovery.actions import CONCLUDED, goes_on, message_of
 from devui.web.panels.recovery.event_fields import fields_of
 from devui.web.panels.recovery.parts import (
     ForkChoice,
@@ -33,19 +41,24 @@ from devui.wire.gates import GUARD
 
 _TITLES: Final[Mapping[Standing, str]] = {
     "stopped": "Stopped",
-    "interrupted": "Interrupted: the server stopped",
+    "interrupted": "Interrupted when the server stopped,",
     "failed": "Failed",
-    "forked": "Forked in the middle of an invocation",
+    "forked": "Forked in the middle of an invocation,",
     "waiting": "Waiting for an answer",
 }
 _MARKS: Final[Mapping[Standing, str]] = {"failed": "error", "forked": "fork"}
 """The icon beside a title; `stop` for the others."""
+_NO_WAY_BACK = (
+    "This app can't resume a run where it ended. To change that for future runs, set"
+    " resumability_config=ResumabilityConfig(is_resumable=True) on the App."
+)
 _IN_PARENT = "the result was recorded before the fork"
 _HELD_BACK = "it was paused by the debugger"
 _EDITED = "it hasn't run with these arguments"
 _FAILED = "it runs again unless you enter a result"
 _ANSWERED = "{} answered it, but the answer wasn't committed"
 _GUARDED = "the guard used the recorded result, but it wasn't committed"
+_UNKNOWN = "it's unknown whether it ran"
 _LATER = "long-running: it's unknown whether it ran"
 _RETURNED = "it returned, but the result wasn't committed"
 _NOTES: Final = {
@@ -95,43 +108,36 @@ async def resume(services: Services, session: int, live: LiveRun | None) -> Resu
         return Resume()
     number = stands.last.number if stands.last else 0
     retries = stands.standing == "failed" and not was_cut_off(stands.run)
-    is_over = stands.standing == "stopped" or stands.is_concluded
     row = await services.journal.sessions.get(session)
-    stays = NO_CHECKPOINTS if row is not None and not goes_on(services, row.app) else ""
+    stays = _NO_WAY_BACK if row is not None and not goes_on(services, row.app) else ""
+    message = await _message(services, session, stands.invocation)
     return Resume(
         title=_TITLES[stands.standing],
-        text=_commit_text(stands),
+        text="after" if number else "before anything was committed",
         href=session_url(session, event=number) if number else "",
-        label=_last(stands.last),
+        label=f"#{number}" if number else "",
         action=runs_url(session),
         invocation=stands.invocation,
         fork_action=forks_url(session) if stands.standing != "forked" and number else "",
         mark=_MARKS.get(stands.standing, "stop"),
         again="Retry from here" if retries else "Resume",
         number=number,
+        resend_action=rewind_url(session) if message else "",
+        message=message,
         close_action=close_url(session),
-        close="Dismiss" if is_over else "Mark as stopped",
-        close_title="Hide this notice without resuming the run"
-        if is_over
-        else "End this invocation without resuming it",
         losses=tuple(_loss(hold) for hold in stands.lost if hold["gate"] in _LOST),
         streamed=tuple(cut_off(text) for _, text in stands.streamed),
-        unknown=tuple(_ask(call, session) for call in stands.unknown),
+        unknown=tuple(_ask(call, session, resumable=not stays) for call in stands.unknown),
         stays=CONCLUDED if stands.is_concluded else stays,
     )
 
 
-def _commit_text(stands: Cutoff) -> str:
-    if stands.last is None:
-        return "Nothing was committed."
-    return "Committed up to"
-
-
-def _last(row: EventRow | None) -> str:
-    if row is None:
-        return ""
-    word = WORDS[row.summary.kind]
-    return f"#{row.number}, {word} by {visible(row.author)}"
+async def _message(services: Services, session: int, invocation: str) -> int:
+    """The number of the user's message that the invocation began with; 0 if it began otherwise."""
+    beginnings = await services.journal.events.beginnings(session, [invocation])
+    number = beginnings.get(invocation, 0)
+    body = await services.journal.events.body(session, number) if number else None
+    return number if body and message_of(body[1]) else 0
 
 
 def _loss(hold: Mapping[str, Any]) -> tuple[str, str]:
@@ -149,9 +155,9 @@ def unknown_slot(call: str) -> str:
     return f"u-{digest}"
 
 
-def _ask(call: UnknownCall, session: int) -> UnknownAsk:
+def _ask(call: UnknownCall, session: int, *, resumable: bool) -> UnknownAsk:
     args = ", ".join(f"{name}={_json(value)}" for name, value in call.args.items())
-    note = _NOTES.get(call.mark or "", "") or (_LATER if call.later else "")
+    note = _NOTES.get(call.mark or "") or (_LATER if call.later else _UNKNOWN)
     if call.answered_by == GUARD:
         note = _GUARDED
     elif call.answered_by:
@@ -161,7 +167,7 @@ def _ask(call: UnknownCall, session: int) -> UnknownAsk:
     elif not call.is_made:
         note = _HELD_BACK
     elif call.is_failed:
-        note = _FAILED
+        note = _FAILED if resumable else ""
     elif call.recorded is not None:
         note = _IN_PARENT if call.in_parent else _RETURNED
     return UnknownAsk(
@@ -171,7 +177,7 @@ def _ask(call: UnknownCall, session: int) -> UnknownAsk:
         args=visible(clipped(args)),
         href=session_url(session, event=call.event),
         edit_href=fork_here_url(session, call.event, edit=True),
-        note=note or "it's unknown whether it ran",
+        note=note,
         default=call.default,
         recorded="" if call.recorded is None else visible(_json(call.recorded)),
         writes=", ".join(visible(f"{k} = {clipped(_json(v))}") for k, v in call.writes.items()),
@@ -186,7 +192,8 @@ def _verb(call: UnknownCall) -> str:
     if call.is_edited:
         return "was edited"
     if call.is_failed:
-        return "has no result"
+        exception = call.error.partition(":")[0]
+        return f"raised {visible(exception)}" if exception else "has no result"
     if not call.is_made:
         return "never ran" if call.recorded is not None else "was about to run"
     return "ran" if call.recorded is not None else "was in progress"

@@ -59,10 +59,11 @@ class Resume:
     """The button: a failure of the agent's own code is retried, anything else is resumed."""
     number: int = 0
     """The last committed event of the invocation."""
+    resend_action: str = ""
+    """Where the message of the invocation is sent once more; "" if it began with none."""
+    message: int = 0
+    """The number of that message."""
     close_action: str = ""
-    close: str = "Mark as stopped"
-    """The button that ends it without resuming it."""
-    close_title: str = "End this invocation without resuming it"
     losses: tuple[tuple[str, str], ...] = ()
     """What was held and is gone, a line each."""
     streamed: tuple[str, ...] = ()

@@ -89,15 +89,21 @@ async def again(request: Request) -> Response:
 
 
 async def rewind(request: Request) -> Response:
-    """Take the session back to before a message, and say it in another way if there is a text."""
+    """Take the session back to before a message; then say it in another way if there is a text, or
+    as it was with `unchanged`."""
     services, session = await session_of(request)
     form = await read_form(request)
     invocation = await invocation_of(
         services, session, whole_number(str(form.get("number") or "")) or 0
     )
-    text = str(form.get("text") or "") or None
     await rewind_session(
-        services, session, invocation, text=text, policy=_policy(form), actor=actor_of(form)
+        services,
+        session,
+        invocation,
+        text=str(form.get("text") or "") or None,
+        unchanged="unchanged" in form,
+        policy=_policy(form),
+        actor=actor_of(form),
     )
     return acknowledge(request, session.key)
 
