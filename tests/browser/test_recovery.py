@@ -144,6 +144,10 @@ def charge(amount: int) -> str:
     return "charged"
 
 
+def count(callback_context):
+    callback_context.state["turns"] = callback_context.state.get("turns", 0) + 1
+
+
 script = [Rule(after="charge", then=Say("{result}")), Rule(then=Call("charge", amount=7))]
 till = Agent(name="till", model=ScriptedLlm(rules=script), tools=[charge])
 root_agent = SequentialAgent(name="shop", sub_agents=[till])
@@ -161,6 +165,7 @@ def test_what_cannot_be_resumed_is_sent_again(browser, tmp_path):
         expect(bar(session)).to_contain_text("Failed after #")
         expect(bar(session)).to_contain_text("charge(amount=7) raised ConnectionError")
         expect(bar(session)).not_to_contain_text("unless you enter")
+        expect(bar(session)).not_to_contain_text("to None")
         session.equals(visit.again(session), "#resume")
         button(session, "Send again").dblclick()
         session.ends()
@@ -170,13 +175,17 @@ def test_what_cannot_be_resumed_is_sent_again(browser, tmp_path):
         expect(bar(session)).to_have_count(0)
 
 
-def test_what_cannot_be_resumed_is_sent_again_in_a_fork(browser, tmp_path):
-    write_app(tmp_path / "agents", "shop", CAPRICIOUS)
+def test_state_that_a_rewind_would_spoil_makes_a_fork_the_first_choice(browser, tmp_path):
+    counting = CAPRICIOUS.replace("tools=[charge]", "tools=[charge], before_agent_callback=count")
+    write_app(tmp_path / "agents", "shop", counting)
     with (
         running(tmp_path / "agents", tmp_path / "data", "--no-auth") as server,
         Visit(browser, server) as visit,
     ):
         session = visit.session("shop", ["pay now"], ends="failed")
+        expect(bar(session)).to_contain_text("new since then to None: turns")
+        expect(bar(session).locator(".answers button").first).to_have_text("Send again in a fork")
+        session.equals(visit.again(session), "#resume")
         button(session, "Send again in a fork").click()
         expect(session.page.locator("#lineage .fork-of")).to_be_visible()
         session.ends()

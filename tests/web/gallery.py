@@ -409,6 +409,7 @@ def alone() -> list[Model]:
         replace(replay_samples.MAKING, code="", error="no place for a test"),
         *samples.log_panel().lines,
         *held_samples.ASKED,
+        *held_samples.RESENT,
         RewindNews(3, 5, (RewindMark(0, 6, "/sessions/7?event=6", "row"),)),
         *content(),
     ]

@@ -1,5 +1,6 @@
 """Samples of what is held and of what is asked."""
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -22,7 +23,7 @@ from devui.web.panels.hold.parts import (
 from devui.web.panels.inspector.mark_parts import EditShown, EventEdits, EventNotes, NoteShown
 from devui.web.panels.inspector.parts import PendingGroup
 from devui.web.panels.questions.parts import Ask, AskField, AskFields
-from devui.web.panels.recovery.parts import Resume, UnknownAsk
+from devui.web.panels.recovery.parts import MissingKey, Resume, UnknownAsk
 from devui.web.panels.state.panel import changed_values, uncommitted_value
 from devui.web.panels.timeline.parts import DroppedRow
 from devui.web.text.formats import moment
@@ -250,3 +251,31 @@ RESUME = Resume(
         ),
     ),
 )
+_NOT_RESUMABLE = replace(
+    RESUME,
+    title="Failed",
+    mark="error",
+    losses=(),
+    streamed=(),
+    unknown=(replace(RESUME.unknown[0], verb="raised ConnectionError", note=""),),
+    stays="This app can't resume a run where it ended.",
+)
+RESENT = (
+    _NOT_RESUMABLE,
+    replace(_NOT_RESUMABLE, new_keys="turns, plan"),
+    *(
+        replace(
+            _NOT_RESUMABLE,
+            unknown=(),
+            key=MissingKey(
+                is_refused=is_refused,
+                variable="GOOGLE_API_KEY",
+                file="agents/travel/.env",
+                is_google=True,
+                is_hosted=is_hosted,
+            ),
+        )
+        for is_refused, is_hosted in ((False, False), (True, False), (False, True))
+    ),
+)
+"""Runs that cannot be resumed, and what they offer instead."""

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from hashlib import sha1
 from typing import Any, Final
 
-from devui.debugger.recovery.cutoff import RESUMABLE, Standing, cutoff
+from devui.debugger.recovery.cutoff import RESUMABLE, Cutoff, Standing, cutoff
 from devui.debugger.recovery.forking import message_text
 from devui.debugger.recovery.unknown import UnknownCall, was_cut_off
 from devui.debugger.runs.live import LiveRun
@@ -23,6 +23,7 @@ from devui.web.panels.apps.lists import forked_at, session_name
 from devui.web.panels.chat.run_notes import cut_off
 from devui.web.panels.recovery.actions import CONCLUDED, goes_on, message_of
 from devui.web.panels.recovery.event_fields import fields_of
+from devui.web.panels.recovery.model_key import missing_key
 from devui.web.panels.recovery.parts import (
     ForkChoice,
     ForkForm,
@@ -108,9 +109,11 @@ async def resume(services: Services, session: int, live: LiveRun | None) -> Resu
         return Resume()
     number = stands.last.number if stands.last else 0
     retries = stands.standing == "failed" and not was_cut_off(stands.run)
+    is_fork = stands.standing == "forked"
     row = await services.journal.sessions.get(session)
     stays = _NO_WAY_BACK if row is not None and not goes_on(services, row.app) else ""
     message = await _message(services, session, stands.invocation)
+    error = await _error_text(services, stands) if stands.standing == "failed" else ""
     return Resume(
         title=_TITLES[stands.standing],
         text="after" if number else "before anything was committed",
@@ -118,16 +121,18 @@ async def resume(services: Services, session: int, live: LiveRun | None) -> Resu
         label=f"#{number}" if number else "",
         action=runs_url(session),
         invocation=stands.invocation,
-        fork_action=forks_url(session) if stands.standing != "forked" and number else "",
+        fork_action=forks_url(session) if number and (stays or not is_fork) else "",
         mark=_MARKS.get(stands.standing, "stop"),
         again="Retry from here" if retries else "Resume",
         number=number,
         resend_action=rewind_url(session) if message else "",
         message=message,
+        new_keys=await _new_keys(services, session, message) if message else "",
         close_action=close_url(session),
         losses=tuple(_loss(hold) for hold in stands.lost if hold["gate"] in _LOST),
         streamed=tuple(cut_off(text) for _, text in stands.streamed),
         unknown=tuple(_ask(call, session, resumable=not stays) for call in stands.unknown),
+        key=missing_key(error, services.apps, row.app) if row else None,
         stays=CONCLUDED if stands.is_concluded else stays,
     )
 
@@ -138,6 +143,27 @@ async def _message(services: Services, session: int, invocation: str) -> int:
     number = beginnings.get(invocation, 0)
     body = await services.journal.events.body(session, number) if number else None
     return number if body and message_of(body[1]) else 0
+
+
+async def _new_keys(services: Services, session: int, message: int) -> str:
+    """The session's state keys that it didn't have before the message."""
+    state = services.journal.state
+    moment = await state.moment(session, message - 1)
+    if moment is None:  # the session was deleted in the meantime
+        return ""
+    before = {value.key for value in await state.at(session, moment) if value.scope == "session"}
+    now = [value.key for value in await state.at(session) if value.scope == "session"]
+    return clipped(", ".join(visible(key) for key in now if key not in before))
+
+
+async def _error_text(services: Services, stands: Cutoff) -> str:
+    """The message of the exception that ended the run, or of its model's error."""
+    if stands.run is not None and stands.run.error:
+        details = json.loads(stands.run.error)
+        return str(details.get("message") if isinstance(details, dict) else details)
+    last = stands.last
+    body = await services.journal.events.body(last.session, last.number) if last else None
+    return str(body[1].error_message) if body else ""
 
 
 def _loss(hold: Mapping[str, Any]) -> tuple[str, str]:

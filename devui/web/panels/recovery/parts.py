@@ -36,6 +36,22 @@ class UnknownAsk:
 
 
 @dataclass(frozen=True, slots=True)
+class MissingKey:
+    """A model's key that is missing or refused, and where to put one."""
+
+    is_refused: bool
+    """There is one, and the service doesn't take it."""
+    variable: str
+    """The environment variable: `GOOGLE_API_KEY`."""
+    file: str
+    """The app's `.env`, from the folder that the agents folder is in."""
+    is_google: bool
+    """The variables of Vertex AI do as well."""
+    is_hosted: bool
+    """The app runs in a program of its author, which reads no `.env`."""
+
+
+@dataclass(frozen=True, slots=True)
 class Resume:
     """What became of the newest invocation, and ways to go on. Goes into `#resume`."""
 
@@ -63,12 +79,16 @@ class Resume:
     """Where the message of the invocation is sent once more; "" if it began with none."""
     message: int = 0
     """The number of that message."""
+    new_keys: str = ""
+    """State keys that were new in the invocation: a rewind sets them to None, a fork has none."""
     close_action: str = ""
     losses: tuple[tuple[str, str], ...] = ()
     """What was held and is gone, a line each."""
     streamed: tuple[str, ...] = ()
     """The words of answers that are no events, a text each."""
     unknown: tuple[UnknownAsk, ...] = ()
+    key: MissingKey | None = None
+    """What is said in the place of `stays` if the run failed for that."""
     stays: str = ""
     """Why there is no way to resume it; "" if there is one."""
 
