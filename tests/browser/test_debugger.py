@@ -307,7 +307,7 @@ def test_it_goes_along_with_a_stop_too(paused):
     to_the_tool(paused)
     paused.page.locator("#held .change > summary").first.click()
     paused.page.get_by_role("form", name="Arguments of").get_by_label("city").fill("Paris")
-    press(paused, "s")
+    command(paused, "Stop after").click()
     paused.ends("stopped")
     expect(paused.row(3)).to_contain_text("CDG")
 

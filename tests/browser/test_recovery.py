@@ -175,6 +175,36 @@ def test_what_cannot_be_resumed_is_sent_again(browser, tmp_path):
         expect(bar(session)).to_have_count(0)
 
 
+def test_a_call_that_no_fork_could_go_on_from_is_reached_again_and_edited(browser, tmp_path):
+    echoing = CAPRICIOUS.replace('return "charged"', 'return f"charged {amount}"')
+    write_app(tmp_path / "agents", "shop", echoing.replace('[ConnectionError("503")]', "[]"))
+    with (
+        running(tmp_path / "agents", tmp_path / "data", "--no-auth") as server,
+        Visit(browser, server) as visit,
+    ):
+        session = visit.session("shop", ["pay now"])
+        session.select(2)
+        form = session.panel.locator(".fork")
+        form.locator("summary").click()
+        expect(button(session, "Fork and run")).to_have_count(0)
+        expect(form).not_to_contain_text("with this event edited")
+        form.get_by_label("with state edited").check()
+        expect(button(session, "Run again to here")).to_be_hidden()
+        form.get_by_label("from here, unchanged").check()
+        button(session, "Run again to here").click()
+        expect(session.page.locator("#lineage .fork-of")).to_be_visible()
+        expect(session.page.locator("#held .held")).to_contain_text("charge(amount=7)")
+        session.select(1)
+        session.panel.locator(".fork summary").click()
+        expect(button(session, "Fork and run")).to_be_visible()
+        session.page.locator("#held .change > summary").first.click()
+        arguments = session.page.get_by_role("form", name="Arguments of")
+        arguments.get_by_label("amount").fill("3")
+        session.page.locator("#held .held-orders").get_by_role("button", name="Continue").click()
+        session.ends()
+        expect(session.messages.last).to_contain_text("charged 3")
+
+
 def test_state_that_a_rewind_would_spoil_makes_a_fork_the_first_choice(browser, tmp_path):
     counting = CAPRICIOUS.replace("tools=[charge]", "tools=[charge], before_agent_callback=count")
     write_app(tmp_path / "agents", "shop", counting)

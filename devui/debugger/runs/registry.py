@@ -42,7 +42,7 @@ from devui.debugger.stepping.commands import (
 )
 from devui.debugger.stepping.order_answers import Order, OrderAnswers
 from devui.debugger.stepping.position import position_after, position_of
-from devui.debugger.stepping.stepper import Moved
+from devui.debugger.stepping.stepper import Moved, Stepper
 from devui.debugger.workers.native_output import overhear
 from devui.debugger.workers.requests import Requests
 from devui.debugger.workers.trials import Trials
@@ -206,8 +206,7 @@ class Runs:
         )
         live.watched, live.guard = request.watch, request.guard
         live.ignores_breakpoints = request.ignores_breakpoints
-        if request.pause:
-            live.stepper.pause(request.actor)
+        _plan_first_stop(live.stepper, request)
         driver = Driver(
             live,
             journal=self._journal,
@@ -490,3 +489,10 @@ class Runs:
 def _own(driver: Driver, message: Append) -> bool:
     session = driver.live.session
     return (message.user, message.session) == (session.user, session.id)
+
+
+def _plan_first_stop(stepper: Stepper, request: RunRequest) -> None:
+    if request.pause:
+        stepper.pause(request.actor)
+    elif request.run_to is not None:
+        stepper.run_to(request.run_to, request.actor)

@@ -7,6 +7,7 @@ from typing import Any, Final
 from devui.debugger.events.preview import one_line
 from devui.debugger.guard.guard import Guard
 from devui.debugger.runs.orders import Replaying
+from devui.debugger.stepping.commands import Like
 from devui.store.journal import Journal
 from devui.store.rows import NewEvent
 from devui.wire.events import Content
@@ -39,6 +40,8 @@ class RunRequest:
     """Begin held, before the first event is committed."""
     ignores_breakpoints: bool = False
     """Neither held nor logged at the app's breakpoints."""
+    run_to: Like | None = None
+    """Hold the first arrival like this."""
     watch: bool = False
     """Tell of state that is written and not committed, also if nobody looks."""
     last_seen: int | None = None

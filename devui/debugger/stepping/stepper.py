@@ -24,12 +24,13 @@ from devui.debugger.stepping.commands import (
     CallOrder,
     Command,
     CommandName,
+    Like,
     Misused,
     Stale,
     Unchanged,
 )
 from devui.debugger.stepping.pauses import Pauses
-from devui.debugger.stepping.plans import PLANS, Lane, Plan, plan_of
+from devui.debugger.stepping.plans import Lane, Plan, plan_of
 from devui.wire.events import fields_in
 from devui.wire.gates import GUARD, ORDERS, Action, WorkerGate, original
 from devui.wire.spans import SpanBegan
@@ -257,8 +258,15 @@ class Stepper:
 
     def pause(self, actor: str) -> None:
         """Hold the first event that comes, as the one who started the run wants it."""
-        self.plan = Plan(name="pause", gates=PLANS["pause"])
-        self.note(Command(name="pause", key="", actor=actor))
+        self._begin(Command(name="pause", key="", actor=actor))
+
+    def run_to(self, like: Like, actor: str) -> None:
+        """Hold the first arrival like this, as the one who started the run wants it."""
+        self._begin(Command(name="run_to", key="", like=like, actor=actor))
+
+    def _begin(self, command: Command) -> None:
+        self.plan = plan_of(command, None)
+        self.note(command)
 
     def note(self, order: Command | CallOrder) -> None:
         """An order was carried out that leaves the position as it is."""

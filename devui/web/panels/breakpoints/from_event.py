@@ -33,18 +33,22 @@ def draft_like(row: EventRow) -> Draft:
     return Draft(on="event", name=kind, agent=row.author)
 
 
+def traits_of(row: EventRow, summary: Summary) -> dict[str, str | None]:
+    """The kind, author and tool by which a similar event is known."""
+    tools = [call.name for call in summary.calls] + [each.name for each in summary.responses]
+    return {"kind": summary.kind, "agent": row.author, "tool": tools[0] if tools else None}
+
+
 def like_this(row: EventRow, summary: Summary) -> LikeThis:
     """The breakpoints that one click makes, on the kind, author, tools and keys of an event."""
-    tools = [call.name for call in summary.calls] + [each.name for each in summary.responses]
-    tool = tools[0] if tools else None
-    like = {"kind": summary.kind, "agent": row.author, "tool": tool}
+    traits = traits_of(row, summary)
     return LikeThis(
         action=breakpoints_url(row.session),
         offers=tuple(
             Offer(visible(label), json.dumps(asdict(draft)))
             for label, draft in _offers(row, summary)
         ),
-        run_to=json.dumps({name: value for name, value in like.items() if value}),
+        run_to=json.dumps({name: value for name, value in traits.items() if value}),
     )
 
 

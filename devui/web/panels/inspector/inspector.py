@@ -33,6 +33,8 @@ from devui.web.panels.inspector.parts import (
     Tab,
     TabKey,
 )
+from devui.web.panels.recovery.actions import goes_on, opening_message
+from devui.web.panels.recovery.parts import ForkForm
 from devui.web.panels.request.answer import differs_from_answer
 from devui.web.panels.request.panel import request_panel
 from devui.web.panels.runs.failure import event_failure
@@ -232,10 +234,25 @@ async def detail(
     changed = await differs_from_answer(services.journal, row, event)
     return replace(
         panel,
+        fork=await _runnable(services, session, row, panel.fork),
         failure=await _failure(services, row, event),
         rewind=rewind_mark(rewinds, row.number, session.key, "detail"),
         answer_href=session_url(session.key, event=row.number, tab="request") if changed else "",
     )
+
+
+async def _runnable(
+    services: Services, session: SessionRow, row: EventRow, form: ForkForm | None
+) -> ForkForm | None:
+    """The form for a fork with what can run in it: if the app can't resume, only the message that
+    led to the event, and no call that was edited."""
+    if form is None or goes_on(services, session.app):
+        return form
+    if await opening_message(services, session.key, row.invocation_id) in {0, row.number}:
+        return form
+    if row.summary.kind != "call":
+        return replace(form, reruns=True)
+    return replace(form, reruns=True, event="", sections=(), choice="same")
 
 
 async def _failure(services: Services, row: EventRow, event: Event) -> Failure | None:

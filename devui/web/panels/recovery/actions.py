@@ -15,6 +15,7 @@ from devui.debugger.recovery.forking import Forking, ForkRequest, NotForkable, m
 from devui.debugger.recovery.unknown import unknown_calls
 from devui.debugger.runs.request import RunRequest
 from devui.debugger.runs.settings import last_settings
+from devui.debugger.stepping.commands import Like
 from devui.debugger.workers.workers import AppBroken
 from devui.store.rows import EventRow, ForkRow, SessionRow
 from devui.web.errors import Conflict, NotFound, Unprocessable
@@ -115,10 +116,11 @@ async def run_fork(
     *,
     streaming: bool,
     policy: Policy = "ask",
+    run_to: Like | None = None,
     actor: str = "api",
 ) -> str:
     """Say the parent's message that follows, or resume what the fork cut through; `policy` is what
-    becomes of tools that the parent has run behind the fork.
+    becomes of tools that the parent has run behind the fork. `run_to`: hold what is like this.
 
     Raises Undecided when calls of unknown outcome are in the way, and Conflict when it cannot run
     or nothing is left to do.
@@ -143,7 +145,8 @@ async def run_fork(
     guard = await first_guard(
         services, fork, policy, invocation=request.invocation, decisions=decisions
     )
-    return (await services.runs.start(fork, replace(request, guard=guard))).id
+    request = replace(request, guard=guard, run_to=run_to)
+    return (await services.runs.start(fork, request)).id
 
 
 async def first_guard(
@@ -188,6 +191,14 @@ def message_of(event: Event) -> dict[str, Any] | None:
     if message_text(event) is None:
         return None
     return {**event.content.fields, "role": "user"}
+
+
+async def opening_message(services: Services, session: int, invocation: str) -> int:
+    """The number of the user's message that the invocation began with; 0 if it began otherwise."""
+    beginnings = await services.journal.events.beginnings(session, [invocation])
+    number = beginnings.get(invocation, 0)
+    body = await services.journal.events.body(session, number) if number else None
+    return number if body and message_of(body[1]) else 0
 
 
 async def unsent(services: Services, session: SessionRow) -> str:

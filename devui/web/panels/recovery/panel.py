@@ -21,7 +21,7 @@ from devui.web.links import (
 )
 from devui.web.panels.apps.lists import forked_at, session_name
 from devui.web.panels.chat.run_notes import cut_off
-from devui.web.panels.recovery.actions import CONCLUDED, goes_on, message_of
+from devui.web.panels.recovery.actions import CONCLUDED, goes_on, opening_message
 from devui.web.panels.recovery.event_fields import fields_of
 from devui.web.panels.recovery.model_key import missing_key
 from devui.web.panels.recovery.parts import (
@@ -112,7 +112,7 @@ async def resume(services: Services, session: int, live: LiveRun | None) -> Resu
     is_fork = stands.standing == "forked"
     row = await services.journal.sessions.get(session)
     stays = _NO_WAY_BACK if row is not None and not goes_on(services, row.app) else ""
-    message = await _message(services, session, stands.invocation)
+    message = await opening_message(services, session, stands.invocation)
     error = await _error_text(services, stands) if stands.standing == "failed" else ""
     return Resume(
         title=_TITLES[stands.standing],
@@ -135,14 +135,6 @@ async def resume(services: Services, session: int, live: LiveRun | None) -> Resu
         key=missing_key(error, services.apps, row.app) if row else None,
         stays=CONCLUDED if stands.is_concluded else stays,
     )
-
-
-async def _message(services: Services, session: int, invocation: str) -> int:
-    """The number of the user's message that the invocation began with; 0 if it began otherwise."""
-    beginnings = await services.journal.events.beginnings(session, [invocation])
-    number = beginnings.get(invocation, 0)
-    body = await services.journal.events.body(session, number) if number else None
-    return number if body and message_of(body[1]) else 0
 
 
 async def _new_keys(services: Services, session: int, message: int) -> str:

@@ -119,6 +119,8 @@ class ForkForm:
     """The same as fields, as far as there are any for it."""
     choice: ForkChoice = "same"
     """What is to change, unless somebody chooses another."""
+    reruns: bool = False
+    """Its app can't resume in the middle of an invocation, so what can run is its message."""
     open: bool = False
 
 

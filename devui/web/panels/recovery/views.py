@@ -12,20 +12,24 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, RedirectResponse, Response
 
 from devui.debugger.guard.guard import Policy
+from devui.debugger.predicates.expressions import similar
 from devui.debugger.recovery.answers import CallAnswer, Undecided
 from devui.debugger.recovery.forking import ForkRequest
+from devui.debugger.stepping.commands import Like
 from devui.store.rows import SessionRow
 from devui.web.errors import Conflict, NotFound, Unprocessable
 from devui.web.htmx import HtmxRequest, redirect, renew
 from devui.web.links import session_url
 from devui.web.lookup import actor_of, session_of, theme_of
 from devui.web.panels.apps.lists import session_name
+from devui.web.panels.breakpoints.from_event import traits_of
 from devui.web.panels.chat.chat import again_menu
 from devui.web.panels.questions.schema_forms import WrongFields
 from devui.web.panels.recovery.actions import (
     ask_no_more,
     invocation_of,
     make_fork,
+    opening_message,
     rewind_session,
     run_fork,
 )
@@ -54,9 +58,12 @@ async def fork(request: Request) -> Response:
     """
     services, session = await session_of(request)
     form = await read_form(request)
+    run_to = None
     try:
         order = _fork_request(form)
-        if form.get("change") == "fields":
+        if form.get("run") == "to_here":
+            order, run_to = await _to_here(services, session, order)
+        elif form.get("change") == "fields":
             order = replace(
                 order, event=await _event_from_fields(services, session, order.number, form)
             )
@@ -69,7 +76,12 @@ async def fork(request: Request) -> Response:
     if form.get("run") is not None:
         with contextlib.suppress(Undecided, Conflict):  # the fork's own page tells
             await run_fork(
-                services, child, streaming=True, policy=_policy(form), actor=actor_of(form)
+                services,
+                child,
+                streaming=True,
+                policy=_policy(form),
+                run_to=run_to,
+                actor=actor_of(form),
             )
     return _gone_to(request, session_url(child.key))
 
@@ -169,6 +181,22 @@ def _fork_request(form: FormData) -> ForkRequest:
         note=note,
         actor=actor_of(form),
     )
+
+
+async def _to_here(
+    services: Services, session: SessionRow, order: ForkRequest
+) -> tuple[ForkRequest, Like]:
+    """A fork before the message that led to the event, and what to run to in it."""
+    body = await services.journal.events.body(session.key, order.number)
+    row = body[0] if body else None
+    message = await opening_message(services, session.key, row.invocation_id) if row else 0
+    if row is None or not message:
+        raise Unprocessable(f"no message led to #{order.number} that could be sent again")
+    traits = traits_of(row, row.summary)
+    like = Like(condition=similar(**traits))
+    if row.summary.kind == "call":  # its arguments are edited before the tool, not at the commit
+        like = Like(gate="before_tool", condition=similar(**{**traits, "kind": None}))
+    return replace(order, number=message, message=True, state=None, event=None), like
 
 
 async def _event_from_fields(
