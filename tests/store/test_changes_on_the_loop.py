@@ -11,7 +11,7 @@ from typing import ClassVar
 import pytest
 
 from devui.store.journal import Journal
-from devui.store.sqlite import pace
+from devui.store.sqlite import connection
 from tests.store.kit import new_event
 
 
@@ -29,7 +29,7 @@ class Watched(sqlite3.Connection):
 @pytest.fixture(autouse=True)
 def quick_disk(monkeypatch: pytest.MonkeyPatch) -> None:
     """However long a disk takes, the test finds it quick."""
-    monkeypatch.setattr(pace, "_MOMENT", 60.0)
+    monkeypatch.setattr(connection, "_MOMENT", 60.0)
     Watched.threads.clear()
 
 
@@ -51,7 +51,7 @@ async def test_a_thread_makes_the_first_and_every_hundredth_and_what_is_large(
         assert here[:6] == [False] * 6
         assert here.count(False) == here.index(True) + 1
         Watched.threads.clear()
-        assert await appended(journal, key, 121, "x" * pace.SMALL) == 121
+        assert await appended(journal, key, 121, "x" * connection.SMALL) == 121
         assert Watched.threads != [threading.get_ident()]
 
 

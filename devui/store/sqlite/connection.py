@@ -1,10 +1,11 @@
-"""A connection to SQLite with a thread of its own, which may also be used on the caller's."""
+"""A connection to SQLite with a thread of its own, which a small job may use on the caller's while
+the disk is quick (docs/decisions/0029)."""
 
 import sqlite3
 from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
-from typing import Any, TypeVar, cast
+from typing import Any, Final, TypeVar, cast
 
 import aiosqlite
 
@@ -21,6 +22,15 @@ WAIT = "PRAGMA busy_timeout = 5000"
 # Pages of 4 KiB. Four times SQLite's default: an append in a thousand pays for a checkpoint.
 CHECKPOINTS = "PRAGMA wal_autocheckpoint = 4000"
 _NOT_WAITING = ("PRAGMA busy_timeout = 0", "PRAGMA wal_autocheckpoint = 0")
+
+SMALL: Final = 100_000
+"""Bytes that a quick disk writes within a moment."""
+_MOMENT: Final = 0.002
+"""Seconds for which a change may hold up the loop."""
+_QUICK_IN_A_ROW: Final = 8
+"""How many changes have to be over within a moment before one is made on the loop's thread."""
+_ON_THE_LOOP: Final = 100
+"""How many are, before a thread makes one, which also does what SQLite put off meanwhile."""
 _FETCH_SIZE = 64
 """aiosqlite's batch for cursors that are iterated; ours fetch whole results."""
 
@@ -116,3 +126,22 @@ def _fetch_damaged(connection: sqlite3.Connection, sql: str, values: list[object
         return connection.execute(sql, values).fetchall()
     finally:
         connection.text_factory = str
+
+
+class Pace:
+    """How quick the last changes were, and so whether the next may be made on the loop's thread."""
+
+    def __init__(self) -> None:
+        self._quick = 0
+        """How many were, one after the other."""
+
+    def allows_the_loop(self) -> bool:
+        return _QUICK_IN_A_ROW <= self._quick < _QUICK_IN_A_ROW + _ON_THE_LOOP
+
+    def took(self, seconds: float, *, on_the_loop: bool) -> None:
+        if seconds > _MOMENT:
+            self._quick = 0
+        elif on_the_loop:
+            self._quick += 1
+        else:
+            self._quick = min(self._quick + 1, _QUICK_IN_A_ROW)

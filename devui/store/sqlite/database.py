@@ -38,10 +38,9 @@ from devui.store.errors import (
     from_sqlite,
     primary_code,
 )
-from devui.store.sqlite.connection import CHECKPOINTS, WAIT, Connection, Work
+from devui.store.sqlite.connection import CHECKPOINTS, SMALL, WAIT, Connection, Pace, Work
 from devui.store.sqlite.finder import Finder
 from devui.store.sqlite.folder import Files, require_writable
-from devui.store.sqlite.pace import SMALL, Pace
 from devui.store.sqlite.schema import OldVersion, check, mark, require, rolled_back
 from devui.store.values import bounded, legible
 
