@@ -48,6 +48,18 @@ def test_j_and_k_step_through_the_events_and_the_inspector_follows(travel):
     is_selected(travel, ANSWERED - 3)
 
 
+def test_a_row_that_is_selected_by_going_up_is_not_under_the_headers(travel):
+    travel.page.set_viewport_size({"width": 1440, "height": 400})
+    for number in range(ANSWERED, 1, -1):
+        press(travel, "k")
+        is_selected(travel, number)
+        row, top = travel.row(number).bounding_box(), 0
+        for header in (".timeline .heads", "#rows > .inv"):
+            box = travel.page.locator(header).first.bounding_box()
+            top = max(top, box["y"] + box["height"])
+        assert row["y"] >= top, number
+
+
 def test_g_g_goes_to_the_first_event_and_shift_g_follows_the_newest(travel):
     press(travel, "g", "g")
     is_selected(travel, 1)
