@@ -102,6 +102,37 @@ def test_the_top_bar_of_a_held_run_fits_narrow_windows(visit):
             assert before["x"] + before["width"] <= after["x"] + 1, width
 
 
+def test_on_a_phone_the_top_bar_has_room_for_title_and_status(visit):
+    session = visit.session("travel", [PAY], title="Pay with my card")
+    with visit.server.client() as client:
+        for _ in range(2):
+            client.post(f"/api{session.path}/forks", json={"number": 2}).raise_for_status()
+    page = session.page
+    page.reload()
+    for width in (360, 390):
+        page.set_viewport_size({"width": width, "height": 844})
+        bar = page.locator(".topbar")
+        assert bar.evaluate("bar => bar.scrollWidth - bar.clientWidth") <= 0, width
+        assert page.locator("#title-text").bounding_box()["width"] >= 48, width
+        expect(page.locator("[data-dialog=palette]")).to_be_in_viewport(ratio=1)
+        is_whole = "status => status.scrollWidth <= status.clientWidth"
+        assert session.status.evaluate(is_whole), width
+
+
+@pytest.mark.parametrize("page", ["/", "/apps/travel"])
+def test_on_a_phone_a_list_of_sessions_shows_their_titles(visit, page):
+    title = "Book a flight to London"
+    visit.session("travel", [BOOK], title=title)
+    phone = visit.open(page)
+    phone.set_viewport_size({"width": 390, "height": 844})
+    name = phone.get_by_role("link", name=title).first
+    assert name.evaluate("name => name.scrollWidth <= name.clientWidth")
+    row = phone.locator(".session", has=phone.get_by_role("link", name=title)).first
+    for part in (".status", "time", "summary"):
+        expect(row.locator(part)).to_be_visible()
+    assert phone.evaluate("document.documentElement.scrollWidth") == 390
+
+
 def test_the_menus_of_the_top_bar_stay_in_the_window_of_a_phone(filled):
     page = filled.page
     page.set_viewport_size({"width": 390, "height": 800})
