@@ -1,5 +1,6 @@
 """Stopping the loop on the page: pause, step, look at what is held, go on, resume."""
 
+import json
 import re
 import sqlite3
 from contextlib import closing
@@ -228,6 +229,48 @@ def to_the_tool(paused: SessionPage, message: int = 1) -> None:
         is_held(paused, sentence)
     command(paused, "Into").click()
     is_held(paused, "Paused before the tool call")
+
+
+def test_the_form_that_is_unfolded_on_the_card_comes_into_sight(paused):
+    to_the_tool(paused)
+    page = paused.page
+    page.set_viewport_size({"width": 1440, "height": 560})
+    edit = page.locator("#held .change > summary").get_by_text("Edit", exact=True)
+    paused.select(1)  # so that the list doesn't follow its end
+    edit.evaluate("(edit) => edit.scrollIntoView({ block: 'end' })")
+    edit.click()
+    button = page.locator("#held").get_by_role("button", name="Use these values")
+    expect(button).to_be_in_viewport(ratio=1)
+
+
+def test_folded_values_on_the_card_stay_inside_it(visit):
+    airports = [{"name": f"airport number {number} of London"} for number in range(9)]
+    session = visit.session("travel", state=json.dumps({"airports": airports}))
+    session.page.get_by_label("pause first").check()
+    session.send(BOOK)
+    is_held(session, "Paused before the commit")
+    to_the_tool(session)
+    command(session, "Half").click()
+    is_held(session, "Paused before the commit")
+    card = session.page.locator("#held .held-changes")
+    outside = """(card) => [...card.querySelectorAll(".j-fold > summary")]
+        .filter((line) => line.checkVisibility())
+        .map((line) => line.getBoundingClientRect().right - card.getBoundingClientRect().right)"""
+    assert max(card.evaluate(outside)) <= 0
+
+
+def test_what_an_edited_call_ran_with_leaves_its_label_on_one_line(paused):
+    to_the_tool(paused)
+    change(paused, json.dumps({"city": "Paris or " * 20}), "Use this instead")
+    expect(paused.page.locator("#held .change-note")).to_contain_text("edited this")
+    press(paused, "c")
+    paused.ends()
+    lines = """(words) => {
+        const range = document.createRange();
+        range.selectNodeContents(words);
+        return range.getClientRects().length;
+    }"""
+    assert paused.page.locator("#messages .ran b").evaluate(lines) == 1
 
 
 def test_the_arguments_of_a_held_call_are_changed_and_the_change_is_shown(paused):

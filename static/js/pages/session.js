@@ -5,6 +5,7 @@ import * as composer from "../chat/composer.js";
 import * as thumbnails from "../chat/thumbnails.js";
 import * as graph from "../graph/graph.js";
 import * as drafts from "../hold/drafts.js";
+import * as unfolding from "../hold/unfolding.js";
 import * as log from "../inspector/log.js";
 import * as requests from "../inspector/requests.js";
 import * as progress from "../jobs/progress.js";
@@ -43,7 +44,7 @@ import * as spans from "../trace/spans.js";
 import * as view from "../trace/view.js";
 
 start([
-  announcements, requests, attachments, composer, forms, connection, copying, editor, popups, palette, drafts, filter, fork, sheet, keyHistory,
+  announcements, requests, attachments, composer, forms, connection, copying, editor, popups, palette, drafts, unfolding, filter, fork, sheet, keyHistory,
   log, keys, navigation, panes, player, apart, lists, gaps, notices, folds, rows, scrubber, stream, secrets, clipboard, chunks, tabName,
   theme, times, spans, view, graph, progress, settings, thumbnails, tour,
 ]);
