@@ -117,8 +117,8 @@ _PAGE_BY_COST: Final = f"""
 """  # noqa: S608
 _LIMIT: Final = "seq DESC LIMIT ?6 OFFSET ?7"
 _PAGES: Final[Mapping[tuple[Sort, bool], str]] = {
-    ("updated", True): f"{_PAGE} ORDER BY {_LIMIT}",
-    ("updated", False): f"{_PAGE} ORDER BY seq LIMIT ?6 OFFSET ?7",
+    ("updated", True): f"{_PAGE} ORDER BY updated DESC, {_LIMIT}",
+    ("updated", False): f"{_PAGE} ORDER BY updated, seq LIMIT ?6 OFFSET ?7",
     ("title", True): f"{_PAGE} ORDER BY {_TITLE} DESC, {_LIMIT}",
     ("title", False): f"{_PAGE} ORDER BY {_TITLE}, {_LIMIT}",
     ("events", True): f"{_PAGE} ORDER BY events DESC, {_LIMIT}",

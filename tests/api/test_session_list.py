@@ -16,8 +16,12 @@ def list_ids(client, query):
 
 def post(client, action, fields):
     """Send a form as the page of the app does."""
-    origin = {"Origin": str(client.base_url).rstrip("/")}
-    return client.post(f"/apps/summary/sessions/{action}", data=fields, headers=origin)
+    path = f"/apps/summary/sessions/{action}"
+    return client.post(path, data=fields, headers=origin(client))
+
+
+def origin(client):
+    return {"Origin": str(client.base_url).rstrip("/")}
 
 
 def test_sessions_are_listed_exported_and_deleted_together(client):
@@ -28,6 +32,11 @@ def test_sessions_are_listed_exported_and_deleted_together(client):
     assert position["status"] == "held"
     assert list_ids(client, "sort=events") == (["list-a", "list-c", "list-b"], 3)
     assert list_ids(client, "order=asc") == (["list-b", "list-a", "list-c"], 3)
+    keys = client.get("/api/sessions?app=summary&q=list-b").json()["sessions"]
+    client.post(
+        f"/sessions/{keys[0]['key']}/title", data={"title": "list-b"}, headers=origin(client)
+    )
+    assert list_ids(client, "order=desc")[0] == ["list-c", "list-a", "list-b"]  # it isn't activity
     assert list_ids(client, "status=held") == (["list-c"], 1)
     assert list_ids(client, "status=done") == (["list-a"], 1)
     assert list_ids(client, "page=9") == ([], 3)

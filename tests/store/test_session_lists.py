@@ -58,7 +58,7 @@ async def test_every_page_has_what_sorting_and_filtering_all_sessions_gives(tmp_
             def value(row: SessionRow) -> tuple[bool, object]:
                 cost = costs[row.key]
                 values = {
-                    "updated": row.seq,
+                    "updated": (row.updated, row.seq),
                     "title": (row.title or f"session {row.key:020}").lower(),
                     "events": row.events,
                     "cost": cost or 0,
