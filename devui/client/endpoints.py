@@ -65,7 +65,7 @@ class Endpoints(Connection):
 
         `q` is a filter: texts, `tool:`, `key:`, `is:error`, `cost>0.01`. Texts match at the
         beginning of a word. At most 20 sessions with three events each; `before` leads to older
-        ones.
+        ones. What a fork has copied is listed in its parent only.
 
         Args:
             q: A filter, as in the timeline.

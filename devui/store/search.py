@@ -39,23 +39,31 @@ _FORGET = """
     SELECT 'delete', seq, place, said, agent, tool, key, kind, flag FROM search_texts
     WHERE seq IN (SELECT seq FROM events WHERE session = ?)
 """
-_MATCHING = """
+# What a fork has copied is left out unless ?4 is set, as long as its parent has it, too.
+_OWN = """
+    (?4 OR NOT EXISTS (
+        SELECT 1 FROM forks JOIN sessions ON sessions.key = forks.parent
+        WHERE forks.session = events.session AND events.number <= forks.number
+    ))
+"""
+_MATCHING = f"""
     SELECT events.seq, events.session FROM search_index
     JOIN events ON events.seq = search_index.rowid
-    WHERE search_index MATCH ? AND search_index.rowid < ?
-      AND events.session NOT IN (SELECT value FROM json_each(?))
-    ORDER BY search_index.rowid DESC LIMIT ?
-"""
+    WHERE search_index MATCH ?5 AND search_index.rowid < ?1
+      AND events.session NOT IN (SELECT value FROM json_each(?2)) AND {_OWN}
+    ORDER BY search_index.rowid DESC LIMIT ?3
+"""  # noqa: S608  (of constants, as below)
 _NOTED = """
     SELECT events.seq, events.session FROM notes
     JOIN events ON events.session = notes.session AND events.number = notes.number
     WHERE events.seq < ? AND events.session NOT IN (SELECT value FROM json_each(?))
     ORDER BY events.seq DESC LIMIT ?
 """
-_ALL = """
+_ALL = f"""
     SELECT seq, session FROM events
-    WHERE seq < ? AND session NOT IN (SELECT value FROM json_each(?)) ORDER BY seq DESC LIMIT ?
-"""
+    WHERE seq < ?1 AND session NOT IN (SELECT value FROM json_each(?2)) AND {_OWN}
+    ORDER BY seq DESC LIMIT ?3
+"""  # noqa: S608
 _ROWS = "SELECT * FROM event_rows WHERE seq IN (SELECT value FROM json_each(?))"
 _BODIES = "SELECT * FROM event_bodies WHERE seq IN (SELECT value FROM json_each(?))"
 _BEFORE = """
@@ -135,13 +143,14 @@ class Search:
         await self._database.write(work)
 
     async def matching(
-        self, query: str, *, before: int, but: Iterable[int], limit: int
+        self, query: str, *, before: int, but: Iterable[int], limit: int, copies: bool
     ) -> list[Candidate]:
         """Return the newest events below the seq that match a query of FTS5, newest first.
 
-        `but` are sessions to leave out.
+        `but` are sessions to leave out; `copies` includes what forks have copied.
         """
-        rows = await self._database.fetch(_MATCHING, query, before, json.dumps([*but]), limit)
+        place = (before, json.dumps([*but]), limit, copies)
+        rows = await self._database.fetch(_MATCHING, *place, query)
         return [Candidate(*row) for row in rows]
 
     async def noted(self, *, before: int, but: Iterable[int], limit: int) -> list[Candidate]:
@@ -149,9 +158,11 @@ class Search:
         rows = await self._database.fetch(_NOTED, before, json.dumps([*but]), limit)
         return [Candidate(*row) for row in rows]
 
-    async def all(self, *, before: int, but: Iterable[int], limit: int) -> list[Candidate]:
+    async def all(
+        self, *, before: int, but: Iterable[int], limit: int, copies: bool
+    ) -> list[Candidate]:
         """The same for all events."""
-        rows = await self._database.fetch(_ALL, before, json.dumps([*but]), limit)
+        rows = await self._database.fetch(_ALL, before, json.dumps([*but]), limit, copies)
         return [Candidate(*row) for row in rows]
 
     async def rows(self, seqs: Iterable[int]) -> dict[int, EventRow]:

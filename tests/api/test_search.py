@@ -90,6 +90,48 @@ def test_the_page_shows_the_place_and_links_to_the_event(client, sessions):
     assert client.get("/api/search", params={"q": "nothing:x"}).status_code == 400
 
 
+def test_a_match_in_a_short_value_is_shown_with_the_call_it_is_in(client, sessions):
+    page = client.get("/search", params={"q": "good kind:call"}).text
+    assert re.search(r"look_up\(word=&#34;<mark>good</mark>&#34;\)", page)
+
+
+def test_the_page_says_how_many_matches_there_are(client, sessions):
+    page = client.get("/search", params={"q": "is:error"}).text
+    assert "1 event in 1 session<" in page
+    page = client.get("/search", params={"q": "author:user,reader"}).text
+    assert re.search(r"more than \d+ events in \d+ sessions<", page)
+
+
+@pytest.fixture
+def forked(client):
+    """A session and the key of its fork at #2; both are gone afterwards, for the other tests."""
+    session = Debugged(client, "reader")
+    session.start("an unparalleled word", pause=False).settled()
+    same = {"Origin": str(client.base_url).rstrip("/")}
+    client.post(f"/sessions/{session.key}/title", data={"title": "Marked"}, headers=same)
+    answer = client.post(f"/api/sessions/{session.key}/forks", json={"number": 2})
+    fork = answer.raise_for_status().json()
+    yield session, fork["key"]
+    for name in (session.session, fork["id"]):
+        client.delete(f"/apps/reader/users/u/sessions/{name}")
+
+
+def test_what_a_fork_has_copied_is_found_once(client, forked):
+    session, fork = forked
+    assert hits(client, "unparalleled") == {session.key: [1]}
+    palette = client.get("/palette", params={"q": "unparalleled", "session": fork}).text
+    assert f'"/sessions/{fork}?event=1"' in palette
+    client.delete(f"/apps/reader/users/u/sessions/{session.session}")
+    assert hits(client, "unparalleled") == {fork: [1]}
+
+
+def test_a_fork_is_marked_wherever_sessions_are_named(client, forked):
+    session, fork = forked
+    for path in ("/search?q=marked", "/palette?q=marked", f"/sessions/{session.key}"):
+        link = rf'href="/sessions/{fork}".{{,300}}fork at #2'
+        assert re.search(link, client.get(path).text, re.DOTALL), path
+
+
 def test_no_secret_leaves_with_a_result(client, sessions):
     for text in ("seen", "sk-live", SECRET, SECRET[:12]):
         for path in ("/search", "/api/search"):

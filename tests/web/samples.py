@@ -238,7 +238,11 @@ def topbar(run: RunRow | None, events: int, tokens: int | None) -> TopBar:
         title=Title(KEY, "Flight to London", "session 7", links.rename_url(KEY)),
         sessions=(
             MenuItem("Flight to London", links.session_url(KEY), "13 events", current=True),
-            MenuItem("A very long name of a session that was about Paris", "/sessions/3"),
+            MenuItem(
+                "A very long name of a session that was about Paris",
+                "/sessions/3",
+                "session 3 · fork at #12, edited · failed",
+            ),
         ),
         lineage=Lineage(
             parent=ForkLink(links.session_url(2, event=3), "Flight to Paris", "at #3"),

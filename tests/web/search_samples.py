@@ -25,10 +25,12 @@ PAGES = {
         "auto",
         "london",
         "",
-        (NamedSession("Flight to London", SESSION, "travel", AT),),
+        (NamedSession(KEY, "Flight to London", "fork at #3", SESSION, "travel", AT),),
         (
             SearchedSession(
+                KEY,
                 "Flight to London",
+                "fork at #3",
                 SESSION,
                 "travel",
                 "ann",
@@ -37,14 +39,15 @@ PAGES = {
                 links.session_url(KEY, only="london"),
             ),
         ),
+        "more than 2 events in more than 1 session",
         links.search_url("london", before=40),
         is_older=False,
         again_href=links.search_url("london"),
         percent=34,
     ),
-    "search-empty": SearchPage("auto", "", "", (), (), "", False, "/search", 100),
+    "search-empty": SearchPage("auto", "", "", (), (), "", "", False, "/search", 100),
     "search-error": SearchPage(
-        "auto", "x:y", "unknown field x:", (), (), "", False, "/search?q=x:y", 100
+        "auto", "x:y", "unknown field x:", (), (), "", "", False, "/search?q=x:y", 100
     ),
 }
 RESULTS = PaletteResults(

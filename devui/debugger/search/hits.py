@@ -61,13 +61,18 @@ async def find(
     session: int | None = None,
     most: int = PER_SESSION,
 ) -> SearchResults:
-    """Look for events below a seq, in all sessions or in one; at most `most` of each session."""
+    """Look for events below a seq, in all sessions or in one; at most `most` of each session.
+
+    Of all sessions, what a fork has copied is a match only in the session it comes from.
+    """
     query, noted = index_query(event_filter, session), asks_for_notes(event_filter)
     rows: dict[int, list[EventRow]] = {}
     last, scanned, page_end = before, 0, None
     while scanned < _MOST and page_end is None:
         full = [key for key, session_rows in rows.items() if len(session_rows) > most]
-        batch = await _candidates(journal, query, before=last, noted=noted, but=full)
+        batch = await _candidates(
+            journal, query, before=last, noted=noted, but=full, copies=session is not None
+        )
         quotas = {each.session: most + 1 - len(rows.get(each.session, ())) for each in batch}
         first, others = _split(batch, quotas)
         matching = await _matching(journal, event_filter, prices, first)
@@ -122,14 +127,14 @@ def _split(
 
 
 async def _candidates(
-    journal: Journal, query: str, *, before: int, noted: bool, but: Sequence[int]
+    journal: Journal, query: str, *, before: int, noted: bool, but: Sequence[int], copies: bool
 ) -> list[Candidate]:
     search = journal.search
     if noted:
         return await search.noted(before=before, but=but, limit=_BATCH)
     if query:
-        return await search.matching(query, before=before, but=but, limit=_BATCH)
-    return await search.all(before=before, but=but, limit=_BATCH)
+        return await search.matching(query, before=before, but=but, limit=_BATCH, copies=copies)
+    return await search.all(before=before, but=but, limit=_BATCH, copies=copies)
 
 
 async def _matching(

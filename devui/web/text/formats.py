@@ -99,6 +99,11 @@ def money(cost: float | None, *, more: bool = False) -> str:
     return f"<${text[1:]}" if text.startswith("<") else f"${text}{'+' if more else ''}"
 
 
+def joined(*texts: str) -> str:
+    """Those that say something, on one line."""
+    return " · ".join(filter(None, texts))
+
+
 def plural(number: int, noun: str) -> str:
     """`1 event`, `12 events`."""
     return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"

@@ -217,9 +217,19 @@ def _origin(fork: ForkRow) -> str:
 
 def forked_at(fork: ForkRow) -> str:
     """Where a fork was made, in words, and who made it."""
+    return f"{_place(fork)} {by(fork.actor)}".rstrip()
+
+
+def fork_mark(fork: ForkRow | None) -> str:
+    """What tells a fork or replay from its parent, whose title it has, where room is short."""
+    if fork is None:
+        return ""
+    return f"{'replay' if fork.reason == 'replay' else 'fork'} {_place(fork)}"
+
+
+def _place(fork: ForkRow) -> str:
     suffix = ", edited" if fork.reason == "event" else ""
-    place = f"at #{fork.at}{suffix}" if fork.at else "at the start"
-    return f"{place} {by(fork.actor)}".rstrip()
+    return f"at #{fork.at}{suffix}" if fork.at else "at the start"
 
 
 _HEADING = re.compile(r"#{1,6}\s+.*\b(sample|example)s?\s+(input|prompt)s?\b", re.IGNORECASE)

@@ -12,12 +12,12 @@ from devui.debugger.search.hits import find
 from devui.store.rows import SessionRow
 from devui.store.state import prefixed
 from devui.web.links import app_url, search_url, session_url
-from devui.web.panels.apps.lists import session_name
+from devui.web.panels.apps.lists import fork_mark, session_name
 from devui.web.panels.palette.parts import PaletteGroup, PaletteItem, PaletteResults
 from devui.web.panels.search.excerpts import excerpt, phrases_of, plain
 from devui.web.panels.state.panel import SCOPES
 from devui.web.services import Services, services_of
-from devui.web.text.formats import plural
+from devui.web.text.formats import joined, plural
 from devui.web.text.numbers import whole_number
 from devui.web.text.visible import visible
 
@@ -52,11 +52,17 @@ async def _sessions(services: Services, text: str) -> tuple[PaletteItem, ...]:
     rows: Sequence[SessionRow] = (
         await journal.search.titled(text, _MOST) if text else await journal.sessions.recent(_MOST)
     )
+    forks = await journal.forks.among([row.key for row in rows])
     return tuple(
         PaletteItem(
             session_name(row),
             session_url(row.key),
-            f"session {row.key} · {visible(row.app)} · {plural(row.events, 'event')}",
+            joined(
+                f"session {row.key}",
+                fork_mark(forks.get(row.key)),
+                visible(row.app),
+                plural(row.events, "event"),
+            ),
         )
         for row in rows
     )

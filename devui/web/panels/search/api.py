@@ -64,7 +64,7 @@ async def show(request: Request) -> Response:
 
     `q` is a [filter](debugging.md#filtering-the-timeline): texts, `tool:`, `key:`, `is:error`,
     `cost>0.01`. Texts match at the beginning of a word. At most 20 sessions with three events
-    each; `before` leads to older ones.
+    each; `before` leads to older ones. What a fork has copied is listed in its parent only.
     """
     services = services_of(request)
     text = request.query_params.get("q", "")

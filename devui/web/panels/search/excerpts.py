@@ -32,9 +32,13 @@ def excerpt(hit: Hit, phrases: Sequence[str], redactor: Redactor) -> Pieces:
             continue
         start, end = max(match.start() - _AROUND, 0), match.end() + _AROUND
         clean = " ".join(redactor.text(text[start:end]).split())
-        if place := pattern.search(clean):
-            beside = f"{line} … " if len(clean) <= _SHORT and not pattern.search(line) else ""
-            return _pieces(beside + _cut(clean, place), pattern)
+        place = pattern.search(clean)
+        if place is None:
+            continue
+        if len(clean) > _SHORT:
+            return _pieces(_cut(clean, place), pattern)
+        place = pattern.search(line)
+        return _pieces(_cut(line, place) if place else f"{line} … {clean}", pattern)
     return _pieces(line, pattern)
 
 

@@ -1,14 +1,15 @@
 """What a search shows."""
 
+from collections.abc import Mapping
 from dataclasses import replace
 
 from devui.debugger.events.nodes import name_of
 from devui.debugger.predicates.filters import Filter
 from devui.debugger.search.hits import NEWEST, Hit, SearchResults, SessionHits, find
 from devui.debugger.secrets.redaction import Redactor
-from devui.store.rows import SessionRow
+from devui.store.rows import ForkRow, SessionRow
 from devui.web.links import search_url, session_url
-from devui.web.panels.apps.lists import session_name
+from devui.web.panels.apps.lists import fork_mark, session_name
 from devui.web.panels.search.excerpts import excerpt, phrases_of
 from devui.web.panels.search.parts import (
     NamedSession,
@@ -18,8 +19,11 @@ from devui.web.panels.search.parts import (
 )
 from devui.web.panels.timeline.kinds import WORDS
 from devui.web.services import Services
-from devui.web.text.formats import moment
+from devui.web.text.formats import moment, plural
 from devui.web.text.visible import visible
+
+Forks = Mapping[int, ForkRow]
+"""Where sessions were forked, by their keys."""
 
 _TITLED = 10
 """Sessions that are listed by their titles."""
@@ -32,10 +36,13 @@ async def fill_page(
     progress = await services.search_index.catch_up()
     results = await find(services.journal, event_filter, services.prices, before=before or NEWEST)
     sessions = [] if before else await titled_sessions(services, event_filter)
+    keys = [each.session.key for each in results.sessions] + [row.key for row in sessions]
+    forks = await services.journal.forks.among(keys)
     return replace(
         page,
-        named_sessions=tuple(map(_named_session, sessions)),
-        sessions=sessions_of(results, event_filter, services.view.redactor()),
+        named_sessions=tuple(_named_session(row, forks) for row in sessions),
+        sessions=sessions_of(results, forks, event_filter, services.view.redactor()),
+        total="" if before else total_of(results),
         older_href=search_url(event_filter.text, before=results.before) if results.before else "",
         percent=progress.percent,
     )
@@ -51,10 +58,18 @@ async def titled_sessions(services: Services, event_filter: Filter) -> list[Sess
 
 
 def sessions_of(
-    results: SearchResults, event_filter: Filter, redactor: Redactor
+    results: SearchResults, forks: Forks, event_filter: Filter, redactor: Redactor
 ) -> tuple[SearchedSession, ...]:
     """The sessions with their matches."""
-    return tuple(_session(each, event_filter, redactor) for each in results.sessions)
+    return tuple(_session(each, forks, event_filter, redactor) for each in results.sessions)
+
+
+def total_of(results: SearchResults) -> str:
+    """How many matches there are. A search ends with its page, so there may be more than shown."""
+    events, sessions = sum(len(each.hits) for each in results.sessions), len(results.sessions)
+    more = "more than " if results.before or any(each.has_more for each in results.sessions) else ""
+    beyond = "more than " if results.before else ""
+    return f"{more}{plural(events, 'event')} in {beyond}{plural(sessions, 'session')}"
 
 
 def search_hit(hit: Hit, phrases: list[str], redactor: Redactor) -> SearchHit:
@@ -71,10 +86,14 @@ def search_hit(hit: Hit, phrases: list[str], redactor: Redactor) -> SearchHit:
     )
 
 
-def _session(each: SessionHits, event_filter: Filter, redactor: Redactor) -> SearchedSession:
+def _session(
+    each: SessionHits, forks: Forks, event_filter: Filter, redactor: Redactor
+) -> SearchedSession:
     session, phrases = each.session, phrases_of(event_filter)
     return SearchedSession(
+        number=session.key,
         title=session_name(session),
+        forked=fork_mark(forks.get(session.key)),
         href=session_url(session.key),
         app=visible(session.app),
         user=visible(session.user),
@@ -84,9 +103,11 @@ def _session(each: SessionHits, event_filter: Filter, redactor: Redactor) -> Sea
     )
 
 
-def _named_session(row: SessionRow) -> NamedSession:
+def _named_session(row: SessionRow, forks: Forks) -> NamedSession:
     return NamedSession(
+        number=row.key,
         title=session_name(row),
+        forked=fork_mark(forks.get(row.key)),
         href=session_url(row.key),
         app=visible(row.app),
         updated=moment(row.updated),

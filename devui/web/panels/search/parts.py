@@ -28,7 +28,10 @@ class SearchedSession:
     """A session with its newest matches."""
 
     template: ClassVar[str] = "search/session.html"
+    number: int
     title: str
+    forked: str
+    """Where it was forked; "" if it wasn't."""
     href: str
     app: str
     user: str
@@ -42,7 +45,9 @@ class SearchedSession:
 class NamedSession:
     """A session whose title matches."""
 
+    number: int
     title: str
+    forked: str
     href: str
     app: str
     updated: Moment
@@ -57,6 +62,8 @@ class SearchPage:
     """Why the text is no filter; "" if it is one."""
     named_sessions: tuple[NamedSession, ...]
     sessions: tuple[SearchedSession, ...]
+    total: str
+    """How many matches there are, as far as they have been looked for."""
     older_href: str
     """More results; "" if these are the last."""
     is_older: bool

@@ -23,6 +23,7 @@ async def show(request: Request) -> Response:
         error=filter_field.error,
         named_sessions=(),
         sessions=(),
+        total="",
         older_href="",
         is_older=before is not None,
         again_href=search_url(filter_field.text, before=before),

@@ -27,7 +27,13 @@ from devui.web.links import (
     test_url,
 )
 from devui.web.page_query import EVERYTHING, PageQuery
-from devui.web.panels.apps.lists import engine_name, example_prompts, session_name, unnamed
+from devui.web.panels.apps.lists import (
+    engine_name,
+    example_prompts,
+    fork_mark,
+    session_name,
+    unnamed,
+)
 from devui.web.panels.breakpoints.gutter import Gutter
 from devui.web.panels.chat.chat import markdown_texts
 from devui.web.panels.chat.parts import (
@@ -101,7 +107,7 @@ from devui.web.panels.watch.panel import watch_strip
 from devui.web.panels.watch.parts import WatchStrip
 from devui.web.security.veil import View
 from devui.web.services import Services
-from devui.web.text.formats import moment, plural
+from devui.web.text.formats import joined, moment, plural
 from devui.web.text.gates import SENTENCES
 from devui.web.text.markdown import prepare
 from devui.web.text.visible import visible
@@ -169,16 +175,23 @@ async def session_menu(
     services: Services, rows: list[SessionRow], current: int
 ) -> tuple[MenuItem, ...]:
     """The newest sessions of an app, to switch to."""
+    forks = await services.journal.forks.among([row.key for row in rows])
+
+    async def note(row: SessionRow) -> str:
+        word = "this session" if row.key == current else await _menu_word(services, row.key)
+        number = f"session {row.key}" if row.title else ""
+        return joined(number, fork_mark(forks.get(row.key)), word)
+
     return tuple(
         [
             MenuItem(
                 label=session_name(row),
                 href=session_url(row.key),
-                note="this session" if row.key == current else await _menu_word(services, row.key),
+                note=await note(row),
                 current=row.key == current,
                 updated=None if row.key == current else moment(row.updated),
             )
-            for row in rows
+            for row in sorted(rows, key=lambda row: row.updated, reverse=True)
         ]
     )
 
