@@ -251,6 +251,14 @@ def test_an_api_key_is_asked_for_and_used(asking):
     is_answered(session, asking, "Read k-123")
 
 
+def test_the_result_of_a_long_running_tool_is_given_as_text(asking):
+    session = session_with_question(asking, "boss")
+    result = session.page.get_by_label("Result of the call")
+    result.fill("maybe")
+    result.press("Control+Enter")
+    is_answered(session, asking, "The boss says maybe", forms=1)
+
+
 def test_the_result_of_a_long_running_tool_is_given_as_json(asking):
     session = session_with_question(asking, "boss")
     session.page.locator(".ask textarea").fill("{nonsense")

@@ -15,7 +15,7 @@ from urllib.parse import parse_qsl, urlsplit
 from devui.web.errors import BadRequest, Unprocessable
 from devui.web.panels.questions.parts import AskChoice, AskField
 from devui.web.panels.questions.schema_forms import Fields, SchemaForm, WrongFields, schema_of
-from devui.web.security.intake import parse_typed
+from devui.web.security.intake import parse_typed, parse_typed_or_text
 from devui.web.text.formats import clipped, web_address
 from devui.web.text.visible import visible
 from devui.wire.events import fields_in
@@ -262,13 +262,15 @@ def _choice(args: Mapping[str, Any], fields: Fields) -> dict[str, Any]:
 
 
 def _any_form(args: Mapping[str, Any]) -> Form:
-    field = _json_field("response", "Result of the call, as JSON", {"status": "done"})
+    field = _json_field("response", "Result of the call, as JSON or text", {"status": "done"})
     hint = "This call is long-running. Enter its result, and update it whenever it changes."
     return Form(hint, (field,), (AskChoice("send", "Send result"),))
 
 
 def _any_answer(args: Mapping[str, Any], fields: Fields) -> dict[str, Any]:
-    value = _json(fields, "response", "The result")
+    if not fields.get("response", "").strip():
+        raise WrongFields({"response": "enter a result first; for an empty text, enter two quotes"})
+    value = _json(fields, "response", "The result", parse=parse_typed_or_text)
     return value if isinstance(value, dict) else {"result": value}
 
 
@@ -293,9 +295,11 @@ def _json_field(name: str, label: str, value: Any) -> AskField:
     return AskField(name, label, "json", value=clipped(text), required=True)
 
 
-def _json(fields: Fields, name: str, label: str) -> Any:
+def _json(
+    fields: Fields, name: str, label: str, *, parse: Callable[[str], Any] = parse_typed
+) -> Any:
     try:
-        return parse_typed(fields.get(name, ""))
+        return parse(fields.get(name, ""))
     except BadRequest as error:
         raise WrongFields({name: f"{label}: {error}"}) from error
 
