@@ -32,6 +32,9 @@ LONG_RUNNING: Final = '"long_running":true'
 """What `Summary.to_json` writes of a long-running call, and of few others."""
 UNREADABLE: Final = "UNREADABLE_EVENT"
 """The `errorCode` of what stands in the place of an event that cannot be read."""
+WAITS_FOR_CONFIRMATION: Final = "waits for confirmation"
+WAITS_FOR_SIGN_IN: Final = "waits for a sign-in"
+"""Previews of responses that stand in until a person has answered."""
 
 ROW_WORDS: Final[Mapping[str, str]] = {"human": "asks", "checkpoint": "saved"}
 """Kinds whose rows show another word than their name; filters take both."""

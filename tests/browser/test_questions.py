@@ -251,6 +251,15 @@ def test_an_api_key_is_asked_for_and_used(asking):
     is_answered(session, asking, "Read k-123")
 
 
+def test_a_result_that_stands_in_until_a_call_is_confirmed_is_not_the_final_answer(asking):
+    session = session_with_question(asking, "pay")
+    expect(session.events.last).to_contain_text("waits for confirmation")
+    expect(session.events.locator(".flag.final")).to_have_count(0)
+    button(session, "Confirm").click()
+    is_answered(session, asking, "Done: paid 5")
+    expect(session.events.last.locator(".flag.final")).to_be_visible()
+
+
 def test_the_result_of_a_long_running_tool_is_given_as_text(asking):
     session = session_with_question(asking, "boss")
     result = session.page.get_by_label("Result of the call")

@@ -20,6 +20,7 @@ def server(tmp_path_factory):
     write_app(folder / "agents", "seller", CENSOR)
     write_app(folder / "agents", "shop", STAND_IN)
     write_app(folder / "agents", "liar", teller(lies=True))
+    write_app(folder / "agents", "padded", teller().replace('in Oslo."', 'in Oslo. "'))
     with running(folder / "agents", folder / "data") as server:
         yield server
 
@@ -194,6 +195,12 @@ def test_a_streamed_answer_can_be_gone_through_piece_by_piece(session):
 def test_an_answer_that_differs_from_its_pieces_is_marked(visit):
     session = send(visit.session("liar"), "How is the weather?")
     expect(request_of(session, 4).locator(".mismatch")).to_be_visible()
+
+
+def test_an_answer_that_differs_from_its_pieces_by_a_space_at_its_end_is_not_marked(visit):
+    session = send(visit.session("padded"), "How is the weather?")
+    expect(request_of(session, 4).locator(".streamed")).to_be_visible()
+    expect(session.page.locator(".mismatch")).to_have_count(0)
 
 
 def test_the_answer_of_a_model_is_shown_beside_what_a_callback_made_of_it(visit):

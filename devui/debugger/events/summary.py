@@ -16,6 +16,8 @@ from devui.debugger.questions.questions import (
     questions_in,
 )
 from devui.store.summaries import (
+    WAITS_FOR_CONFIRMATION,
+    WAITS_FOR_SIGN_IN,
     CallSummary,
     Intervention,
     Kind,
@@ -30,8 +32,6 @@ PREVIEW_LIMIT = 96
 _WHOLE = frozenset({"", "STOP", "FINISH_REASON_UNSPECIFIED"})
 """Finish reasons of answers that are whole."""
 KEYS_KEPT = 8
-WAITS_FOR_CONFIRMATION = "waits for confirmation"
-"""The preview of a response that stands in until a person has confirmed the call."""
 
 
 def summarise(event: Event, *, final: bool, path: str = "", lane: int = 0) -> Summary:
@@ -270,7 +270,7 @@ def _outcome(response: Response, event: Event) -> str:
     if response.id in event.confirmations:
         return WAITS_FOR_CONFIRMATION
     if response.id in event.credentials:
-        return "waits for a sign-in"
+        return WAITS_FOR_SIGN_IN
     if "response" not in response.fields:
         return "not recorded"
     answer = response.result

@@ -8,9 +8,9 @@ from typing import Final, Literal
 
 from devui.debugger.events.nodes import name_of
 from devui.debugger.events.preview import preview
-from devui.debugger.events.summary import PREVIEW_LIMIT, WAITS_FOR_CONFIRMATION
+from devui.debugger.events.summary import PREVIEW_LIMIT
 from devui.store.rows import EventRow, SpanRow
-from devui.store.summaries import ResponseSummary, Summary
+from devui.store.summaries import WAITS_FOR_CONFIRMATION, ResponseSummary, Summary
 from devui.wire.structure import StructureNode
 
 Status = Literal["idle", "done", "running", "held", "failed"]

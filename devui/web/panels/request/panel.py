@@ -91,7 +91,7 @@ def streamed_answer(answers: Sequence[Any]) -> Streamed | None:
             (round(_WIDE * a / span, 1), round(_WIDE * (b - a) / span, 1)) for a, b in stalls
         ),
         summary=_stream_summary(times, stalls),
-        differs=final is not None and final != whole,
+        differs=final is not None and final.strip() != whole.strip(),
     )
 
 

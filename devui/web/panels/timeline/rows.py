@@ -13,7 +13,7 @@ from devui.debugger.timeline import Heading, Invocation, Item
 from devui.store.rows import EditRow, NoteRow, RunRow
 from devui.store.rows import EventRow as StoredEvent
 from devui.store.runs.work_time import seconds_of_work
-from devui.store.summaries import Summary
+from devui.store.summaries import WAITS_FOR_CONFIRMATION, WAITS_FOR_SIGN_IN, Summary
 from devui.web.links import fork_here_url, session_url
 from devui.web.panels.breakpoints.parts import GutterMark
 from devui.web.panels.hold import interventions
@@ -237,6 +237,9 @@ def _lead(summary: Summary) -> str:
     return lead if summary.text.startswith(lead) and lead == visible(lead) else ""
 
 
+_STAND_INS: Final = frozenset({WAITS_FOR_CONFIRMATION, WAITS_FOR_SIGN_IN})
+
+
 def _flags(row: StoredEvent, summary: Summary, *, is_answer: bool) -> Iterable[Flag]:
     if summary.edited:
         yield Flag("edited", interventions.word(summary), interventions.hint(summary), "pencil")
@@ -257,7 +260,8 @@ def _flags(row: StoredEvent, summary: Summary, *, is_answer: bool) -> Iterable[F
         yield Flag("long", "long-running", "the tool keeps running after the run")
     if summary.cut and summary.kind != "error":
         yield Flag("cut", visible(summary.cut), "the model stopped early", "warning")
-    if is_answer and summary.kind != "error":
+    stands_in = any(response.preview in _STAND_INS for response in summary.responses)
+    if is_answer and summary.kind != "error" and not stands_in:
         yield Flag("final", "final", "the last answer of this invocation")
 
 
