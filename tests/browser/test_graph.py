@@ -6,6 +6,7 @@ import pytest
 from playwright.sync_api import expect
 
 from tests.browser.test_standing import press
+from tests.kit.patience import wait_until
 from tests.kit.server import running, write_app
 
 pytestmark = pytest.mark.browser
@@ -110,8 +111,14 @@ SMALL_TARGETS = """() => [...document.querySelectorAll("[data-graph-tools] butto
 
 def fills_the_screen(page):
     page.get_by_role("button", name="Full screen").click()
-    page.wait_for_function("document.fullscreenElement?.id === 'graph'")
-    page.wait_for_function(FITS)
+    expect(page.locator("#graph:fullscreen")).to_be_visible()
+    fits(page)
+
+
+def fits(page):
+    """Wait until the drawing fills its room. `wait_for_function` would poll with `eval`, which the
+    page's policy forbids."""
+    wait_until(lambda: page.evaluate(FITS))
 
 
 def test_on_a_screen_of_its_own_the_graph_fits_and_has_its_controls(visit):
@@ -130,7 +137,7 @@ def test_on_a_screen_of_its_own_the_graph_fits_and_has_its_controls(visit):
     assert drawing.bounding_box()["width"] == pytest.approx(width, rel=0.01)
     page.get_by_role("button", name="Zoom in").click()
     page.get_by_role("button", name="Fit").click()
-    page.wait_for_function(FITS)
+    fits(page)
 
     node(page, "critic").click()
     expect(page.locator(".graph-menu:popover-open")).to_be_in_viewport(ratio=1)
@@ -145,6 +152,6 @@ def test_on_a_phone_the_graph_and_its_controls_fit_the_screen(visit):
     fills_the_screen(page)
     assert page.evaluate(SMALL_TARGETS) == []
     page.get_by_role("button", name="Close", exact=True).click()
-    page.wait_for_function("!document.fullscreenElement")
+    expect(page.locator(":fullscreen")).to_have_count(0)
     expect(page.get_by_role("button", name="Close", exact=True)).to_be_hidden()
     expect(page.get_by_role("button", name="Full screen")).to_be_focused()
