@@ -395,9 +395,12 @@ def test_f_forks_at_the_selected_event_and_the_lineage_leads_back(travelled):
     back.page.locator("#lineage summary").click()
     sheet = back.page.locator("#lineage .sheet")
     expect(sheet).to_contain_text("fork at #3, another city")
-    for width in (900, 390):
+    for width in (900, 500):
         back.page.set_viewport_size({"width": width, "height": 800})
         expect(sheet).to_be_in_viewport(ratio=0.99)
+    back.page.set_viewport_size({"width": 390, "height": 800})  # a phone has the forks in a menu
+    back.page.get_by_label("Sessions", exact=True).click()
+    expect(back.page.locator(".topbar a", has_text="fork at #3").first).to_be_in_viewport()
 
 
 def test_a_fork_with_another_state_has_it_and_the_parent_has_not(travelled, visit):
