@@ -22,7 +22,10 @@ _NAMED = """
     SELECT * FROM session_rows WHERE id = ?1 AND (?2 IS NULL OR app = ?2)
       AND (?3 IS NULL OR user = ?3) ORDER BY seq DESC LIMIT ?4
 """
-_RECENT = "SELECT * FROM session_rows ORDER BY updated DESC, seq DESC LIMIT ?"
+_RECENT = """
+    SELECT * FROM (SELECT * FROM session_rows ORDER BY seq DESC LIMIT ?)
+    ORDER BY updated DESC, seq DESC
+"""
 _WITH_EVENT = """
     SELECT * FROM session_rows
     WHERE (?2 IS NULL OR app = ?2)

@@ -347,7 +347,10 @@ def test_an_agent_is_told_no_secret_of_the_server_and_gets_in_nowhere(server, de
     for path in ("/", f"/sessions/{spies.key}"):
         page = debugged.client.get(path, headers={"Accept": "text/html"}).text
         if sys.platform == "linux":
-            assert "Refused 9 requests from a program of spies without the token." in page, path
+            # Other tests may have been refused, too.
+            match = re.search(r"Refused (\d+) requests from a program of (?:\w+, )*spies\b", page)
+            assert match, path
+            assert int(match[1]) >= len(output["statuses"])
     assert CANARY in output["told"]  # it has what is its own
     assert not [text for text in output["told"] if TOKEN in text or key in text]
     around = [file for file in Path(output["in"]).rglob("*") if file.is_file()]

@@ -386,7 +386,7 @@ async def test_a_database_that_is_stopped_says_how_many_sessions_came_in(
             """Nothing is open."""
 
     async def take(services: Services, _: object, __: object, *rest: Any, **___: object) -> None:
-        arrivals, job = rest
+        arrivals, job, *_ = rest
         job.advance()
         arrivals.new.append(session)
         if len(arrivals.new) == 2:

@@ -185,7 +185,7 @@ def _node(
     word = _WORDS.get(node.kind, node.kind)
     name = "start" if node.kind == "start" else visible(node.name)
     figures = [f"{activity.count}{_TIMES}"] if activity.count else []
-    took = [duration(activity.seconds)] if activity.seconds else []
+    took = [duration(activity.seconds)] if activity.count and activity.seconds else []
     errors = [plural(activity.errors, "error")] if activity.errors else []
     withheld = [f"{count} {reason}" for reason, count in activity.withheld.items()]
     detail = figures if is_row else [word, *figures, *took]
