@@ -1,4 +1,4 @@
-// Breakpoints: the sheet that a row's gutter opens, and where the focus goes when a breakpoint is deleted.
+// Breakpoints: the sheet that a row's gutter opens, and where the focus goes when a breakpoint is changed or deleted.
 import { each } from "../shell/behaviours.js";
 import * as rows from "../timeline/rows.js";
 
@@ -22,7 +22,10 @@ export function connect(root) {
     new ResizeObserver(() => { place(sheet); }).observe(sheet);
   });
   each(root, "[data-focus-fallback]", (list) => {
-    new MutationObserver(() => { keepFocus(list.dataset.focusFallback); }).observe(list, { childList: true, subtree: true });
+    new MutationObserver(() => {
+      focusChanged(list);
+      keepFocus(list.dataset.focusFallback);
+    }).observe(list, { childList: true, subtree: true });
   });
 }
 
@@ -56,6 +59,14 @@ function close(sheet) {
 function neighbours(item) {
   const all = [...item.parentElement.children], at = all.indexOf(item);
   return [...all.slice(at + 1), ...all.slice(0, at).reverse()];
+}
+
+// htmx looks for what is to have the focus only later, when the stream may have brought the breakpoint without the attribute.
+function focusChanged(list) {
+  const changed = list.querySelector("[autofocus]");
+  if (!changed) return;
+  changed.removeAttribute("autofocus");
+  changed.focus();
 }
 
 // The focused breakpoint may be deleted here or on another page: the nearest one that is left gets the focus.
