@@ -12,6 +12,7 @@ import pytest
 
 from devui.store.journal import Journal
 from devui.store.sqlite import connection
+from devui.store.sqlite.database import advance
 from tests.store.kit import new_event
 
 
@@ -23,6 +24,21 @@ class Watched(sqlite3.Connection):
     def execute(self, sql: str, parameters: Sequence[object] = (), /) -> sqlite3.Cursor:
         if sql == "COMMIT":
             self.threads.append(threading.get_ident())
+        return super().execute(sql, parameters)
+
+
+class Crossed(sqlite3.Connection):
+    """Another process gets the lock just before one of the next transactions."""
+
+    other: ClassVar[sqlite3.Connection]
+    before: ClassVar[int] = 0
+    """Which of them; 0 for none."""
+
+    def execute(self, sql: str, parameters: Sequence[object] = (), /) -> sqlite3.Cursor:
+        if sql == "BEGIN IMMEDIATE" and Crossed.before:
+            Crossed.before -= 1
+            if not Crossed.before:
+                self.other.execute("BEGIN IMMEDIATE")
         return super().execute(sql, parameters)
 
 
@@ -72,3 +88,32 @@ async def test_what_another_process_is_in_the_way_of_is_waited_for_beside_the_lo
             other.execute("COMMIT")
         assert await change == 11
         assert [row.number for row in await journal.events.since(key, 0)] == [*range(1, 12)]
+
+
+async def test_a_change_is_made_once_also_if_another_process_comes_in_between(
+    tmp_path: Path,
+) -> None:
+    """A job takes its transaction down, so that the changes of its batch are made one by one."""
+
+    def fail(connection: sqlite3.Connection) -> None:
+        connection.execute("ROLLBACK")
+        raise ZeroDivisionError
+
+    async with await Journal.open(tmp_path, factory=Crossed) as journal:
+        key = (await journal.sessions.create("travel", "ada", "s1", {})).key
+        for number in range(1, 11):
+            await appended(journal, key, number)
+        other = sqlite3.connect(
+            tmp_path / "journal.db", isolation_level=None, check_same_thread=False
+        )
+        with closing(other):
+            head = await journal.head()
+            Crossed.other, Crossed.before = other, 3
+            asyncio.get_running_loop().call_later(0.1, other.execute, "ROLLBACK")
+            number, failure = await asyncio.gather(
+                journal._database.write(advance, size=0),
+                journal._database.write(fail, size=0),
+                return_exceptions=True,
+            )
+        assert (number, type(failure)) == (head + 1, ZeroDivisionError)
+        assert await journal.head() == head + 1

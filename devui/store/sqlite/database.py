@@ -341,7 +341,7 @@ class Database:
             writer = self._writer
             if writer is None or self._suspect:
                 writer = await self._reopen()
-            outcomes = await self._run(writer, partial(run_batch, works=works), size)
+            outcomes = await self._run(writer, works, size)
         except (sqlite3.Error, JournalError, MemoryError) as error:
             outcomes = [Outcome(None, error)] * len(works)
             if isinstance(error, JournalLogGone):
@@ -355,13 +355,15 @@ class Database:
         return results[len(owed) :]
 
     async def _run(
-        self, writer: Connection, transaction: Work[list[Outcome]], size: int | None
+        self, writer: Connection, works: Sequence[Work[Any]], size: int | None
     ) -> list[Outcome]:
-        """Run it where it is quickest; by a thread if it may have to wait (docs/decisions/0029)."""
-        timed = partial(_timed, transaction=transaction)
+        """Run them where it is quickest; by a thread if that may have to wait, or to begin again
+        (docs/decisions/0029)."""
         if size is not None and size <= SMALL and self._pace.allows_the_loop():
             try:
-                outcomes, seconds = writer.call_at_once(timed)
+                outcomes, seconds = writer.call_at_once(partial(_timed, _run_together, works))
+            except _TransactionLost:
+                pass  # nothing is committed: a thread runs them, one by one if it has to
             except sqlite3.OperationalError as error:
                 if primary_code(error) != sqlite3.SQLITE_BUSY:
                     raise
@@ -369,7 +371,7 @@ class Database:
             else:
                 self._pace.took(seconds, on_the_loop=True)
                 return outcomes
-        outcomes, seconds = await writer.call_patiently(timed)
+        outcomes, seconds = await writer.call_patiently(partial(_timed, run_batch, works))
         self._pace.took(seconds, on_the_loop=False)
         return outcomes
 
@@ -424,10 +426,12 @@ def _size(jobs: Sequence[Job]) -> int | None:
 
 
 def _timed(
-    connection: sqlite3.Connection, transaction: Work[list[Outcome]]
+    run: Callable[[sqlite3.Connection, Sequence[Work[Any]]], list[Outcome]],
+    works: Sequence[Work[Any]],
+    connection: sqlite3.Connection,
 ) -> tuple[list[Outcome], float]:
     start = time.perf_counter()
-    return transaction(connection), time.perf_counter() - start
+    return run(connection, works), time.perf_counter() - start
 
 
 def _is_final(error: Exception) -> bool:
