@@ -1,21 +1,33 @@
 """Runs that failed because a model's service got no key, or one that it refuses."""
 
 import re
-from typing import Final
+from typing import Final, NamedTuple
 
 from devui.debugger.apps.apps import AppFolder
 from devui.web.panels.recovery.parts import MissingKey
 
-_MISSING: Final = re.compile(
-    r"No API key was provided"  # google-genai
-    r"|Missing key inputs argument"  # older versions of it
-    r"|Set OPENAI_API_KEY in the environment"  # devui.runtime
-    r"|api_key client option must be set"  # OpenAI
-    r"|Missing \w+ API Key"  # LiteLLM
-)
-_REFUSED: Final = re.compile(
-    r"API key not valid|API_KEY_INVALID|API key expired|API key was reported as leaked"  # Gemini
-    r"|Incorrect API key provided|invalid x-api-key"  # OpenAI, Anthropic
+
+class _Message(NamedTuple):
+    """What a service, or the library that calls it, says of a key."""
+
+    pattern: str
+    variable: str
+    """Where the key is from, if the error doesn't name it; `\\1` stands for a group."""
+    is_refused: bool = False
+
+
+_MESSAGES: Final = (
+    _Message("No API key was provided|Missing key inputs argument", "GOOGLE_API_KEY"),
+    _Message("Set OPENAI_API_KEY in the environment", "OPENAI_API_KEY"),  # devui.runtime
+    _Message("api_key client option must be set", "OPENAI_API_KEY"),
+    _Message(r"Missing (\w+) API Key", r"\1_API_KEY"),  # LiteLLM
+    _Message(
+        "API key not valid|API_KEY_INVALID|API key expired|API key was reported as leaked",
+        "GOOGLE_API_KEY",
+        is_refused=True,
+    ),
+    _Message("Incorrect API key provided", "OPENAI_API_KEY", is_refused=True),
+    _Message("invalid x-api-key", "ANTHROPIC_API_KEY", is_refused=True),
 )
 _VARIABLE: Final = re.compile(r"\b[A-Z]+(?:_[A-Z]+)*_API_KEY\b")
 _GOOGLE: Final = ("GOOGLE_API_KEY", "GEMINI_API_KEY")
@@ -23,13 +35,16 @@ _GOOGLE: Final = ("GOOGLE_API_KEY", "GEMINI_API_KEY")
 
 def missing_key(error: str, apps: AppFolder, app: str) -> MissingKey | None:
     """What to do about an error of a model without a valid key; None for any other error."""
-    is_missing = bool(_MISSING.search(error))
-    if not is_missing and not _REFUSED.search(error):
+    for message in _MESSAGES:
+        if match := re.search(message.pattern, error):
+            break
+    else:
         return None
-    name = next(iter(_VARIABLE.findall(error)), _GOOGLE[0])
+    named = _VARIABLE.search(error)
+    name = named[0] if named else match.expand(message.variable).upper()
     is_google = name in _GOOGLE
     return MissingKey(
-        is_refused=not is_missing,
+        is_refused=message.is_refused,
         variable=_GOOGLE[0] if is_google else name,
         file=str((apps.place(app) / ".env").relative_to(apps.path.parent)),
         is_google=is_google,
