@@ -277,10 +277,15 @@ def test_adk_reads_an_eval_set_with_what_its_own_would_have(place):
     here = ("--data-dir", str(place / "data"), "--agents", str(place / "agents"))
     write_app(place / "agents", "tools", TOOLS)
     state = {"unit": "mile"}
+    shared = {"user:name": "Ann"}
     with running(place / "agents", place / "data") as server, server.client() as client:
-        session = client.post("/apps/tools/users/ann/sessions", json={"state": state}).json()["id"]
+        sessions = "/apps/tools/users/ann/sessions"
+        client.post(sessions, json={"state": shared}).raise_for_status()
+        session = client.post(sessions, json={"state": state}).json()["id"]
         for text in ("look", "thanks"):
             run(client, "tools", session, text, userId="ann")
+        late = {"state": {"user:name": "Bo"}}
+        client.post(sessions, json=late).raise_for_status()
     for form in ("eval-set", "adk"):
         done = devui("export", session, "-o", form, "--format", form, *here, cwd=place)
         assert done.returncode == 0, done.stderr
@@ -292,7 +297,8 @@ def test_adk_reads_an_eval_set_with_what_its_own_would_have(place):
         [{"text": "It is 7."}],
         [{"text": "Bye"}],
     ]
-    assert case["session_input"] == {"app_name": "tools", "user_id": "ann", "state": state}
+    begins = {"app_name": "tools", "user_id": "ann", "state": state | shared}
+    assert case["session_input"] == begins
 
 
 def test_an_eval_set_leaves_out_what_was_rewound(place):

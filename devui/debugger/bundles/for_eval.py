@@ -1,7 +1,8 @@
 """A bundle as an eval set of google-adk with one case, as `adk eval` and its pytest runner read it.
 
 It has what google-adk's own "add session to eval set" takes from a session, of the conversation as
-it stands: without what a rewind has undone.
+it stands: without what a rewind has undone. It begins with the state that the session began with,
+where google-adk's has empty texts.
 """
 
 import json
@@ -65,6 +66,8 @@ async def eval_set(lines: AsyncIterator[str]) -> AsyncIterator[str]:
         record = json.loads(line.lstrip(","))
         if record["type"] == "start":
             state |= record["state"]
+        elif record["type"] == "write" and not turns:
+            state[f"{record['scope']}:{record['key']}"] = record["value"]
         elif record["type"] == "event":
             event = record["event"]
             _rewind(turns, (event.get("actions") or {}).get("rewindBeforeInvocationId"))
