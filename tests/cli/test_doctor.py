@@ -349,8 +349,13 @@ def test_relative_imports_are_followed_without_running_them(data, agents):
     (agents / "deep" / "one.py").write_text("x = 1\nfrom . import three\n")
     lazy = "try:\n    from .a import b\nexcept ImportError:\n    b = 1\n"
     lazy += "if b is None:\n    from .c import d\ndef f():\n    from .e import g\n"
+    lazy += "from contextlib import suppress\nwith suppress(ImportError):\n    from .h import i\n"
+    lazy += "from . import *\n"
     write_app(agents, "lazy", f"{lazy}root_agent = 1\n")
-    (agents / "lazy" / "unused.py").write_text("from .never import loaded\n")
+    (agents / "lazy" / "a_spare.py").write_text("from .never import loaded\n")
+    write_app(agents, "hollow", "root_agent = 1\n")
+    hollow = "from . import agent, gone"
+    (agents / "hollow" / "__init__.py").write_text(f"{hollow}\n")
     write_app(agents, "whole", "from .parts import x\nfrom . import parts, y\nroot_agent = 1\n")
     (agents / "whole" / "parts").mkdir()
     (agents / "whole" / "parts" / "__init__.py").write_text("from ..z import x\n")
@@ -362,6 +367,7 @@ def test_relative_imports_are_followed_without_running_them(data, agents):
     assert findings(report, "fault", "apps") == [
         f"deep {words} deep/one.py:2: from . import three: there is no module deep/three",
         f"gone {words} gone/agent.py:1: from .tools import price: there is no module gone/tools",
+        f"hollow {words} hollow/__init__.py:1: {hollow}: there is no module hollow/gone",
     ]
     assert [each.split()[0] for each in findings(report, "good", "apps")] == [
         "fine",

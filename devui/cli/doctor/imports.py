@@ -81,9 +81,12 @@ def _relative_imports(node: ast.AST) -> Iterator[ast.ImportFrom]:
 
 def _is_guarded(node: ast.AST) -> bool:
     """Whether it need not run, or may fail: a condition, and what catches an ImportError."""
-    if not isinstance(node, ast.Try):
+    if isinstance(node, ast.Try):
+        caught = [each.type for each in node.handlers]
+    elif isinstance(node, ast.With):
+        caught = [each.context_expr for each in node.items]  # `suppress(ImportError)`
+    else:
         return isinstance(node, ast.If)
-    caught = [each.type for each in node.handlers]
     parts = [part for each in caught if each for part in ast.walk(each)]
     names = {part.id for part in parts if isinstance(part, ast.Name)}
     return None in caught or bool(names & _CAUGHT)
@@ -95,11 +98,23 @@ def _modules(node: ast.ImportFrom, base: Path) -> Iterator[Path]:
         yield base.joinpath(*node.module.split("."))
         return
     package = base / "__init__.py"
-    names = bound_names(_tree(package)) if package.is_file() else set()
+    names = _own_names(_tree(package)) if package.is_file() else set()
     for alias in node.names:
+        if alias.name == "*":
+            continue
         is_module = _file_of(base / alias.name) is not None
-        if is_module or not ({alias.name, "*", "__getattr__"} & names or alias.name == "*"):
+        if is_module or not {alias.name, "*", "__getattr__"} & names:
             yield base / alias.name
+
+
+def _own_names(package: ast.Module) -> set[str]:
+    """Names that a package binds to something else than its modules."""
+    body = [each for each in package.body if not _names_modules(each)]
+    return bound_names(ast.Module(body, []))
+
+
+def _names_modules(node: ast.stmt) -> bool:
+    return isinstance(node, ast.ImportFrom) and node.level == 1 and not node.module
 
 
 def _file_of(module: Path) -> Path | None:
