@@ -32,6 +32,18 @@ root_agent = LlmAgent(
     ]),
 )
 """
+DIES = """
+import os
+
+from devui.runtime.agents import Agent
+from devui.runtime.models import Fail, Rule, ScriptedLlm
+
+def end(callback_context):
+    os._exit(3)
+
+script = ScriptedLlm(rules=[Rule(then=Fail("MALFORMED_FUNCTION_CALL"))])
+root_agent = Agent(name="dies", model=script, after_agent_callback=end)
+"""
 HTML = {"Accept": "text/html"}
 
 
@@ -39,6 +51,7 @@ HTML = {"Accept": "text/html"}
 def server(tmp_path_factory):
     folder = tmp_path_factory.mktemp("details")
     write_app(folder / "agents", "fails", FAILS)
+    write_app(folder / "agents", "dies", DIES)
     with running(folder / "agents", folder / "data", DEVUI_EDITOR="nano") as server:
         yield server
 
@@ -74,6 +87,13 @@ def test_an_error_of_a_model_is_not_the_exception_that_ended_its_run(details):
     assert "fails/agent.py:11 in report</code>" in ended
     assert "<code>RESOURCE_EXHAUSTED</code> The model is overloaded." in model
     assert "Traceback" not in model
+
+
+def test_an_error_without_a_message_is_not_the_end_of_the_process_after_it(client):
+    run = Debugged(client, "dies").start("go", pause=False)
+    assert run.settled()["status"] == "failed"
+    error = _tab(client, run.key, 2, "event")
+    assert '<p class="error-box" hx-ignore><code>MALFORMED_FUNCTION_CALL</code> </p>' in error
 
 
 def test_a_large_value_says_how_large_it_is(client):

@@ -27,10 +27,10 @@ def event_failure(event: Event, run_error: str | None) -> Failure | None:
     and what ends its run may be another one.
     """
     details = json.loads(run_error) if run_error else None
-    if not isinstance(details, dict) or not (event.error_code or event.error_message):
+    line = str(event.error_message or event.error_code or "").partition("\n")[0]
+    if not isinstance(details, dict) or not line:
         return None
-    text = f"{details.get('message')}\n{details.get('traceback')}"
-    line = str(event.error_message or "").partition("\n")[0]
+    text = "\n".join(str(details.get(name)) for name in ("type", "message", "traceback"))
     return failure(details) if line in text else None
 
 
