@@ -355,7 +355,7 @@ def _command() -> str:
     """The command that was called, with the options that lead to the same session."""
     context = click.get_current_context()
     words = ["devui", "run", str(context.params["app"])]
-    for name in ("agents", "data_dir", "url", "python"):
+    for name in ("agents", "data_dir", "url", "engine", "python"):
         if context.get_parameter_source(name) is ParameterSource.COMMANDLINE:
             words += [f"--{name.replace('_', '-')}", str(context.params[name])]
     return shlex.join(words)

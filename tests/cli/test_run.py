@@ -186,7 +186,8 @@ def test_what_cannot_be_is_said(place, arguments, words):
 
 
 def test_a_question_nobody_is_there_for_is_answered_by_the_next_call(place):
-    done = devui("run", "agents/asks", "pay", "--session-id", "s", cwd=place)
+    options = ("--session-id", "s", "--engine", "devui")
+    done = devui("run", "agents/asks", "pay", *options, cwd=place)
     assert (done.returncode, done.stdout) == (2, "")
     lines = done.stderr.splitlines()
     assert lines.count("  asks for confirmation: pay") == 2
@@ -194,7 +195,7 @@ def test_a_question_nobody_is_there_for_is_answered_by_the_next_call(place):
         "? Allow this call?",
         "  pay(amount=5)",
         "answer with yes (Confirm) or no (Reject):",
-        "  devui run agents/asks --session-id s yes",
+        "  devui run agents/asks --engine devui --session-id s yes",
         "1 more question after this one",
     ]
     done = devui("run", "agents/asks", "perhaps", "--session-id", "s", cwd=place)
