@@ -5,7 +5,7 @@ import re
 import pytest
 
 from tests.kit.debugged import Debugged
-from tests.kit.server import running, write_app
+from tests.kit.server import make_session, running, write_app
 
 SECRET = "sk-live-0123456789abcdef"
 APP = """
@@ -154,6 +154,14 @@ def test_the_palette_finds_sessions_events_keys_and_apps(client, sessions):
         'aria-label="State keys"'
         in client.get("/palette", params={"q": "page", "session": key}).text
     )
+
+
+def test_the_palette_says_the_number_of_a_session_without_a_title_once(client):
+    name = make_session(client, "reader", user="unnamed")["id"]
+    query = {"app": "reader", "user": "unnamed", "id": name}
+    [row] = client.get("/api/sessions", params=query).json()["sessions"]
+    page = client.get("/palette", params={"q": str(row["key"])}).text
+    assert re.sub("<[^>]*>", " ", page).count(f"session {row['key']}") == 1
 
 
 def test_a_deleted_session_is_found_no_more(client):

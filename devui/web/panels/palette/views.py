@@ -58,7 +58,7 @@ async def _sessions(services: Services, text: str) -> tuple[PaletteItem, ...]:
             session_name(row),
             session_url(row.key),
             joined(
-                f"session {row.key}",
+                f"session {row.key}" if row.title else "",
                 fork_mark(forks.get(row.key)),
                 visible(row.app),
                 plural(row.events, "event"),
