@@ -231,8 +231,8 @@ class Sessions:
         return int((await self._database.find(_INITIAL_KEYS, key))[0][0])
 
 
-def name(connection: sqlite3.Connection, key: int, title: str) -> None:
-    """Give the session a title unless it has one."""
+def set_first_title(connection: sqlite3.Connection, key: int, title: str) -> None:
+    """Give the session a title unless it has one. For use inside jobs."""
     connection.execute(_NAME, (title, advance(connection), key))
 
 

@@ -19,7 +19,7 @@ from devui.store.errors import (
 )
 from devui.store.rows import OutputLine, RunRow, RunStatus
 from devui.store.runs.queued import take
-from devui.store.sessions import name, require_session, require_writable
+from devui.store.sessions import require_session, require_writable, set_first_title
 from devui.store.sqlite.database import Database, Owed, advance
 from devui.store.values import clean_text, optional_text, printable
 from devui.wire.events import USER
@@ -212,7 +212,7 @@ class Runs:
             if request is not None:
                 connection.execute(_INSERT_ORDER, (run_id, request))
             if title is not None:
-                name(connection, session_key, title)
+                set_first_title(connection, session_key, title)
             return _require(connection, run_id)
 
         size = len(message or "") + len(request or "")

@@ -14,19 +14,18 @@ WRONG_TOKEN = "a sign-in with a wrong token"  # noqa: S105  (a reason)
 OLD_LINK = "a sign-in link that was already used or has expired"
 _CLOSELY = 1000
 """From so many programs without a token on, the apps of few are looked for."""
-
-
 _PATH = 200
 """Characters of a path that are kept."""
 
 
 @dataclass(frozen=True, slots=True)
-class Attempt:
-    """A request that was refused, without its query, headers and body, which may hold secrets."""
+class RefusedRequest:
+    """Without its query, headers and body, which may hold secrets."""
 
     method: str
     path: str
     at: float
+    """Seconds since the epoch."""
 
 
 class Refusals:
@@ -37,9 +36,9 @@ class Refusals:
         """How often each reason was given."""
         self.programs = 0
         """How often a program that is no browser came without a token (R09)."""
-        self.latest: dict[str, Attempt] = {}
+        self.latest: dict[str, RefusedRequest] = {}
         """The latest request that was refused for a reason, where the guard refused it."""
-        self.latest_program: Attempt | None = None
+        self.latest_program: RefusedRequest | None = None
         self.apps: set[str] = set()
         """The apps that such programs are known to belong to."""
         self.on_news: Callable[[], None] = lambda: None
@@ -59,9 +58,9 @@ class Refusals:
         stranger = program and reason == NOT_SIGNED_IN
         self.programs += stranger
         if path:
-            attempt = Attempt(method[:_PATH], path[:_PATH], time.time())
-            self.latest[reason] = attempt
-            self.latest_program = attempt if stranger else self.latest_program
+            latest = RefusedRequest(method[:_PATH], path[:_PATH], time.time())
+            self.latest[reason] = latest
+            self.latest_program = latest if stranger else self.latest_program
         times = self.reasons[reason]
         seldom = times & (times - 1) == 0
         if stranger and (seldom or times < _CLOSELY) and (name := app()) is not None:

@@ -20,7 +20,7 @@ from devui.store.sqlite.folder import Danger
 from devui.web.basic_parts import Notice
 from devui.web.links import app_url, session_url
 from devui.web.panels.apps.lists import app_failure, printed_text
-from devui.web.security.refusals import NOT_SIGNED_IN, OLD_LINK, Attempt, Refusals
+from devui.web.security.refusals import NOT_SIGNED_IN, OLD_LINK, Refusals, RefusedRequest
 from devui.web.services import Services
 from devui.web.text.debuggers import awaited_words, debugger_words
 from devui.web.text.formats import clock, duration, plural
@@ -153,11 +153,11 @@ def program_notices(refusals: Refusals) -> tuple[Notice, ...]:
     return (Notice("warn", f"Refused {requests} from a program{of} without the token.", text),)
 
 
-def _words(attempt: Attempt | None) -> str:
+def _words(request: RefusedRequest | None) -> str:
     """`GET /list-apps at 15:41:07`; "" for none that the guard refused."""
-    if attempt is None:
+    if request is None:
         return ""
-    return f"{visible(attempt.method)} {visible(attempt.path)} at {clock(attempt.at)[:8]}"
+    return f"{visible(request.method)} {visible(request.path)} at {clock(request.at)[:8]}"
 
 
 def sign_in_note(refusals: Refusals) -> str:
