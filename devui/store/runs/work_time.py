@@ -44,7 +44,8 @@ def hold_times_of(
     candidates = [span for span in spans if span.run in holds]
     work = _work_within(candidates)
     return {
-        span.id: min(_overlap(span, holds[span.run]), span.seconds - _union(work[span.id]))
+        # What a call took beyond the end of the span around it leaves less than nothing.
+        span.id: max(min(_overlap(span, holds[span.run]), span.seconds - _union(work[span.id])), 0)
         for span in candidates
         if span.seconds is not None and (span.type == "agent" or span.id in work)
     }
