@@ -65,13 +65,18 @@ def player(python: Path, engine: EngineChoice) -> "Player":
 
 
 class Player:
-    """A process that plays one recording after another."""
+    """A process that plays one recording after another; if one ends it, the next has a new one."""
 
     def __init__(self, python: Path, engine: EngineChoice) -> None:
         self._python = python
+        self._engine = engine
+        self._start()
+        atexit.register(self._end)
+
+    def _start(self) -> None:
         options = ["offline"] if is_offline() else []
         self._process = subprocess.Popen(  # noqa: S603 - the interpreter that the user named
-            [python, "-P", "-c", _PROGRAM, standalone.__file__, engine, *options],
+            [self._python, "-P", "-c", _PROGRAM, standalone.__file__, self._engine, *options],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             text=True,
@@ -79,7 +84,6 @@ class Player:
         )
         self._orders = cast("IO[str]", self._process.stdin)
         self._answers = cast("IO[str]", self._process.stdout)
-        atexit.register(self._end)
 
     def play(self, agent: Path, recording: Path) -> dict[str, Any]:
         """The fields of a `Result`; raises NotPlayed."""
@@ -89,7 +93,9 @@ class Player:
             self._orders.flush()
         line = self._answers.readline()
         if not line:
-            status = self._process.wait()
+            self._end()
+            status = self._process.returncode
+            self._start()
             raise NotPlayed(f"{self._python} ended with status {status} while it played the run")
         answer: dict[str, Any] = json.loads(line)
         if "raised" in answer:

@@ -7,6 +7,7 @@ therefore is out of reach for agent code: what that prints goes to standard erro
 import json
 import os
 import traceback
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, cast
 
@@ -17,7 +18,11 @@ from devui.wire.engines import EngineChoice
 
 def main(engine: str, *options: str) -> None:
     """Play what is ordered, on this engine."""
-    with os.fdopen(os.dup(0), encoding="utf-8") as orders, _answers() as answers:
+    with (
+        suppress(KeyboardInterrupt),  # Ctrl-C, which pytest tells of
+        os.fdopen(os.dup(0), encoding="utf-8") as orders,
+        _answers() as answers,
+    ):
         if "offline" in options:
             refuse_connections()
         for line in orders:

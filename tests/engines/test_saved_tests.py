@@ -213,6 +213,19 @@ def test_a_broken_agent_is_reported_with_its_traceback(session, folder):
     assert "kiosk/agent.py" in played.stdout
 
 
+def test_an_agent_that_ends_its_process_fails_its_own_test_alone(session, folder):
+    agent = folder / "agents" / "kiosk" / "agent.py"
+    begins = "    if not llm_request.contents[-1].parts[-1].function_response:\n"
+    ends = f'{begins}        __import__("os")._exit(3)\n    callback_context'
+    agent.write_text(KIOSK.replace("    callback_context", ends))
+    try:
+        played = devui("test", "--python", PYTHON, "tests", *QUIET, cwd=folder)
+    finally:
+        agent.write_text(KIOSK)
+    assert f"{PYTHON} ended with status 3" in played.stdout
+    assert "1 failed, 1 passed" in played.stdout
+
+
 @pytest.mark.slow
 def test_the_page_runs_the_test_in_the_interpreter_of_the_server(session, folder, server):
     form = {"file": "tests/test_kiosk.py", "play": "yes"}
