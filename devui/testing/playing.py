@@ -130,7 +130,7 @@ def _play(path: Path, exported: App | BaseNode, recording: Recording) -> Result:
     replayed = asyncio.run(replay_headless(exported, recording, tolerant=True))
     result, kit, recorded_on = _result(path, replayed), kit_of(exported), recording.engine
     played_on = RecordedEngine(name=kit.name, version=kit.version)
-    if result.difference is None or recorded_on in {None, played_on}:
+    if result.difference is None or recorded_on is None or str(recorded_on) == str(played_on):
         return result
     about = f"  recorded on {recorded_on}, played on {played_on}"
     return replace(result, difference=f"{result.difference}\n{about}")

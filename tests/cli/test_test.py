@@ -1,5 +1,6 @@
 """A session becomes a test, which plays without a server and fails when the agent goes astray."""
 
+import json
 import subprocess
 import sys
 import xml.etree.ElementTree as ET
@@ -136,6 +137,10 @@ def test_a_session_becomes_a_test_that_plays_without_a_server(stage: Stage, tmp_
 def test_an_agent_that_goes_astray_is_told_with_its_reason(stage: Stage) -> None:
     strict = ("make-test", str(stage.session.key), "-o", "astray/test_trip.py")
     assert stage.terminal(*strict).returncode == 0
+    for file in (stage.folder / "astray").rglob("*.json"):  # made by an older devui
+        recording = json.loads(file.read_text())
+        recording["engine"]["version"] = "1.2.3"
+        file.write_text(json.dumps(recording))
     lenient = (*strict[:3], "astray/test_texts.py", "--check", "text", "--check", "state")
     assert stage.terminal(*lenient).returncode == 0
 
@@ -146,6 +151,7 @@ def test_an_agent_that_goes_astray_is_told_with_its_reason(stage: Stage) -> None
         "trip sent its model a different request than recorded: system differs." in test_run.stdout
     )
     assert '+ "Book two trips.' in test_run.stdout
+    assert "recorded on" not in test_run.stdout
     assert "2 failed, 2 passed" in test_run.stdout
 
     stage.change(CHANGED, 'llm_response.content.parts[0].text = "No."')
