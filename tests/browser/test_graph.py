@@ -155,3 +155,16 @@ def test_on_a_phone_the_graph_and_its_controls_fit_the_screen(visit):
     expect(page.locator(":fullscreen")).to_have_count(0)
     expect(page.get_by_role("button", name="Close", exact=True)).to_be_hidden()
     expect(page.get_by_role("button", name="Full screen")).to_be_focused()
+
+
+def test_a_screen_of_another_element_leaves_the_focus_alone(visit):
+    session = visit.session("full", ["go"])
+    page = session.page
+    press(session, "8")
+    expect(page.get_by_role("button", name="Full screen")).to_be_visible()
+    session.composer.click()
+    page.evaluate("document.querySelector('#messages').requestFullscreen()")
+    expect(page.locator("#messages:fullscreen")).to_be_visible()
+    page.evaluate("document.exitFullscreen()")
+    expect(page.locator(":fullscreen")).to_have_count(0)
+    expect(page.get_by_role("button", name="Full screen")).not_to_be_focused()

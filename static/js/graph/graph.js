@@ -61,8 +61,9 @@ function press(way) {
 }
 
 // The screen and the page each begin with the whole graph; the keys work at once.
-function refit() {
-  const isFull = document.fullscreenElement?.matches(".graph");
+function refit({ target }) {
+  if (!target.matches?.(".graph")) return; // a video has its own screen, too
+  const isFull = document.fullscreenElement === target;
   zoom = null;
   apply();
   document.querySelector(isFull ? "[data-graph]" : '[data-zoom="full"]')?.focus();
