@@ -63,7 +63,8 @@ async def find(
 ) -> SearchResults:
     """Look for events below a seq, in all sessions or in one; at most `most` of each session.
 
-    Of all sessions, what a fork has copied is a match only in the session it comes from.
+    Of all sessions, what a fork has copied is a match only in the session it comes from, unless the
+    filter asks for notes: those of a fork are its own.
     """
     query, noted = index_query(event_filter, session), asks_for_notes(event_filter)
     rows: dict[int, list[EventRow]] = {}

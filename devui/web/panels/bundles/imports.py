@@ -75,8 +75,8 @@ async def take_database(
 ) -> Arrivals:
     """Make sessions of a SQLite file of google-adk, each whole or not at all.
 
-    `name` is what the user calls the file. If the work is stopped, the
-    sessions made so far stay. Raises Unprocessable, and JobStopped if none was made.
+    `name` is what the user calls the file. If the work is stopped, the sessions made so far stay.
+    Raises Unprocessable, and JobStopped if none was made.
     """
     arrivals = Arrivals()
     with tempfile.NamedTemporaryFile(dir=services.journal.path) as copy:
