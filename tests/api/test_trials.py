@@ -92,6 +92,19 @@ tools = [
 ]
 root_agent = Agent(name="desk", model="gemini-2.5-flash", tools=tools)
 """
+NESTED = """
+from typing_extensions import TypeAliasType
+
+from devui.runtime.agents import Agent
+
+Tree = TypeAliasType("Tree", "list[Tree]")
+
+
+def grow(tree: Tree) -> str: ...
+
+
+root_agent = Agent(name="nested", model="gemini-2.5-flash", tools=[grow])
+"""
 SETS = """
 from pathlib import Path
 
@@ -252,6 +265,13 @@ def test_the_apps_page_lists_tools_with_their_signatures_and_what_they_wait_for(
     }
     assert re.search(r"<summary[^>]*>Books a room\.</summary><p[^>]*>Args:", page)
     assert page.count("Unknown counts as having side effects") == 1
+
+
+def test_a_tool_whose_parameter_has_a_type_that_contains_itself_is_listed(tmp_path):
+    write_app(tmp_path / "agents", "nested", NESTED)
+    with running(tmp_path / "agents", tmp_path / "data") as server, server.client() as client:
+        page = client.get("/apps/nested/tools", headers={"HX-Request": "true"}).text
+    assert "(tree: list[list[list[list[…]]]]) -&gt; str" in page
 
 
 def test_a_toolset_that_does_not_list_its_tools_is_told_and_asked_again(client, there):

@@ -70,24 +70,26 @@ def _default(schema: Schema) -> str:
     return json.dumps(value, ensure_ascii=False)
 
 
-def _annotation(schema: Schema, root: Schema) -> str:
+def _annotation(schema: Schema, root: Schema, depth: int = 0) -> str:
+    if depth > _DEEPEST:  # a type may contain itself
+        return "…"
     plain, nullable = resolved(schema, root)
-    return _or_none(_plain_annotation(schema, plain, root), nullable=nullable)
+    return _or_none(_plain_annotation(schema, plain, root, depth + 1), nullable=nullable)
 
 
-def _plain_annotation(schema: Schema, plain: Schema, root: Schema) -> str:
+def _plain_annotation(schema: Schema, plain: Schema, root: Schema, depth: int) -> str:
     if isinstance(plain.get("enum"), list):
         return _first(map(json.dumps, plain["enum"]), " | ")
     options = [each for each in _options(schema) if each.get("type") != "null"]
     if len(options) > 1:
-        return _first((_annotation(each, root) for each in options), " | ")
+        return _first((_annotation(each, root, depth) for each in options), " | ")
     named = _reference(options[0] if options else schema)
     if named and plain.get("properties"):
         return named
     if type_in(plain) == "array" and plain.get("items"):
-        return f"list[{_annotation(fields_in(plain['items']), root)}]"
+        return f"list[{_annotation(fields_in(plain['items']), root, depth)}]"
     if type_in(plain) == "object" and fields_in(plain.get("additionalProperties")):
-        return f"dict[str, {_annotation(plain['additionalProperties'], root)}]"
+        return f"dict[str, {_annotation(plain['additionalProperties'], root, depth)}]"
     return _PYTHON.get(type_in(plain), "Any")
 
 
