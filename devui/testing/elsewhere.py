@@ -23,6 +23,7 @@ from devui.worker.engines.choice import adk_is_installed
 
 _PYTHON: Final = "DEVUI_WORKER_PYTHON"
 """The variable with the agents' Python, or its environment, for the server and for tests."""
+_SECONDS_TO_END: Final = 3.0
 _PROGRAM: Final = (
     "import runpy, sys; runpy.run_path(sys.argv[1]); from devui.testing import player;"
     " player.main(*sys.argv[2:])"
@@ -103,6 +104,8 @@ class Player:
         return answer
 
     def _end(self) -> None:
-        """End it: it reads to the end of its orders."""
-        with suppress(BrokenPipeError):
-            self._process.communicate()
+        """End it: it reads to the end of its orders, but a thread of the agent may go on."""
+        with suppress(BrokenPipeError, subprocess.TimeoutExpired):
+            self._process.communicate(timeout=_SECONDS_TO_END)
+        self._process.kill()
+        self._process.wait()

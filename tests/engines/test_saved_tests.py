@@ -227,6 +227,19 @@ def test_an_agent_that_ends_its_process_fails_its_own_test_alone(session, folder
 
 
 @pytest.mark.slow
+def test_a_thread_that_an_agent_has_started_does_not_keep_pytest(session, folder):
+    agent = folder / "agents" / "kiosk" / "agent.py"
+    agent.write_text(
+        f"{KIOSK}\n__import__('threading').Thread(target=time.sleep, args=[600]).start()"
+    )
+    try:
+        played = devui("test", "--python", PYTHON, "tests", *QUIET, cwd=folder)
+    finally:
+        agent.write_text(KIOSK)
+    assert "2 passed" in played.stdout
+
+
+@pytest.mark.slow
 def test_the_page_runs_the_test_in_the_interpreter_of_the_server(session, folder, server):
     form = {"file": "tests/test_kiosk.py", "play": "yes"}
     with server.client() as client:
