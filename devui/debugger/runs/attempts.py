@@ -37,7 +37,7 @@ class Attempts:
             most = max((call.failures for call in group), default=0)
             summary = replace(summary, attempt=most) if most > 1 else summary
         for call_summary in summary.calls:
-            if call_summary.id:
+            if call_summary.id and not summary.long_running:  # it may wait beside others that fail
                 calls.setdefault(call_summary.id, _OpenCall(invocation, branch))
         return summary
 

@@ -176,8 +176,8 @@ function heads(item, path) {
 }
 
 // What an item folds into: an agent, or its cluster; null for none.
-function foldOf(item, cluster) {
+function foldOf(item, mates) {
   const path = prefixes(item).find((each) => closed.has(key(item, each)));
   if (path) return { kind: "agent", id: path };
-  return !cluster || cluster.isOpen ? null : { kind: "cluster", id: `cluster ${cluster.rows[0].dataset.event}` };
+  return !mates || mates.isOpen ? null : { kind: "cluster", id: `cluster ${mates.rows[0].dataset.event}` };
 }
