@@ -169,7 +169,7 @@ def test_a_recorded_result_that_was_cut_off_before_its_commit_is_of_no_call(shop
     assert expected.items() <= call.items()
     assert (call["recorded"], call["writes"]) == ({"result": "paid 7"}, {"paid": 7})
     page = again.client.get(f"/sessions/{again.key}", headers={"Accept": "text/html"}).text
-    assert "the guard used the recorded result, but it wasn&#39;t committed" in page
+    assert "The guard used the recorded result, but it wasn&#39;t committed" in page
     body = {"invocationId": again.position["invocationId"]}
     again.run = again.client.post(f"{path}/runs", json=body).json()["run"]
     assert again.settled()["status"] == "done"
