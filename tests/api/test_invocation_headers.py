@@ -101,9 +101,9 @@ WHOLE = headers_of(history())
 def session(server):
     with server.client() as client:
         make_session(client, "travel", sessionId="long-invocations", events=history())
-        app_page = client.get("/apps/travel", headers={"Accept": "text/html"}).text
-    item = app_page[: app_page.index('title="long-invocations"')]
-    return "/sessions/" + item.rpartition('href="/sessions/')[2].partition('"')[0]
+        query = {"app": "travel", "id": "long-invocations"}
+        [row] = client.get("/api/sessions", params=query).json()["sessions"]
+    return f"/sessions/{row['key']}"
 
 
 @pytest.fixture
