@@ -37,9 +37,10 @@ def measure_cpu(served: Served, app: str, seconds: float) -> Figures:
     """The median milliseconds of a turn, and the CPU milliseconds of all processes in it."""
     _turns(served.url, app, 0)
     processes = [served.process, *served.process.children()]
-    before = sum(map(_cpu, processes))
+    before = [(process, _cpu(process)) for process in processes]
     walls = _turns(served.url, app, seconds)
-    used = sum(map(_cpu, processes)) - before
+    # A process that loads the next spare one may have ended.
+    used = sum(_cpu(process) - start for process, start in before if process.is_running())
     return {
         f"run_sse.{app}_ms": median_ms(walls),
         f"run_sse.{app}_cpu_ms": 1000 * used / (len(walls) + WARM_UP),
