@@ -315,8 +315,8 @@ def test_an_eval_set_leaves_out_what_was_rewound(place):
     done = devui("export", session, "-o", "e", "--format", "eval-set", *here, cwd=place)
     assert done.returncode == 0, done.stderr
     [case] = json.loads((place / "e").read_text())["eval_cases"]
-    said = [each["user_content"]["parts"][0]["text"] for each in case["conversation"]]
-    assert said == ["thanks"]
+    messages = [each["user_content"]["parts"][0]["text"] for each in case["conversation"]]
+    assert messages == ["thanks"]
 
 
 def test_adk_takes_back_what_is_exported(place):
