@@ -1,5 +1,7 @@
 """What was cut off, forks and rewinds, as a person handles them on the page."""
 
+from contextlib import ExitStack
+
 import pytest
 from playwright.sync_api import expect
 
@@ -29,6 +31,19 @@ def own_visit(browser, tmp_path, clerk):
         Visit(browser, server) as own_visit,
     ):
         yield own_visit
+
+
+@pytest.fixture
+def visit_app(browser, tmp_path):
+    """Visits a server of its own with one app, given its name and code."""
+    with ExitStack() as stack:
+
+        def visit_app(name: str, code: str) -> Visit:
+            write_app(tmp_path / "agents", name, code)
+            server = running(tmp_path / "agents", tmp_path / "data", "--no-auth")
+            return stack.enter_context(Visit(browser, stack.enter_context(server)))
+
+        yield visit_app
 
 
 def bar(session: SessionPage):
@@ -113,22 +128,18 @@ def test_a_result_that_is_empty_or_no_json_is_refused_at_its_field(cut, own_visi
     expect(cut.messages.last).to_contain_text("answered: paid by hand")
 
 
-def test_a_run_that_a_models_error_ended_has_failed_and_is_retried(browser, tmp_path):
-    write_app(tmp_path / "agents", "busy", BUSY.replace("NAME", "busy"))
-    with (
-        running(tmp_path / "agents", tmp_path / "data", "--no-auth") as server,
-        Visit(browser, server) as visit,
-    ):
-        session = visit.session("busy")
-        session.say("go", "failed")
-        expect(bar(session)).to_contain_text("Failed")
-        session.equals(visit.again(session), "#resume")
-        session.page.keyboard.press("Control+K")
-        session.page.keyboard.type("retry")
-        session.page.get_by_role("option", name="Retry or resume the run").click()
-        session.ends()
-        expect(session.messages.last).to_contain_text("Here I am.")
-        expect(bar(session)).to_have_count(0)
+def test_a_run_that_a_models_error_ended_has_failed_and_is_retried(visit_app):
+    visit = visit_app("busy", BUSY.replace("NAME", "busy"))
+    session = visit.session("busy")
+    session.say("go", "failed")
+    expect(bar(session)).to_contain_text("Failed")
+    session.equals(visit.again(session), "#resume")
+    session.page.keyboard.press("Control+K")
+    session.page.keyboard.type("retry")
+    session.page.get_by_role("option", name="Retry or resume the run").click()
+    session.ends()
+    expect(session.messages.last).to_contain_text("Here I am.")
+    expect(bar(session)).to_have_count(0)
 
 
 CAPRICIOUS = """
@@ -155,160 +166,124 @@ root_agent = SequentialAgent(name="shop", sub_agents=[till])
 """Its tool fails once; it records no checkpoints, so its runs can't be resumed."""
 
 
-def test_what_cannot_be_resumed_is_sent_again(browser, tmp_path):
-    write_app(tmp_path / "agents", "shop", CAPRICIOUS)
-    with (
-        running(tmp_path / "agents", tmp_path / "data", "--no-auth") as server,
-        Visit(browser, server) as visit,
-    ):
-        session = visit.session("shop", ["pay now"], ends="failed")
-        expect(bar(session)).to_contain_text("Failed after #")
-        expect(bar(session)).to_contain_text("charge(amount=7) raised ConnectionError")
-        expect(bar(session)).not_to_contain_text("unless you enter")
-        expect(bar(session)).not_to_contain_text("to None")
-        session.equals(visit.again(session), "#resume")
-        button(session, "Send again").dblclick()
-        session.ends()
-        expect(session.messages.last).to_contain_text("charged")
-        expect(session.messages.filter(has_text="pay now")).to_have_count(2)
-        expect(session.page.locator("#messages .taken-back").first).to_be_visible()
-        expect(bar(session)).to_have_count(0)
+def test_what_cannot_be_resumed_is_sent_again(visit_app):
+    visit = visit_app("shop", CAPRICIOUS)
+    session = visit.session("shop", ["pay now"], ends="failed")
+    expect(bar(session)).to_contain_text("Failed after #")
+    expect(bar(session)).to_contain_text("charge(amount=7) raised ConnectionError")
+    expect(bar(session)).not_to_contain_text("unless you enter")
+    expect(bar(session)).not_to_contain_text("to None")
+    session.equals(visit.again(session), "#resume")
+    button(session, "Send again").dblclick()
+    session.ends()
+    expect(session.messages.last).to_contain_text("charged")
+    expect(session.messages.filter(has_text="pay now")).to_have_count(2)
+    expect(session.page.locator("#messages .taken-back").first).to_be_visible()
+    expect(bar(session)).to_have_count(0)
 
 
-def test_a_call_that_no_fork_could_go_on_from_is_reached_again_and_edited(browser, tmp_path):
+def test_a_call_that_no_fork_could_go_on_from_is_reached_again_and_edited(visit_app):
     echoing = CAPRICIOUS.replace('return "charged"', 'return f"charged {amount}"')
-    write_app(tmp_path / "agents", "shop", echoing.replace('[ConnectionError("503")]', "[]"))
-    with (
-        running(tmp_path / "agents", tmp_path / "data", "--no-auth") as server,
-        Visit(browser, server) as visit,
-    ):
-        session = visit.session("shop", ["pay now"])
-        session.select(2)
-        form = session.panel.locator(".fork")
-        form.locator("summary").click()
-        expect(button(session, "Fork and run")).to_have_count(0)
-        expect(form).not_to_contain_text("with this event edited")
-        form.get_by_label("with state edited").check()
-        expect(button(session, "Run again to here")).to_be_hidden()
-        form.get_by_label("from here, unchanged").check()
-        button(session, "Run again to here").click()
-        expect(session.page.locator("#lineage .fork-of")).to_be_visible()
-        expect(session.page.locator("#held .held")).to_contain_text("charge(amount=7)")
-        session.select(1)
-        session.panel.locator(".fork summary").click()
-        expect(button(session, "Fork and run")).to_be_visible()
-        session.page.locator("#held .change > summary").first.click()
-        arguments = session.page.get_by_role("form", name="Arguments of")
-        arguments.get_by_label("amount").fill("3")
-        session.page.locator("#held .held-orders").get_by_role("button", name="Continue").click()
-        session.ends()
-        expect(session.messages.last).to_contain_text("charged 3")
+    visit = visit_app("shop", echoing.replace('[ConnectionError("503")]', "[]"))
+    session = visit.session("shop", ["pay now"])
+    session.select(2)
+    form = session.panel.locator(".fork")
+    form.locator("summary").click()
+    expect(button(session, "Fork and run")).to_have_count(0)
+    expect(form).not_to_contain_text("with this event edited")
+    form.get_by_label("with state edited").check()
+    expect(button(session, "Run again to here")).to_be_hidden()
+    form.get_by_label("from here, unchanged").check()
+    button(session, "Run again to here").click()
+    expect(session.page.locator("#lineage .fork-of")).to_be_visible()
+    expect(session.page.locator("#held .held")).to_contain_text("charge(amount=7)")
+    session.select(1)
+    session.panel.locator(".fork summary").click()
+    expect(button(session, "Fork and run")).to_be_visible()
+    session.page.locator("#held .change > summary").first.click()
+    arguments = session.page.get_by_role("form", name="Arguments of")
+    arguments.get_by_label("amount").fill("3")
+    session.page.locator("#held .held-orders").get_by_role("button", name="Continue").click()
+    session.ends()
+    expect(session.messages.last).to_contain_text("charged 3")
 
 
-def test_state_that_a_rewind_would_spoil_makes_a_fork_the_first_choice(browser, tmp_path):
+def test_state_that_a_rewind_would_spoil_makes_a_fork_the_first_choice(visit_app):
     counting = CAPRICIOUS.replace("tools=[charge]", "tools=[charge], before_agent_callback=count")
-    write_app(tmp_path / "agents", "shop", counting)
-    with (
-        running(tmp_path / "agents", tmp_path / "data", "--no-auth") as server,
-        Visit(browser, server) as visit,
-    ):
-        session = visit.session("shop", ["pay now"], ends="failed")
-        expect(bar(session)).to_contain_text("new since then to None: turns")
-        expect(bar(session).locator(".answers button").first).to_have_text("Send again in a fork")
-        session.equals(visit.again(session), "#resume")
-        button(session, "Send again in a fork").click()
-        expect(session.page.locator("#lineage .fork-of")).to_be_visible()
-        session.ends()
-        expect(session.messages.last).to_contain_text("charged")
+    visit = visit_app("shop", counting)
+    session = visit.session("shop", ["pay now"], ends="failed")
+    expect(bar(session)).to_contain_text("new since then to None: turns")
+    expect(bar(session).locator(".answers button").first).to_have_text("Send again in a fork")
+    session.equals(visit.again(session), "#resume")
+    button(session, "Send again in a fork").click()
+    expect(session.page.locator("#lineage .fork-of")).to_be_visible()
+    session.ends()
+    expect(session.messages.last).to_contain_text("charged")
 
 
-def test_retries_that_fail_look_the_same_live_and_after_a_reload(browser, tmp_path):
-    write_app(tmp_path / "agents", "fragile", FRAGILE)
-    with (
-        running(tmp_path / "agents", tmp_path / "data", "--no-auth") as server,
-        Visit(browser, server) as visit,
-    ):
-        session = visit.session("fragile")
-        session.say("go", "failed")
-        for retry in (1, 2):
-            button(session, "Retry from here").click()
-            expect(session.messages).to_have_count(3 + retry)
-            session.ends("failed")
-        expect(session.messages.last.locator("header")).to_have_text("fragile")
-        session.equals(visit.again(session), "#messages")
+def test_results_and_errors_of_a_retried_call_say_which_try_they_are_of(visit_app, tmp_path):
+    visit = visit_app("fragile", FRAGILE)
+    session = visit.session("fragile")
+    session.say("go", "failed")
+    button(session, "Retry from here").click()
+    expect(session.messages).to_have_count(4)
+    session.ends("failed")
+    expect(session.messages.last.locator("header")).to_have_text("fragile")
+    session.equals(visit.again(session), "#messages")
+    code = FRAGILE.replace('{"EUR": 1.0}', '{"EUR": 1.0, "GBP": 0.85}')
+    write_app(tmp_path / "agents", "fragile", code)
+    button(session, "Retry from here").click()
+    session.ends()
+    again = visit.again(session)
+    for page in (session, again):
+        errors = page.messages.locator(".what")
+        expect(errors).to_have_text(["KeyError 'GBP'", "KeyError 'GBP'try 2"])
+        expect(page.messages.locator(".outcome")).to_have_text("0.85try 3")
+        flags = page.events.locator(".flag.attempt")
+        expect(flags).to_contain_text(["try 2", "try 3"])
+    for selector in ("#messages", "#rows"):
+        session.equals(again, selector)
+    key = session.page.locator("#main").get_attribute("data-session")
+    file = again.page.request.get(
+        f"{visit.server.url}/api/sessions/{key}/export?format=html"
+    ).text()
+    assert file.count(">try 2<") == file.count(">try 3<") == 2  # in the chat and the row
 
 
-def test_results_and_errors_of_a_retried_call_say_which_try_they_are_of(browser, tmp_path):
-    write_app(tmp_path / "agents", "fragile", FRAGILE)
-    with (
-        running(tmp_path / "agents", tmp_path / "data", "--no-auth") as server,
-        Visit(browser, server) as visit,
-    ):
-        session = visit.session("fragile")
-        session.say("go", "failed")
+def test_a_failed_call_is_edited_and_runs_in_a_fork(visit_app):
+    visit = visit_app("fragile", FRAGILE)
+    session = visit.session("fragile", ["go"], ends="failed")
+    bar(session).get_by_role("link", name="Edit and fork…").click()
+    form = session.panel.locator(".fork")
+    expect(form.get_by_label("with this event edited", exact=True)).to_be_checked()
+    form.get_by_label("currency").fill("EUR")
+    form.get_by_role("button", name="Fork and run").click()
+    session.ends()
+    expect(session.messages.last).to_contain_text("1.0")
+    expect(session.messages.locator(".asked code")).to_have_text('currency="EUR"')
+    expect(session.page.locator(".fork-of")).to_be_visible()
+
+
+def test_what_a_retry_adds_after_a_state_edit_belongs_to_its_message(visit_app):
+    visit = visit_app("fragile", FRAGILE)
+    session = visit.session("fragile", ["go"], ends="failed")
+    headings = session.page.locator("#rows > .inv")
+    session.page.get_by_role("link", name="Set a new key").click()
+    session.panel.get_by_role("textbox", name="Key").fill("city")
+    session.panel.get_by_label("Value, as JSON").fill('"Rome"')
+    button(session, "Save").click()
+    expect(headings.last.locator(".say")).to_have_text("State edited")
+    for retry in (1, 2):
         button(session, "Retry from here").click()
-        expect(session.messages).to_have_count(4)
+        expect(headings.last.locator(".meta")).to_contain_text(f"{retry} failed")
         session.ends("failed")
-        code = FRAGILE.replace('{"EUR": 1.0}', '{"EUR": 1.0, "GBP": 0.85}')
-        write_app(tmp_path / "agents", "fragile", code)
-        button(session, "Retry from here").click()
-        session.ends()
-        again = visit.again(session)
-        for page in (session, again):
-            errors = page.messages.locator(".what")
-            expect(errors).to_have_text(["KeyError 'GBP'", "KeyError 'GBP'try 2"])
-            expect(page.messages.locator(".outcome")).to_have_text("0.85try 3")
-            flags = page.events.locator(".flag.attempt")
-            expect(flags).to_contain_text(["try 2", "try 3"])
-        for selector in ("#messages", "#rows"):
-            session.equals(again, selector)
-        key = session.page.locator("#main").get_attribute("data-session")
-        file = again.page.request.get(f"{server.url}/api/sessions/{key}/export?format=html").text()
-        assert file.count(">try 2<") == file.count(">try 3<") == 2  # in the chat and the row
-
-
-def test_a_failed_call_is_edited_and_runs_in_a_fork(browser, tmp_path):
-    write_app(tmp_path / "agents", "fragile", FRAGILE)
-    with (
-        running(tmp_path / "agents", tmp_path / "data", "--no-auth") as server,
-        Visit(browser, server) as visit,
-    ):
-        session = visit.session("fragile", ["go"], ends="failed")
-        bar(session).get_by_role("link", name="Edit and fork…").click()
-        form = session.panel.locator(".fork")
-        expect(form.get_by_label("with this event edited", exact=True)).to_be_checked()
-        form.get_by_label("currency").fill("EUR")
-        form.get_by_role("button", name="Fork and run").click()
-        session.ends()
-        expect(session.messages.last).to_contain_text("1.0")
-        expect(session.messages.locator(".asked code")).to_have_text('currency="EUR"')
-        expect(session.page.locator(".fork-of")).to_be_visible()
-
-
-def test_what_a_retry_adds_after_a_state_edit_belongs_to_its_message(browser, tmp_path):
-    write_app(tmp_path / "agents", "fragile", FRAGILE)
-    with (
-        running(tmp_path / "agents", tmp_path / "data", "--no-auth") as server,
-        Visit(browser, server) as visit,
-    ):
-        session = visit.session("fragile", ["go"], ends="failed")
-        headings = session.page.locator("#rows > .inv")
-        session.page.get_by_role("link", name="Set a new key").click()
-        session.panel.get_by_role("textbox", name="Key").fill("city")
-        session.panel.get_by_label("Value, as JSON").fill('"Rome"')
-        button(session, "Save").click()
-        expect(headings.last.locator(".say")).to_have_text("State edited")
-        for retry in (1, 2):
-            button(session, "Retry from here").click()
-            expect(headings.last.locator(".meta")).to_contain_text(f"{retry} failed")
-            session.ends("failed")
-        expect(headings.locator(".say")).to_have_text(["go", "State edited", "go continued"])
-        headings.last.get_by_role("button").click()
-        expect(session.events).to_have_count(6)
-        expect(session.events.last).to_be_hidden()
-        expect(session.events.first).to_be_visible()
-        headings.last.get_by_role("button").click()
-        session.equals(visit.again(session), "#rows")
+    expect(headings.locator(".say")).to_have_text(["go", "State edited", "go continued"])
+    headings.last.get_by_role("button").click()
+    expect(session.events).to_have_count(6)
+    expect(session.events.last).to_be_hidden()
+    expect(session.events.first).to_be_visible()
+    headings.last.get_by_role("button").click()
+    session.equals(visit.again(session), "#rows")
 
 
 def test_closed_it_does_not_ask_any_more_also_after_a_reload(cut, own_visit):

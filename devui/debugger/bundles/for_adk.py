@@ -3,11 +3,10 @@
 Both are made of a bundle's lines, so that secrets are left out by one rule.
 """
 
-import json
 from collections.abc import AsyncIterator
 from typing import Any, Final, Literal
 
-from devui.debugger.bundles.writing import OPENING, dumped
+from devui.debugger.bundles.writing import dumped, values_of
 from devui.debugger.events.shape import no_actions
 
 AdkFormat = Literal["adk", "adk-web"]
@@ -24,18 +23,13 @@ async def adk_session(lines: AsyncIterator[str], adk_format: AdkFormat) -> Async
     `adk` has everything that google-adk's Session has. `adk-web` leaves out what its import
     refuses: actions, which the state has carried out, long-running calls and ADK's own calls.
     """
-    header: dict[str, Any] = {}
+    values = values_of(lines)
+    header = await anext(values)
+    head = {"id": header["id"], "appName": header["app"], "userId": header["user"]}
+    yield f"{dumped(head)[:-1]},{dumped('events')}:["
     state: dict[str, Any] = {}
     count = 0
-    async for line in lines:
-        if not header:
-            header = json.loads(line.rstrip()[: -len(OPENING)].removesuffix(",") + "}")
-            head = {"id": header["id"], "appName": header["app"], "userId": header["user"]}
-            yield f"{dumped(head)[:-1]},{dumped('events')}:["
-            continue
-        if line.startswith("]"):
-            break
-        record = json.loads(line.lstrip(","))
+    async for record in values:
         if record["type"] == "start":
             state |= record["state"]
         elif record["type"] == "write":

@@ -5,13 +5,12 @@ it stands: without what a rewind has undone. It begins with the state that the s
 where google-adk's has empty texts.
 """
 
-import json
 import re
 from collections.abc import AsyncIterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from devui.debugger.bundles.writing import OPENING, dumped
+from devui.debugger.bundles.writing import dumped, values_of
 
 Json = dict[str, Any]
 
@@ -54,16 +53,11 @@ class _Turn:
 
 async def eval_set(lines: AsyncIterator[str]) -> AsyncIterator[str]:
     """The file's text: an eval set with the session as its only case."""
-    header: Json = {}
+    values = values_of(lines)
+    header = await anext(values)
     state: Json = {}
     turns: dict[str, _Turn] = {}
-    async for line in lines:
-        if not header:
-            header = json.loads(line.rstrip()[: -len(OPENING)].removesuffix(",") + "}")
-            continue
-        if line.startswith("]"):
-            break
-        record = json.loads(line.lstrip(","))
+    async for record in values:
         if record["type"] == "start":
             state |= record["state"]
         elif record["type"] == "write" and not turns:

@@ -188,6 +188,16 @@ def _clean_part(part: Any, clean: Any, redactor: Redactor) -> None:
             _clean_part(each, clean_each, redactor)
 
 
+async def values_of(bundle: AsyncIterator[str]) -> AsyncIterator[dict[str, Any]]:
+    """The header and then the records of a bundle's `lines`."""
+    header = await anext(bundle)
+    yield json.loads(header.rstrip().removesuffix(f",{OPENING}") + "}")
+    async for line in bundle:
+        if line.startswith("]"):
+            return
+        yield json.loads(line.lstrip(","))
+
+
 def dumped(value: Any) -> str:
     """Compact JSON; what UTF-8 has no form for is escaped."""
     text = encode(value, _PLAIN)
