@@ -7,6 +7,7 @@ import asyncio
 import contextlib
 import json
 import logging
+import uuid
 from collections import Counter
 from collections.abc import Callable, Coroutine, Iterator
 from dataclasses import replace
@@ -25,10 +26,10 @@ from devui.debugger.runs.call_endings import Endings
 from devui.debugger.runs.driver import Driver
 from devui.debugger.runs.limits import TooManyRuns
 from devui.debugger.runs.live import LiveRun, Since, WorkerGone
-from devui.debugger.runs.log_lines import note
+from devui.debugger.runs.log_lines import note, overhear
 from devui.debugger.runs.meter import Meter
+from devui.debugger.runs.orders import request_text
 from devui.debugger.runs.request import RunRequest
-from devui.debugger.runs.row import write_row
 from devui.debugger.runs.settings import last_settings
 from devui.debugger.runs.standing import standing_after, standing_of
 from devui.debugger.runs.watchdog import Looks
@@ -43,7 +44,6 @@ from devui.debugger.stepping.commands import (
 from devui.debugger.stepping.order_answers import Order, OrderAnswers
 from devui.debugger.stepping.position import position_after, position_of
 from devui.debugger.stepping.stepper import Moved, Stepper
-from devui.debugger.workers.native_output import overhear
 from devui.debugger.workers.requests import Requests
 from devui.debugger.workers.trials import Trials
 from devui.debugger.workers.workers import Worker, Workers
@@ -193,9 +193,7 @@ class Runs:
             settings = await last_settings(self._journal, session.key, request.invocation)
             request = replace(request, settings=settings)
         title = self._title(session, request)
-        row = await write_row(
-            self._journal, self._bus, session, request, follows=follows, title=title
-        )
+        row = await self._write_row(session, request, follows=follows, title=title)
         if follows is not None:
             self._drivers.pop(follows, None)
         live = LiveRun(
@@ -367,6 +365,32 @@ class Runs:
             return self._answers.answer_to(run, order)
         except Misused as error:
             raise error.at(await self.position(run)) from None
+
+    async def _write_row(
+        self, session: SessionRow, request: RunRequest, *, follows: str | None, title: str | None
+    ) -> RunRow:
+        """Write the run's row, before it begins; the run that it follows is done with that.
+
+        The session takes the `title` if it has none. Raises RunActive when the session has a run
+        already, and Overtaken when the user has said something that the request has not seen.
+        """
+        row = await self._journal.runs.start(
+            uuid.uuid4().hex,
+            session.key,
+            invocation_id=request.invocation,
+            message=json.dumps(request.pending_message) if request.pending_message else None,
+            last_seen=request.last_seen,
+            request=request_text(request),
+            follows=follows,
+            queued=request.queued,
+            actor=request.actor,
+            title=title,
+        )
+        if follows is not None and (before := await self._journal.runs.get(follows)) is not None:
+            self._bus.publish(session.key, RunChanged(before))
+        if (replay := request.replay) is not None:
+            await self._journal.replays.begin(row.id, replay.source, live=replay.live_tools)
+        return row
 
     def _title(self, session: SessionRow, request: RunRequest) -> str | None:
         """A session that nobody has named is called after its first message."""

@@ -1,7 +1,6 @@
 """Where a run stands, as JSON: the one form for the API, the pages and the journal."""
 
 import json
-import re
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict
 from itertools import islice
@@ -13,12 +12,8 @@ from devui.debugger.runs.standing import branches_of
 from devui.debugger.stepping.commands import ALLOWED
 from devui.debugger.stepping.stepper import Hold, Stepper
 from devui.store.rows import RunRow
+from devui.wire.errors import frames
 
-_FRAME: Final = re.compile(
-    r'^ *File "(?P<file>[^"]+)", line (?P<line>\d+), in (?P<function>.+)\n'
-    r"(?:    (?P<source>\S.*)\n)?",
-    re.MULTILINE,
-)
 _MOST_FRAMES: Final = 20
 
 
@@ -66,17 +61,18 @@ def _own_frames(error: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
     says which that is.
     """
     file, traceback = str(error.get("file") or ""), str(error.get("traceback") or "")
-    own = re.search(rf'^ *File "(.*/){re.escape(file)}"', traceback, re.MULTILINE)
-    if not file or own is None:
+    every = [*frames(traceback)]
+    whole = next((each.file for each in every if each.file.endswith(f"/{file}")), None)
+    if not file or whole is None:
         return
-    root = own[1]
-    for frame in _FRAME.finditer(traceback):
-        if frame["file"].startswith(root) and "/site-packages/" not in frame["file"]:
+    root = whole.removesuffix(file)
+    for frame in every:
+        if frame.function and frame.file.startswith(root) and "/site-packages/" not in frame.file:
             yield {
-                "file": frame["file"].removeprefix(root),
-                "line": int(frame["line"]),
-                "function": frame["function"],
-                "source": frame["source"] or "",
+                "file": frame.file.removeprefix(root),
+                "line": frame.line,
+                "function": frame.function,
+                "source": frame.source,
             }
 
 

@@ -1,9 +1,8 @@
 """Tracebacks as pieces of text, each up to a line of the app's own code that an editor can open."""
 
-import re
 from collections.abc import Iterator
 
-_FRAME = re.compile(r'\s*File "(?P<file>[^"]+)", line (?P<line>[1-9]\d*)')
+from devui.wire.errors import frames
 
 
 def pieces(traceback: str, folder: str) -> Iterator[tuple[str, str]]:
@@ -11,13 +10,10 @@ def pieces(traceback: str, folder: str) -> Iterator[tuple[str, str]]:
 
     The place is "" for the end, and there is but one piece if no frame is in a file below `folder`.
     """
-    lines: list[str] = []
-    begin = ""
-    for line in traceback.splitlines():
-        lines.append(line)
-        frame = _FRAME.match(line)
-        if frame is not None and folder and frame["file"].startswith(f"{folder}/"):
-            yield begin + "\n".join(lines), f"{frame['file']}:{frame['line']}"
-            lines, begin = [], "\n"
-    if lines:
-        yield begin + "\n".join(lines), ""
+    start = 0
+    for frame in frames(traceback) if folder else ():
+        if frame.file.startswith(f"{folder}/"):
+            yield traceback[start : frame.end], f"{frame.file}:{frame.line}"
+            start = frame.end
+    if rest := traceback[start:].removesuffix("\n"):
+        yield rest, ""

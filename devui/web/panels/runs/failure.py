@@ -1,14 +1,13 @@
 """Why a run, or other agent code, failed."""
 
 import json
-import re
 from dataclasses import asdict
 from typing import Any
 
 from devui.web.basic_parts import Failure
 from devui.web.text.formats import clipped
 from devui.web.text.visible import visible
-from devui.wire.errors import AgentError
+from devui.wire.errors import AgentError, frames
 from devui.wire.events import Event
 
 
@@ -54,6 +53,6 @@ def failure(error: dict[str, Any]) -> Failure:
 
 def _function(traceback: str, file: str, line: int) -> str:
     """` in get_rate`, as the traceback says of that line; "" for a line of no function."""
-    frame = re.compile(rf'{re.escape(file)}", line {line}, in ([\w.]+)$', re.MULTILINE)
-    functions = frame.findall(traceback)
-    return f" in {functions[-1]}" if functions else ""
+    at = [each for each in frames(traceback) if each.line == line and each.file.endswith(file)]
+    function = at[-1].function if at else ""
+    return f" in {function}" if function and not function.startswith("<") else ""
