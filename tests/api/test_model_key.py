@@ -8,16 +8,29 @@ from tests.kit.debugged import Debugged
 from tests.kit.server import running, write_app
 
 FAILS = """
-from devui.runtime.agents import BaseAgent
+from devui.runtime.agents import Agent
+from devui.runtime.models import BaseLlm
 
 
-class Fails(BaseAgent):
-    async def _run_async_impl(self, ctx):
-        raise ValueError(ctx.user_content.parts[0].text)
+class Fails(BaseLlm):
+    async def generate_content_async(self, llm_request, stream=False):
+        raise ValueError(llm_request.contents[-1].parts[0].text)
         yield
 
 
-root_agent = Fails(name="fails")
+root_agent = Agent(name="fails", model=Fails(model="fails"))
+"""
+FAILING_TOOL = """
+from devui.runtime.agents import Agent
+from devui.runtime.models import Call, Rule, ScriptedLlm
+
+
+def look_up(city: str) -> str:
+    raise ValueError(city)
+
+
+model = ScriptedLlm(rules=[Rule(user="(?P<words>.*)", then=Call("look_up", city="{words}"))])
+root_agent = Agent(name="tool", model=model, tools=[look_up])
 """
 PUT, CORRECT = "Put {}=… into agents/fails/.env", "Correct {} in agents/fails/.env"
 
@@ -26,8 +39,15 @@ PUT, CORRECT = "Put {}=… into agents/fails/.env", "Correct {} in agents/fails/
 def client(tmp_path_factory):
     folder = tmp_path_factory.mktemp("key")
     write_app(folder / "agents", "fails", FAILS)
+    write_app(folder / "agents", "tool", FAILING_TOOL)
     with running(folder / "agents", folder / "data") as server, server.client() as client:
         yield client
+
+
+def bar_of(client, debugged):
+    page = client.get(f"/sessions/{debugged.key}", headers={"Accept": "text/html"}).text
+    [bar] = re.findall(r'<section class="resume".*?</section>', page, re.DOTALL)
+    return " ".join(re.sub("<[^>]*>", "", bar).split())
 
 
 @pytest.mark.parametrize(
@@ -42,6 +62,7 @@ def client(tmp_path_factory):
         ("401 Incorrect API key provided: x.", CORRECT.format("OPENAI_API_KEY"), False),
         ("Incorrect API key provided. Check XAI_API_KEY.", CORRECT.format("XAI_API_KEY"), False),
         ("authentication_error: invalid x-api-key", CORRECT.format("ANTHROPIC_API_KEY"), False),
+        ("API key expired for MAP2_API_KEY", CORRECT.format("MAP2_API_KEY"), False),
         ("Missing Mistral API Key", PUT.format("MISTRAL_API_KEY"), False),
         ("Missing Gemini API Key", PUT.format("GOOGLE_API_KEY"), True),
         ("the door key is missing", "", False),
@@ -50,9 +71,15 @@ def client(tmp_path_factory):
 def test_the_variable_is_that_of_the_service(client, error, words, is_google):
     debugged = Debugged(client, "fails").start(error, pause=False)
     assert debugged.settled()["status"] == "failed"
-    page = client.get(f"/sessions/{debugged.key}", headers={"Accept": "text/html"}).text
-    [bar] = re.findall(r'<section class="resume".*?</section>', page, re.DOTALL)
-    text = " ".join(re.sub("<[^>]*>", "", bar).split())
+    text = bar_of(client, debugged)
     assert words in text
     assert ("API key" in text) == bool(words)
     assert ("aistudio" in text) == is_google
+
+
+def test_a_key_that_a_tool_was_refused_is_not_the_models(client):
+    debugged = Debugged(client, "tool").start("invalid x-api-key", pause=False)
+    assert debugged.settled()["status"] == "failed"
+    text = bar_of(client, debugged)
+    assert "raised ValueError" in text
+    assert "API key" not in text

@@ -29,7 +29,7 @@ _MESSAGES: Final = (
     _Message("Incorrect API key provided", "OPENAI_API_KEY", is_refused=True),
     _Message("invalid x-api-key", "ANTHROPIC_API_KEY", is_refused=True),
 )
-_VARIABLE: Final = re.compile(r"\b[A-Z]+(?:_[A-Z]+)*_API_KEY\b")
+_VARIABLE: Final = re.compile(r"\b[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)*_API_KEY\b")
 _GOOGLE: Final = ("GOOGLE_API_KEY", "GEMINI_API_KEY")
 
 

@@ -113,7 +113,9 @@ async def resume(services: Services, session: int, live: LiveRun | None) -> Resu
     row = await services.journal.sessions.get(session)
     stays = _NO_WAY_BACK if row is not None and not goes_on(services, row.app) else ""
     message = await opening_message(services, session, stands.invocation)
-    error = await _error_text(services, stands) if stands.standing == "failed" else ""
+    is_of_a_tool = any(call.is_failed for call in stands.unknown)
+    is_of_a_model = stands.standing == "failed" and not is_of_a_tool
+    error = await _error_text(services, stands) if is_of_a_model else ""
     return Resume(
         title=_TITLES[stands.standing],
         text="after" if number else "before anything was committed",
