@@ -10,6 +10,7 @@ import pytest
 from tests.kit.adk_stores import artifact_store, database_store, sqlite_store
 from tests.kit.mariadb import mariadb, needs_mariadb
 from tests.kit.oracle import needs_adk, run_adk
+from tests.kit.patience import wait_until
 from tests.kit.postgres import PASSWORD, needs_postgres, postgres
 from tests.kit.server import get_session, run, running, write_app
 from tests.kit.terminal import devui
@@ -301,7 +302,7 @@ def test_adk_reads_an_eval_set_with_what_its_own_would_have(place):
     assert case["session_input"] == begins
 
 
-def test_an_eval_set_leaves_out_what_was_rewound(place):
+def test_an_eval_set_leaves_out_what_is_rewound_and_has_what_counts_again(place):
     here = ("--data-dir", str(place / "data"), "--agents", str(place / "agents"))
     write_app(place / "agents", "tools", TOOLS)
     with running(place / "agents", place / "data") as server, server.client() as client:
@@ -309,14 +310,18 @@ def test_an_eval_set_leaves_out_what_was_rewound(place):
         for text in ("thanks", "look"):
             run(client, "tools", session, text, userId="ann")
         [row] = client.get("/api/sessions").json()["sessions"]
-        events = client.get(f"/apps/tools/users/ann/sessions/{session}").json()["events"]
-        body = {"invocationId": events[-1]["invocationId"]}
-        assert client.post(f"/api/sessions/{row['key']}/rewind", json=body).status_code < 300
-    done = devui("export", session, "-o", "e", "--format", "eval-set", *here, cwd=place)
-    assert done.returncode == 0, done.stderr
-    [case] = json.loads((place / "e").read_text())["eval_cases"]
-    messages = [each["user_content"]["parts"][0]["text"] for each in case["conversation"]]
-    assert messages == ["thanks"]
+        for rest in (["thanks"], ["thanks", "look"]):  # the second rewind takes back the first
+            events = client.get(f"/apps/tools/users/ann/sessions/{session}").json()["events"]
+            body = {"invocationId": events[-1]["invocationId"]}
+            answer = client.post(f"/api/sessions/{row['key']}/rewind", json=body).json()
+            path = f"/api/runs/{answer['run']}"
+            wait_until(lambda path=path: client.get(path).json()["status"] == "done")
+            done = devui("export", session, "-o", "e", "--format", "eval-set", *here, cwd=place)
+            assert done.returncode == 0, done.stderr
+            [case] = json.loads((place / "e").read_text())["eval_cases"]
+            messages = [each["user_content"]["parts"][0]["text"] for each in case["conversation"]]
+            assert messages == rest
+            (place / "e").unlink()
 
 
 def test_adk_takes_back_what_is_exported(place):

@@ -6,11 +6,13 @@ where google-adk's has empty texts.
 """
 
 import re
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from devui.debugger.bundles.writing import dumped, values_of
+from devui.debugger.history.rewinds import TakenBack
+from devui.store.rows import Rewind
 
 Json = dict[str, Any]
 
@@ -56,16 +58,17 @@ async def eval_set(lines: AsyncIterator[str]) -> AsyncIterator[str]:
     values = values_of(lines)
     header = await anext(values)
     state: Json = {}
-    turns: dict[str, _Turn] = {}
+    events: list[Json] = []
     async for record in values:
         if record["type"] == "start":
             state |= record["state"]
-        elif record["type"] == "write" and not turns:
+        elif record["type"] == "write" and not events:
             state[f"{record['scope']}:{record['key']}"] = record["value"]
         elif record["type"] == "event":
-            event = record["event"]
-            _rewind(turns, (event.get("actions") or {}).get("rewindBeforeInvocationId"))
-            turns.setdefault(event.get("invocationId") or "", _Turn()).add(event)
+            events.append(record["event"])
+    turns: dict[str, _Turn] = {}
+    for event in _standing(events):
+        turns.setdefault(_invocation(event), _Turn()).add(event)
     name = re.sub(r"\W", "_", header["id"], flags=re.ASCII)
     case = {
         "eval_id": name,
@@ -76,11 +79,21 @@ async def eval_set(lines: AsyncIterator[str]) -> AsyncIterator[str]:
     yield dumped({"eval_set_id": name, "name": header["title"], "eval_cases": [case]}) + "\n"
 
 
-def _rewind(turns: dict[str, _Turn], invocation: str | None) -> None:
-    """Leave out an invocation and all after it."""
-    ids = list(turns)
-    for each in ids[ids.index(invocation) :] if invocation in ids else ():
-        del turns[each]
+def _standing(events: Sequence[Json]) -> Iterator[Json]:
+    """The events that no rewind has taken back."""
+    firsts: dict[str, int] = {}
+    rewinds: list[Rewind] = []
+    for number, event in enumerate(events, 1):
+        before = (event.get("actions") or {}).get("rewindBeforeInvocationId")
+        if before in firsts:
+            rewinds.append(Rewind(number, firsts[before]))
+        firsts.setdefault(_invocation(event), number)
+    back = TakenBack.of(rewinds)
+    return (event for number, event in enumerate(events, 1) if back.by(number) is None)
+
+
+def _invocation(event: Mapping[str, Any]) -> str:
+    return event.get("invocationId") or ""
 
 
 def _step(event: Json, *, with_content: bool) -> Json:
