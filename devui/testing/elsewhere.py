@@ -92,16 +92,25 @@ class Player:
         with suppress(BrokenPipeError):  # it ended; the missing answer says so
             self._orders.write(f"{order}\n")
             self._orders.flush()
-        line = self._answers.readline()
+        try:
+            line = self._answers.readline()
+        except BaseException:  # such as a time limit: its answer would be that of the next order
+            self._restart()
+            raise
         if not line:
-            self._end()
-            status = self._process.returncode
-            self._start()
+            status = self._restart()
             raise NotPlayed(f"{self._python} ended with status {status} while it played the run")
         answer: dict[str, Any] = json.loads(line)
         if "raised" in answer:
             raise NotPlayed(f"in {self._python}:\n{answer['raised']}")
         return answer
+
+    def _restart(self) -> int:
+        """Begin anew; the status of the process that played until now."""
+        self._end()
+        status = self._process.returncode
+        self._start()
+        return status
 
     def _end(self) -> None:
         """End it: it reads to the end of its orders, but a thread of the agent may go on."""

@@ -8,6 +8,7 @@ from typing import Final, NamedTuple
 _ENDINGS: Final = (".py", ".so", ".pyd", ".pyc")
 _CAUGHT: Final = frozenset({"ImportError", "ModuleNotFoundError", "Exception", "BaseException"})
 _LATER: Final = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Lambda)
+_CONDITIONAL: Final = (ast.If, ast.While, ast.For, ast.AsyncFor, ast.Match, ast.ExceptHandler)
 
 
 class MissingImport(NamedTuple):
@@ -41,7 +42,7 @@ def missing_imports(files: list[Path], agents: Path) -> Iterator[MissingImport]:
 
 def _imports(file: Path, agents: Path) -> Iterator[tuple[ast.ImportFrom, Path]]:
     for node in _relative_imports(_tree(file)):
-        base = file.parents[node.level - 1]
+        base = file.parents[min(node.level, len(file.parents)) - 1]
         if base.is_relative_to(agents):
             yield from ((node, module) for module in _modules(node, base))
 
@@ -81,12 +82,12 @@ def _relative_imports(node: ast.AST) -> Iterator[ast.ImportFrom]:
 
 def _is_guarded(node: ast.AST) -> bool:
     """Whether it need not run, or may fail: a condition, and what catches an ImportError."""
-    if isinstance(node, ast.Try):
+    if isinstance(node, ast.Try | ast.TryStar):
         caught = [each.type for each in node.handlers]
     elif isinstance(node, ast.With):
         caught = [each.context_expr for each in node.items]  # `suppress(ImportError)`
     else:
-        return isinstance(node, ast.If)
+        return isinstance(node, _CONDITIONAL)
     parts = [part for each in caught if each for part in ast.walk(each)]
     names = {part.id for part in parts if isinstance(part, ast.Name)}
     return None in caught or bool(names & _CAUGHT)
@@ -119,8 +120,9 @@ def _names_modules(node: ast.stmt) -> bool:
 
 def _file_of(module: Path) -> Path | None:
     """What is loaded for it; None if nothing is there."""
-    if module.is_dir():
-        package = module / "__init__.py"
-        return package if package.is_file() else module
+    package = module / "__init__.py"
+    if package.is_file():
+        return package
     matches = sorted(module.parent.glob(f"{module.name}.*")) if module.parent.is_dir() else []
-    return next((each for ending in _ENDINGS for each in matches if each.suffix == ending), None)
+    files = (each for ending in _ENDINGS for each in matches if each.suffix == ending)
+    return next(files, module if module.is_dir() else None)
