@@ -434,7 +434,7 @@ class Chat:
             elif news["type"] == "output" and not self.as_json:
                 self._print_output(news)
             elif news["type"] == "position" and news["run"] == run:
-                if news["ended"] is not None:
+                if news["ended"] is not None or news["holds"]:
                     self._print_failures(news.get("error"))
                 _tell_trouble(news)
                 if news["ended"] is not None:
@@ -461,7 +461,7 @@ class Chat:
         """Print the reports that waited, except those of the error that is shown next."""
         words = failure_words(error) if error else None
         for text, lines in self._failures:
-            if words is None or not text.rstrip().endswith(words):
+            if not words or not text.rstrip().endswith(words):
                 _lines(lines)
         self._failures.clear()
 

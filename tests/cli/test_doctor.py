@@ -350,7 +350,11 @@ def test_relative_imports_are_followed_without_running_them(data, agents):
     lazy = "try:\n    from .a import b\nexcept ImportError:\n    b = 1\n"
     lazy += "if b is None:\n    from .c import d\ndef f():\n    from .e import g\n"
     lazy += "from contextlib import suppress\nwith suppress(ImportError):\n    from .h import i\n"
-    lazy += "from . import *\n"
+    lazy += "from . import *\nwhile False:\n    from .j import k\n"
+    lazy += "match b:\n    case 2:\n        from .l import m\n"
+    lazy += "try:\n    pass\nexcept ValueError:\n    from .n import o\n"
+    lazy += "try:\n    from .p import q\nexcept* ImportError:\n    pass\n"
+    lazy += f"if b is None:\n    from {'.' * 99} import far\n"
     write_app(agents, "lazy", f"{lazy}root_agent = 1\n")
     (agents / "lazy" / "a_spare.py").write_text("from .never import loaded\n")
     write_app(agents, "hollow", "root_agent = 1\n")
@@ -360,6 +364,8 @@ def test_relative_imports_are_followed_without_running_them(data, agents):
     (agents / "whole" / "parts").mkdir()
     (agents / "whole" / "parts" / "__init__.py").write_text("from ..z import x\n")
     (agents / "whole" / "z.py").write_text("x = 1\n")
+    (agents / "whole" / "z").mkdir()
+    write_app(agents, "far", f"from {'.' * 99} import x\nroot_agent = 1\n")
     (agents / "whole" / "__init__.py").write_text("y = 1\n")
     status, report = doctor(data, agents)
     words = "cannot be loaded:"
@@ -370,6 +376,7 @@ def test_relative_imports_are_followed_without_running_them(data, agents):
         f"hollow {words} hollow/__init__.py:1: {hollow}: there is no module hollow/gone",
     ]
     assert [each.split()[0] for each in findings(report, "good", "apps")] == [
+        "far",
         "fine",
         "lazy",
         "whole",
