@@ -351,13 +351,19 @@ def _status(chat: Chat, end: str, *, is_kept: bool) -> int:
     return _WAITS
 
 
+_PLACES: Final = ("agents", "data_dir", "url", "engine", "python")
+"""Options that say where a session is, and what it runs on."""
+
+
 def _command() -> str:
     """The command that was called, with the options that lead to the same session."""
     context = click.get_current_context()
     words = ["devui", "run", str(context.params["app"])]
-    for name in ("agents", "data_dir", "url", "engine", "python"):
+    options = {name: f"--{name.replace('_', '-')}" for name in _PLACES}
+    options["adk_session_service_uri"] = "--session_service_uri"
+    for name, option in options.items():
         if context.get_parameter_source(name) is ParameterSource.COMMANDLINE:
-            words += [f"--{name.replace('_', '-')}", str(context.params[name])]
+            words += [option, str(context.params[name])]
     return shlex.join(words)
 
 
