@@ -103,7 +103,7 @@ def shape(schema: Schema, root: Schema, depth: int = 0) -> str:
 def _plain_shape(schema: Schema, root: Schema, depth: int) -> str:
     if isinstance(schema.get("enum"), list):
         return _first(map(str, schema["enum"]), " | ")
-    if options := _options(schema):
+    if (options := _options(schema)) and depth < _DEEPEST:
         shapes = [shape(each, root, depth + 1) for each in options if each.get("type") != "null"]
         return _first(shapes, " | ") if all(shapes) else ""
     kind = type_in(schema)
