@@ -32,7 +32,7 @@ def look_up(city: str) -> str:
 model = ScriptedLlm(rules=[Rule(user="(?P<words>.*)", then=Call("look_up", city="{words}"))])
 root_agent = Agent(name="tool", model=model, tools=[look_up])
 """
-PUT, CORRECT = "Put {}=… into agents/fails/.env", "Correct {} in agents/fails/.env"
+ADD, CORRECT = "Add {}=… to agents/fails/.env", "Correct {} in agents/fails/.env"
 
 
 @pytest.fixture(scope="module")
@@ -53,7 +53,7 @@ def bar_of(client, debugged):
 @pytest.mark.parametrize(
     ("error", "words", "is_google"),
     [
-        ("No API key was provided.", PUT.format("GOOGLE_API_KEY"), True),
+        ("No API key was provided.", ADD.format("GOOGLE_API_KEY"), True),
         (
             "400 API key not valid. Please pass a valid API key.",
             CORRECT.format("GOOGLE_API_KEY"),
@@ -63,8 +63,8 @@ def bar_of(client, debugged):
         ("Incorrect API key provided. Check XAI_API_KEY.", CORRECT.format("XAI_API_KEY"), False),
         ("authentication_error: invalid x-api-key", CORRECT.format("ANTHROPIC_API_KEY"), False),
         ("API key expired for MAP2_API_KEY", CORRECT.format("MAP2_API_KEY"), False),
-        ("Missing Mistral API Key", PUT.format("MISTRAL_API_KEY"), False),
-        ("Missing Gemini API Key", PUT.format("GOOGLE_API_KEY"), True),
+        ("Missing Mistral API Key", ADD.format("MISTRAL_API_KEY"), False),
+        ("Missing Gemini API Key", ADD.format("GOOGLE_API_KEY"), True),
         ("the door key is missing", "", False),
     ],
 )

@@ -348,7 +348,10 @@ def test_an_agent_is_told_no_secret_of_the_server_and_gets_in_nowhere(server, de
         page = debugged.client.get(path, headers={"Accept": "text/html"}).text
         if sys.platform == "linux":
             # Other tests may have been refused, too.
-            match = re.search(r"Refused (\d+) requests from a program of (?:\w+, )*spies\b", page)
+            match = re.search(
+                r"Refused (\d+) requests without the token from a program of (?:\w+, )*spies\b",
+                page,
+            )
             assert match, path
             assert int(match[1]) >= len(output["statuses"])
     assert CANARY in output["told"]  # it has what is its own

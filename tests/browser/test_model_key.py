@@ -43,7 +43,7 @@ def test_a_model_without_a_key_says_where_to_put_one(browser, tmp_path):
         session = visit.session("oops", ["hello"], ends="failed")
         bar = session.page.locator("#resume .resume")
         expect(bar).to_contain_text("The model has no API key.")
-        expect(bar).to_contain_text("Put GOOGLE_API_KEY=… into agents/oops/.env")
+        expect(bar).to_contain_text("Add GOOGLE_API_KEY=… to agents/oops/.env")
         expect(bar).to_contain_text("aistudio.google.com/apikey")
         expect(bar).not_to_contain_text("resumability_config")
 

@@ -149,8 +149,8 @@ def program_notices(refusals: Refusals) -> tuple[Notice, ...]:
     many = refusals.programs > 1
     requests = f"{refusals.programs:,} requests" if many else "a request"
     latest = f"{'Latest: ' if many else ''}{_words(refusals.latest_program)}"
-    text = f"{latest}. If it was your script, send the bearer token."
-    return (Notice("warn", f"Refused {requests} from a program{of} without the token.", text),)
+    text = f"{latest}. If this was your script, send the bearer token."
+    return (Notice("warn", f"Refused {requests} without the token from a program{of}.", text),)
 
 
 def _words(request: RefusedRequest | None) -> str:
