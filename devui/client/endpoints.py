@@ -90,7 +90,7 @@ class Endpoints(Connection):
     ) -> SessionsJson:
         """List sessions with their keys.
 
-        The newest ones, unless the query selects others.
+        The most recently changed ones, unless the query selects others.
 
         Args:
             user: Of this user, with `app`.

@@ -17,7 +17,7 @@ from devui.web.text.visible import visible
 @click.option("--app", metavar="NAME", help="Only sessions of this app.")
 @on_the_server
 def sessions(terminal: Terminal, app: str | None) -> None:
-    """List sessions, the newest first."""
+    """List sessions, the most recently active first."""
     rows = terminal.client.sessions(app=app)["sessions"]
     _say_each(terminal, rows, session_lines, "no sessions")
 

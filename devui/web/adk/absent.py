@@ -17,8 +17,8 @@ from devui.web.security.intake import read_json
 from devui.web.services import services_of
 
 _EVALUATIONS = (
-    "devui has no eval sets yet. On a session's page, export it as an eval set for `adk eval`"
-    " (Sessions > Export…), or save it as a test (Sessions > Make test…)"
+    "devui has no eval sets yet. On a session's page, export the session as an eval set for"
+    " `adk eval` (Sessions > Export…), or save it as a test (Sessions > Make test…)"
 )
 _TESTS = "devui doesn't run google-adk's recorded tests: use `adk test` in the app's folder"
 _RECORDING = (

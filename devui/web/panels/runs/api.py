@@ -226,7 +226,7 @@ async def start(request: Request) -> Response:
 async def sessions(request: Request) -> Response:
     """List sessions with their keys.
 
-    The newest ones, unless the query selects others.
+    The most recently changed ones, unless the query selects others.
     """
     services, query = services_of(request), request.query_params
     total: dict[str, int] = {}

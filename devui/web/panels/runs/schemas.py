@@ -137,7 +137,7 @@ class FrameJson(TypedDict):
     """A line of the app's own code in a traceback."""
 
     file: str
-    """From the folder of the agents."""
+    """Relative to the folder of the agents."""
     line: int
     function: str
     source: str
@@ -350,7 +350,7 @@ class SessionJson(TypedDict):
 
 
 class SessionsJson(TypedDict):
-    """Sessions, the newest first unless the query sorts them."""
+    """Sessions, the most recently changed first unless the query sorts them."""
 
     sessions: list[SessionJson]
     total: NotRequired[int]
