@@ -212,7 +212,7 @@ def test_state_that_a_rewind_would_spoil_makes_a_fork_the_first_choice(visit_app
     counting = CAPRICIOUS.replace("tools=[charge]", "tools=[charge], before_agent_callback=count")
     visit = visit_app("shop", counting)
     session = visit.session("shop", ["pay now"], ends="failed")
-    expect(bar(session)).to_contain_text("new since then to None: turns")
+    expect(bar(session)).to_contain_text("added since then to None: turns")
     expect(bar(session).locator(".answers button").first).to_have_text("Send again in a fork")
     session.equals(visit.again(session), "#resume")
     button(session, "Send again in a fork").click()
