@@ -1,4 +1,4 @@
-"""Run benchmarks several times and show the medians, beside google-adk's where there are any.
+"""Run benchmarks several times and print the medians, beside google-adk's if it has any.
 
 usage: scripts/bench [FIGURE...] [--runs 3] [--adk-python PATH] [--write]
 
@@ -27,6 +27,7 @@ FIGURES = (
     "growth",
     "gates",
     "run_sse",
+    "floor",
     "watchers",
     "soak",
     "engine",
@@ -37,11 +38,11 @@ FIGURES = (
 )
 SIDE_BY_SIDE = ("turns", "growth", "gates", "run_sse", "day")
 BY_SERVER = ("run_sse", "day")
-"""Those in which google-adk's own server is measured, by a program in our environment."""
+"""The figures of google-adk's own server, measured by a program in our environment."""
 
 
 def run(python: str, figure: str, *options: str) -> Figures:
-    """One run of a benchmark in a process of its own; its last line holds the figures."""
+    """Run a benchmark once in its own process; return the figures in its last line."""
     done = subprocess.run(
         [python, "-m", f"benchmarks.{figure}", *options],
         cwd=ROOT,
@@ -57,12 +58,12 @@ def run(python: str, figure: str, *options: str) -> Figures:
 
 
 def medians(runs: list[Figures]) -> Figures:
-    """The median of each figure over several runs."""
+    """Return the median of each figure over several runs."""
     return {name: statistics.median(each[name] for each in runs) for name in runs[0]}
 
 
 def measure(figure: str, runs: int, adk_python: str | None) -> tuple[Figures, Figures]:
-    """Our medians and google-adk's, from runs that alternate."""
+    """Return our medians and google-adk's, from alternating runs."""
     ours, theirs = [], []
     for _ in range(runs):
         if figure != "engine":
@@ -77,14 +78,14 @@ def measure(figure: str, runs: int, adk_python: str | None) -> tuple[Figures, Fi
 
 
 def machine() -> str:
-    """What the figures were measured on."""
+    """Describe this machine."""
     cores = os.cpu_count()
     python = platform.python_version()
     return f"{cores} cores ({platform.machine()}), {platform.system()}, Python {python}"
 
 
 def table(rows: list[tuple[str, float, float | None]]) -> str:
-    """The figures as a Markdown table."""
+    """Return the figures as a Markdown table."""
     lines = ["| figure | devui | google-adk | ratio |", "|---|--:|--:|--:|"]
     for name, ours, theirs in rows:
         ratio = ""
@@ -97,7 +98,7 @@ def table(rows: list[tuple[str, float, float | None]]) -> str:
 
 
 def write(text: str) -> None:
-    """Put the table between its two marks in the guide."""
+    """Put the text between the two marks in the guide."""
     page = GUIDE.read_text(encoding="utf-8")
     before, _, rest = page.partition(BEGIN)
     _, _, after = rest.partition(END)

@@ -1,9 +1,9 @@
-"""Write the sessions of `benchmarks.day` into a SQLite file of google-adk, with its own Python.
+"""Write the sessions of `benchmarks.day` into a SQLite file of google-adk, using its Python.
 
 usage: PYTHON -m benchmarks.adk_sessions FILE [--events 10000] [--sessions 500]
 
-google-adk's service makes the tables and the sessions. It appends an event in a transaction of its
-own, so events are inserted here, in its shape; what it reads back is compared.
+google-adk's service creates the tables and the sessions. It would append each event in its own
+transaction, so the events are inserted here in its format; what it reads back is compared.
 """
 
 import argparse
@@ -24,7 +24,7 @@ INSERT = """
 
 
 async def store(file: Path, app: str, names: list[str], count: int) -> None:
-    """Store sessions that have so many events each."""
+    """Store sessions with `count` events each."""
     service = SqliteSessionService(str(file))
     events = [Event.model_validate(event) for event in history(count)]
     for name in names:

@@ -1,4 +1,4 @@
-"""A page in headless Chromium, with its bytes, its requests and the times it kept."""
+"""Pages in headless Chromium: their bytes, requests and times."""
 
 import contextlib
 import itertools
@@ -14,12 +14,12 @@ from benchmarks.report import Figures
 
 FLAGS = [
     *("--no-sandbox", "--disable-gpu", "--disable-background-networking"),
-    # The front end of google-adk has its fonts from there; how long that takes says nothing.
+    # google-adk's front end loads its fonts from there, which shouldn't affect the figures.
     "--host-resolver-rules=MAP fonts.gstatic.com ~NOTFOUND, MAP fonts.googleapis.com ~NOTFOUND",
 ]
 VIEWPORT = {"width": 1440, "height": 900}
 PATIENCE = 180
-"""Seconds after which what isn't shown counts as never shown."""
+"""Seconds after which an element that hasn't been shown counts as never shown."""
 
 SEEN = """
 window.seen = (element) => {
@@ -27,7 +27,7 @@ window.seen = (element) => {
   return box?.height && box.bottom > 0 && box.top < innerHeight ? element : null;
 };
 """
-"""A function for expressions that a page is watched for: the element, if it is on the screen."""
+"""Defines `seen` for watched expressions: returns the element if it is on the screen, else null."""
 WATCH = """
 window.shown = new Promise((done) => {
   const look = () => {
@@ -38,7 +38,7 @@ window.shown = new Promise((done) => {
   look();
 });
 """
-"""Keeps when an expression was first true: it is evaluated in each frame, from the start on."""
+"""Records when an expression is first true, by evaluating it in each frame from the start."""
 AWAIT = """() => {
   const now = () => %(look)s, before = now();
   window.moment = new Promise((done) => addEventListener(%(kind)s, ({ timeStamp }) => {
@@ -52,7 +52,7 @@ AWAIT = """() => {
   }, { capture: true, once: true }));
 }
 """
-"""Keeps how long after an event an expression is another element than before, and drawn."""
+"""Records how long after an event an expression yields another element, and it is drawn."""
 COUNT_FRAMES = """() => {
   window.frameTimes = [];
   requestAnimationFrame(function note(time) {
@@ -68,7 +68,7 @@ PAINTED = """() => new Promise(done => new PerformanceObserver(list => done(
 
 @contextlib.contextmanager
 def chromium() -> Iterator[Browser]:
-    """The Chromium that the tests use, too."""
+    """Start the Chromium that the tests use."""
     names = (os.environ.get("DEVUI_CHROMIUM"), "chromium", "chromium-browser", "google-chrome")
     path = next((program for name in names if name and (program := shutil.which(name))), None)
     with sync_playwright() as playwright:
@@ -79,10 +79,10 @@ def chromium() -> Iterator[Browser]:
 
 @contextlib.contextmanager
 def opened(browser: Browser, url: str, *, until: str) -> Iterator[tuple[Page, float | None]]:
-    """A page that was opened with an empty cache, and the milliseconds it took.
+    """Open a page with an empty cache; yield it, and the milliseconds it took.
 
-    They end when `until`, an expression of JavaScript, is true and drawn, and are None if that
-    takes more than `PATIENCE`.
+    They end when `until`, a JavaScript expression, is true and drawn. They are None if that takes
+    longer than `PATIENCE`.
     """
     with _blank(browser, until) as page:
         page.goto(url, wait_until="load")
@@ -91,7 +91,7 @@ def opened(browser: Browser, url: str, *, until: str) -> Iterator[tuple[Page, fl
 
 
 def load(browser: Browser, url: str, *, until: str) -> Figures:
-    """Open a page with a cold cache; `until` selects what must come into sight."""
+    """Open a page with an empty cache, and wait until what `until` selects is on the screen."""
     with _blank(browser, f"seen(document.querySelector({json.dumps(until)}))") as page:
         session = page.context.new_cdp_session(page)
         totals = _count(session)
@@ -110,10 +110,10 @@ def load(browser: Browser, url: str, *, until: str) -> Figures:
 
 
 def moment(page: Page, kind: str, act: Callable[[], object], *, until: str) -> float | None:
-    """The milliseconds from an event, which `act` brings about, to the frame that shows its effect.
+    """Return the milliseconds from an event to the frame that shows its effect.
 
-    `kind` is the type of the event; its effect, that `until` is another element than before. None
-    if that takes more than `PATIENCE`.
+    `act` causes the event, and `kind` is its type. Its effect is that the expression `until` yields
+    another element than before. None if that takes longer than `PATIENCE`.
     """
     page.evaluate(AWAIT % {"look": until, "kind": json.dumps(kind), "patience": 1000 * PATIENCE})
     act()
@@ -122,7 +122,7 @@ def moment(page: Page, kind: str, act: Callable[[], object], *, until: str) -> f
 
 
 def frames(page: Page, act: Callable[[], object]) -> list[float]:
-    """The milliseconds between the frames of a page while `act` goes on."""
+    """Return the milliseconds between the frames of a page while `act` runs."""
     page.evaluate(COUNT_FRAMES)
     act()
     times: list[float] = page.evaluate(FRAMES)
@@ -131,7 +131,7 @@ def frames(page: Page, act: Callable[[], object]) -> list[float]:
 
 @contextlib.contextmanager
 def _blank(browser: Browser, until: str) -> Iterator[Page]:
-    """A new page of a new profile, which will keep when an expression was first true."""
+    """Open a page of a new profile that records when `until` is first true."""
     context = browser.new_context(viewport=VIEWPORT)
     page = context.new_page()
     page.set_default_timeout(1000 * PATIENCE)

@@ -1,11 +1,11 @@
-"""What a person does all day in the page: open, scroll, select, send, choose a session.
+"""Everyday work in the page: open, scroll, select, send, choose a session.
 
 usage: python -m benchmarks.day [--adk-python PATH] [--events 10000] [--sessions 500] [--rows 1000]
                                 [--runs 5] [--keys 30] [--sends 15]
 
-In headless Chromium, from the event in the browser to the frame that shows its effect. With
---adk-python, the same in the page of google-adk's `adk web`, with its sessions in a SQLite file; a
-figure is absent if its page takes more than three minutes.
+Measured in headless Chromium, from the event in the browser to the frame that shows its effect.
+With --adk-python, the page of google-adk's `adk web` is measured instead, with its sessions in a
+SQLite file; a figure is left out if its page takes more than three minutes.
 """
 
 import argparse
@@ -35,60 +35,60 @@ from devui.web.panels.apps.session_list import PAGE
 T = TypeVar("T")
 
 LONG, MANY, STREAMS = "text", "tool1", "stream50"
-"""The apps: of the long session, of many sessions, and of the one that is talked to."""
+"""The apps with the long session, with many sessions, and with the session that gets messages."""
 ROW = 37.5
-"""Pixels of a row in devui's timeline, with its share of the header of its invocation."""
+"""Pixels per row in devui's timeline, including its share of the invocation's header."""
 NOTCH = 100
-"""Pixels of a turn of the wheel."""
+"""Pixels per notch of the wheel."""
 PAUSE = 0.02
-"""Seconds between two turns of the wheel."""
+"""Seconds between two notches of the wheel."""
 SLOW = 10_000
-"""Milliseconds from which on a page is opened once, and not several times for a median."""
+"""Milliseconds above which a page is opened only once, not several times for a median."""
 LONGEST = 60
-"""Seconds after which nothing is done again: the median is of what has been done."""
+"""Seconds after which an action isn't repeated; the median is of the times so far."""
 
 
 @dataclass(frozen=True, slots=True)
 class FrontEnd:
-    """Where a page has what is measured: addresses, selectors and expressions of JavaScript."""
+    """The parts of a page that are measured: addresses, selectors and JavaScript expressions."""
 
     long: str
     """The address of the long session."""
     last: str
-    """Its last event, once it is on the screen."""
+    """The expression for its last event, once it is on the screen."""
     scroller: str
-    """Selects what scrolls through its events."""
+    """The selector of the box that scrolls through its events."""
     row: str
-    """Selects an event, some before the last."""
+    """The selector of an event somewhat before the last."""
     next_key: str
     """The key that moves to the next event."""
     previous_key: str
     """The key that moves to the previous event."""
     marked: str
-    """The event that the key has moved to."""
+    """The expression for the event that the key has moved to."""
     selected: str
-    """The event whose details are shown."""
+    """The expression for the event whose details are shown."""
     chat: str
     """The address of a new session."""
     field: str
-    """Selects its field for messages."""
+    """The selector of its message field."""
     ready: str
-    """Selects what is there while a message can be sent."""
+    """The selector of an element that exists while a message can be sent."""
     answer: str
-    """Its last message."""
+    """The expression for its last message."""
     sessions: str
-    """The address of the app with many sessions, or of one of its sessions."""
+    """The address of the app with many sessions, or of one of these sessions."""
     listed: str
-    """The last session of the list, or of its first page."""
+    """The expression for the last session of the list, or of the list's first page."""
     opener: str | None = None
-    """Selects the button that opens the list, unless the address leads to it."""
+    """The selector of the button that opens the list; None if the address opens it."""
     streaming: tuple[str, ...] = ()
-    """Selects what is clicked to have answers streamed, unless they are."""
+    """The selectors to click to have answers streamed; empty if they are anyway."""
 
 
 @contextlib.contextmanager
 def devui(options: argparse.Namespace) -> Iterator[FrontEnd]:
-    """devui's page."""
+    """Serve devui's page."""
     with data_folder() as data:
         key = asyncio.run(seed(data, options.events, options.sessions))
         with serve(data) as served:
@@ -116,7 +116,7 @@ def devui(options: argparse.Namespace) -> Iterator[FrontEnd]:
 
 
 async def seed(data: Path, events: int, sessions: int) -> int:
-    """Store the long session, whose key is returned, and those of the app that has many."""
+    """Store the long session and those of the app with many; return the key of the long one."""
     async with await Journal.open(data) as journal:
         for number in range(sessions):
             await store(journal, MANY, f"session-{number:03}", TURN)
@@ -125,14 +125,14 @@ async def seed(data: Path, events: int, sessions: int) -> int:
 
 @contextlib.contextmanager
 def adk_web(options: argparse.Namespace) -> Iterator[FrontEnd]:
-    """The page of `adk web`."""
+    """Serve the page of `adk web`."""
     python = str(Path(options.adk_python).absolute())
     with data_folder() as data:
         environment = {**os.environ, "PYTHONPATH": str(ROOT), "HOME": str(data)}
         sizes = ["--events", str(options.events), "--sessions", str(options.sessions)]
         for command in (
             ["benchmarks.adk_sessions", str(data / "sessions.db"), *sizes],
-            ["google.adk.cli", "telemetry", "disable"],  # else a dialog asks for it
+            ["google.adk.cli", "telemetry", "disable"],  # otherwise a dialog asks about it
         ):
             subprocess.run([python, "-W", "ignore", "-m", *command], env=environment, check=True)
         with serve_adk(data, python, command="web", store="sqlite") as served:
@@ -159,7 +159,10 @@ def adk_web(options: argparse.Namespace) -> Iterator[FrontEnd]:
 
 
 def opening(browser: Browser, address: str, until: str, runs: int) -> float | None:
-    """The median milliseconds in which a page opens, without the first time."""
+    """Return the median milliseconds to open a page, without the first time.
+
+    A page that is slower than `SLOW` is opened once. None if it isn't shown within `PATIENCE`.
+    """
     walls = []
     for _ in range(runs + 1):
         with opened(browser, address, until=until) as (_page, milliseconds):
@@ -170,7 +173,7 @@ def opening(browser: Browser, address: str, until: str, runs: int) -> float | No
 
 
 def wheel(page: Page, front: FrontEnd, rows: int) -> float:
-    """The 99th percentile of the milliseconds between frames while the wheel turns upwards."""
+    """Return the 99th percentile of the milliseconds between frames while the wheel turns up."""
     position = f"document.querySelector('{front.scroller}').scrollTop"
     before = page.evaluate(position)
     page.hover(front.scroller, position={"x": 200, "y": 200})
@@ -186,13 +189,13 @@ def wheel(page: Page, front: FrontEnd, rows: int) -> float:
 
 
 def keys(page: Page, front: FrontEnd, presses: int) -> tuple[float | None, float | None]:
-    """The median milliseconds until a key has marked an event, and until one is selected."""
+    """Return the median milliseconds until a key marks an event, and until one selects an event."""
     page.click(front.row)
     page.wait_for_function(f"() => {front.selected}")
 
     def press(key: str, until: str) -> float | None:
         wall = moment(page, "keydown", lambda: page.keyboard.press(key), until=until)
-        page.wait_for_timeout(300)  # the details follow
+        page.wait_for_timeout(300)  # for the details to load
         return wall
 
     mark_times = several(lambda: press(front.next_key, front.marked), presses)
@@ -201,7 +204,7 @@ def keys(page: Page, front: FrontEnd, presses: int) -> tuple[float | None, float
 
 
 def send(page: Page, front: FrontEnd, messages: int) -> float | None:
-    """The median milliseconds until the first words of a streamed answer are on the screen."""
+    """Return the median milliseconds until a streamed answer's first words are on the screen."""
     for button in front.streaming:
         page.click(button)
     page.keyboard.press("Escape")
@@ -212,7 +215,7 @@ def send(page: Page, front: FrontEnd, messages: int) -> float | None:
         wall = moment(page, "keydown", lambda: page.press(front.field, "Enter"), until=first)
         page.wait_for_function(f"() => ({front.answer})?.textContent.includes('word049')")
         page.wait_for_selector(front.ready)
-        page.wait_for_timeout(300)  # what the page does after a turn
+        page.wait_for_timeout(300)  # for the page to finish the turn
         return wall
 
     say()  # starts the worker
@@ -220,7 +223,7 @@ def send(page: Page, front: FrontEnd, messages: int) -> float | None:
 
 
 def choose(browser: Browser, front: FrontEnd, runs: int) -> float | None:
-    """The median milliseconds until a list of sessions is filled."""
+    """Return the median milliseconds until a list of sessions is filled."""
     if not front.opener:
         return opening(browser, front.sessions, front.listed, runs)
     opener, walls = front.opener, []
@@ -233,7 +236,7 @@ def choose(browser: Browser, front: FrontEnd, runs: int) -> float | None:
 
 
 def several(act: Callable[[], T], times: int) -> list[T]:
-    """What comes of doing something so many times, or fewer if that takes `LONGEST`."""
+    """Return the results of calling `act` `times` times, or fewer if that takes `LONGEST`."""
     done = [act()]
     until = time.monotonic() + LONGEST
     while len(done) < times and time.monotonic() < until:
@@ -242,12 +245,11 @@ def several(act: Callable[[], T], times: int) -> list[T]:
 
 
 def median(walls: list[float | None]) -> float | None:
-    """The median, or None if one took longer than is waited for."""
+    """Return the median, or None if one of the times is."""
     return None if None in walls else statistics.median(wall for wall in walls if wall is not None)
 
 
 def measure(browser: Browser, front: FrontEnd, options: argparse.Namespace) -> Figures:
-    """The figures."""
     walls: dict[str, float | None] = {}
     # The long session comes last: a server may still be busy with it when its page is closed.
     with opened(browser, front.chat, until=f"document.querySelector('{front.ready}')") as (page, _):

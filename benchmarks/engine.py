@@ -1,9 +1,9 @@
-"""A turn on google-adk itself: its bare Runner in memory, and the same through devui.
+"""Turns on google-adk: its bare Runner in memory, and the same through devui.
 
 usage: python -m benchmarks.engine --adk-python PATH [--seconds 2]
 
-Through devui every event is on disk before it is sent by `POST /run_sse`. `armed` is with a
-breakpoint on tools that never holds, so that the run asks the server around each call.
+Through devui, every event is on disk before `POST /run_sse` sends it. `armed` is with a breakpoint
+on tools that never holds, so that the run asks the server around each call.
 """
 
 import argparse
@@ -20,7 +20,7 @@ BREAKPOINT = {"on": "tool", "condition": "args.city == 'nowhere'"}
 
 
 def bare(python: str, seconds: float) -> Figures:
-    """Milliseconds of turns of google-adk's Runner alone."""
+    """Return the milliseconds of a turn of google-adk's Runner alone, for each app."""
     command = [python, "-m", "benchmarks.turns", "--impl", "google.adk", "--seconds", str(seconds)]
     environment = {**os.environ, "PYTHONPATH": str(ROOT)}
     done = subprocess.run(

@@ -1,6 +1,6 @@
-"""The events of a session, in ADK's wire form, for a benchmark to store.
+"""The events of a session in ADK's wire format, for benchmarks to store.
 
-The events are turns of question, call, result and answer, about half a kilobyte each.
+Each turn has a question, a call, a result and an answer, of about half a kilobyte each.
 """
 
 from typing import Any
@@ -9,11 +9,11 @@ from benchmarks.workload import QUESTION, REPLY, get_weather
 
 START = 1_700_000_000.0
 TURN = 4
-"""Events of a turn."""
+"""Events per turn."""
 
 
 def contents(turn: int) -> list[tuple[str, dict[str, Any]]]:
-    """Author and content of the four events of a turn."""
+    """Return the author and content of each event of a turn."""
     call = {"id": f"call-{turn}", "name": "get_weather"}
     args = {"city": f"City {turn}", "day": "tomorrow"}
     parts = [
@@ -26,7 +26,7 @@ def contents(turn: int) -> list[tuple[str, dict[str, Any]]]:
 
 
 def history(events: int) -> list[dict[str, Any]]:
-    """So many events of a session."""
+    """Return the first `events` events of a session."""
     every = [entry for turn in range(-(-events // TURN)) for entry in contents(turn)]
     return [
         {

@@ -1,11 +1,11 @@
-"""What the debugger costs a run that nobody debugs: CPU time of turns with and without it.
+"""The debugger's cost for a run that nobody debugs: CPU time of turns with and without it.
 
 usage: python -m benchmarks.gates [--seconds 4] [--impl devui.runtime]
 
-The same turns of the runtime alone are run in three ways that alternate, each with a runner of its
-own: bare, with the gates of a worker, and with all its instruments, the recorder included. Nothing
-is armed, and what the instruments tell goes nowhere. A ratio is the median over turns that were
-neighbours, so that a machine that grows slower or faster changes nothing.
+The same turns run on the runtime alone in three alternating ways, each with its own runner: bare,
+with a worker's gates, and with all its instruments, including the recorder. Nothing is armed, and
+what the instruments send is discarded. A ratio is the median over adjacent turns, so that it
+doesn't change when the machine gets slower or faster.
 """
 
 import argparse
@@ -46,7 +46,7 @@ class Way:
     streamed: bool
 
     async def turn(self) -> float:
-        """CPU seconds of one turn, as a worker runs it."""
+        """Run one turn as a worker does; return its CPU seconds."""
         run = uuid.uuid4().hex
         start = StartRun(run=run, user="u", session="s", session_key=1, head=0, shared="{}")
         began = time.process_time()
@@ -58,7 +58,7 @@ class Way:
 
 
 def way(runtime: Runtime, name: str, link: Link, join: Join) -> Way:
-    """A runner of a scenario, which `join` lets instruments into."""
+    """Return a runner of a scenario, which `join` connects with the instruments."""
     agent = runtime.bench_agent(name)
     runner = runtime.runner(agent=agent, app_name="bench")
     instruments = Instruments(link, kit_of(agent))
@@ -67,23 +67,23 @@ def way(runtime: Runtime, name: str, link: Link, join: Join) -> Way:
 
 
 def bare(instruments: Instruments, runner: Any) -> None:
-    """No debugger at all."""
+    """Add nothing."""
 
 
 def gated(instruments: Instruments, runner: Any) -> None:
-    """The gates alone, which rest."""
+    """Add only the gates, disabled."""
     after, before = GatesAfter(instruments.gates), GatesBefore(instruments.gates)
     chain = instruments.kit.chain(runner, [after], [before], [])
-    chain.let_rest([after.name, before.name])
+    chain.set_disabled([after.name, before.name])
 
 
 def whole(instruments: Instruments, runner: Any) -> None:
-    """All that a worker has."""
+    """Add everything that a worker has."""
     instruments.join(runner)
 
 
 async def measure(runtime: Runtime, name: str, link: Link, seconds: float) -> Figures:
-    """Milliseconds of CPU time of bare turns, and how many times that the other ways take."""
+    """Return the CPU milliseconds of a bare turn, and the other ways' ratios to it."""
     ways = [way(runtime, name, link, join) for join in (bare, gated, whole)]
     for each in ways * WARM_UP:
         await each.turn()
@@ -92,7 +92,7 @@ async def measure(runtime: Runtime, name: str, link: Link, seconds: float) -> Fi
     orders = itertools.cycle(itertools.permutations(range(len(ways))))
     until = time.perf_counter() + seconds
     while time.perf_counter() < until or len(rounds) < 5:
-        # In every order in turn, so that none always follows the same one.
+        # All orders take turns, so that no way always follows the same one.
         order = next(orders)
         took = {index: await ways[index].turn() for index in order}
         rounds.append([took[index] for index in range(len(ways))])
@@ -104,7 +104,7 @@ async def measure(runtime: Runtime, name: str, link: Link, seconds: float) -> Fi
 
 
 def ratio(rounds: list[list[float]], index: int) -> float:
-    """How many times the bare one a way takes."""
+    """Return the median ratio of a way's CPU time to that of a bare turn."""
     return statistics.median(took[index] / took[0] for took in rounds)
 
 

@@ -1,10 +1,11 @@
-"""A turn on a session that has many events already, next to one on a short session.
+"""Turns on a session that already has many events, compared with turns on a short session.
 
 usage: python -m benchmarks.growth [--impl google.adk] [--turns 7] [--folder PATH]
 
-The history is turns of question, call, result and answer that end an hour ago, appended through the
-session service: in memory, and in a SQLite file. `cold` is the first turn of a service that has
-just opened the file. Garbage is collected before each turn, so that a turn pays for its own alone.
+The history consists of turns of question, call, result and answer that ended an hour ago. They are
+appended through the session service: in memory, and in a SQLite file. `cold` is the first turn of a
+service that has just opened the file. Garbage is collected before each turn, so that a turn pays
+only for its own.
 """
 
 import argparse
@@ -25,7 +26,7 @@ HOUR = 3600.0
 
 
 def history(runtime: Runtime, author: str, events: int) -> Iterator[Any]:
-    """Turns of four events with that agent."""
+    """Yield that many events of an agent, in turns of four."""
     types = runtime.types
     event = runtime.module("events").Event
     began = time.time() - HOUR - events
@@ -53,7 +54,7 @@ def history(runtime: Runtime, author: str, events: int) -> Iterator[Any]:
 
 
 async def fill(runtime: Runtime, service: Any) -> None:
-    """Make a session of each size."""
+    """Create a session of each size."""
     for events, scenario in ((SHORT, "text"), (LONG, "text"), (MIDDLE, "tool10")):
         session = await service.create_session(**WHO, session_id=f"s{events}")
         for event in history(runtime, f"bench_{scenario}", events):
@@ -66,7 +67,7 @@ def runner_of(runtime: Runtime, service: Any, scenario: str) -> Any:
 
 
 async def turn(runtime: Runtime, runner: Any, events: int) -> float:
-    """The seconds of one turn on the session that had so many events."""
+    """Return the seconds of one turn on the session with that many events."""
     gc.collect()
     started = time.perf_counter()
     async for _ in runner.run_async(
@@ -77,14 +78,14 @@ async def turn(runtime: Runtime, runner: Any, events: int) -> float:
 
 
 async def turns(runtime: Runtime, service: Any, scenario: str, events: int, count: int) -> float:
-    """The median milliseconds of a turn, without the first."""
+    """Return the median milliseconds of a turn, without the first."""
     runner = runner_of(runtime, service, scenario)
     walls = [await turn(runtime, runner, events) for _ in range(count + 1)]
     return median_ms(walls[1:])
 
 
 async def measure(runtime: Runtime, service: Any, name: str, count: int) -> Figures:
-    """Turns on sessions of all sizes, which the service has."""
+    """Measure turns on the sessions of all sizes, which `service` already has."""
     short = await turns(runtime, service, "text", SHORT, count)
     long = await turns(runtime, service, "text", LONG, count)
     return {

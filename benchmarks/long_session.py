@@ -1,8 +1,8 @@
-"""The page of a session with 1,000 events, opened by its address with an empty cache.
+"""The page of a session with 1,000 events, opened at its address with an empty cache.
 
 usage: python -m benchmarks.long_session [--events 1000] [--runs 5]
 
-`shown` is when the last event is on the screen.
+`shown` is the time until the last event is on the screen.
 """
 
 import argparse
@@ -21,7 +21,7 @@ from devui.wire.events import Event
 
 
 async def store(journal: Journal, app: str, name: str, events: int) -> int:
-    """Store a session with a history of so many events; returns its key."""
+    """Store a session with that many events; return its key."""
     rows = [
         event_of(Event.of(event), final=number % TURN == TURN - 1)
         for number, event in enumerate(history(events))
@@ -31,7 +31,7 @@ async def store(journal: Journal, app: str, name: str, events: int) -> int:
 
 
 async def seed(data: Path, events: int) -> int:
-    """Store a session of the app `text`; returns its key."""
+    """Store a session of the app `text`; return its key."""
     async with await Journal.open(data) as journal:
         return await store(journal, "text", "long", events)
 

@@ -1,10 +1,10 @@
-"""For how long one callback has the server's event loop, with many readers and large sessions.
+"""How long one callback holds the server's event loop, with many readers and large sessions.
 
 usage: python -m benchmarks.loop_holds [--scenario NAME ...] [--stacks]
 
-In milliseconds: the most processor time of one callback; `gil`, of all threads while another one
-waited for its turn; `gc`, of one look at Python's objects (`loop_watch`); and `health`, the longest
-answer to somebody else meanwhile, by the clock.
+In milliseconds: the most CPU time of one callback; `gil`, that of all threads while another one
+waited for its turn; `gc`, that of one garbage collection (`loop_watch`); and `health`, the longest
+response to another client meanwhile, by the clock.
 """
 
 import argparse
@@ -56,7 +56,7 @@ root_agent = Ticker(name="ticker")
 
 @dataclass
 class Stage:
-    """A served journal with the sessions of `SESSIONS`, by their names."""
+    """A served journal with the sessions of `SESSIONS`, and their keys by name."""
 
     client: httpx2.AsyncClient
     keys: dict[str, int]
@@ -82,7 +82,7 @@ def answer_steps(texts: list[str]) -> list[dict[str, Any]]:
 
 
 def call_steps(result: Any) -> list[dict[str, Any]]:
-    """A call and its result, which is large."""
+    """Return the events of a turn whose call has this result."""
     events = history(4)
     events[2]["content"]["parts"][0]["functionResponse"]["response"] = {"result": result}
     return events
@@ -114,7 +114,7 @@ async def seed(data: Path) -> dict[str, int]:
 
 
 async def read_stream(stage: Stage, page: str) -> None:
-    """A page's stream, read until nobody wants it any more."""
+    """Read a page's stream until it is cancelled."""
     match = re.search(r'(/sessions/\d+/stream[^"]*)"', page)
     assert match is not None
     path = match[1].replace("&amp;", "&")
@@ -196,7 +196,7 @@ SCENARIOS: dict[str, Callable[[Stage], Awaitable[None]]] = {
 
 @contextlib.contextmanager
 def watched(data: Path, agents: Path) -> Iterator[tuple[str, Callable[[], dict[str, Any]]]]:
-    """A watched server's origin, and what gives its figures since the last time."""
+    """Start a watched server; yield its origin and a function that returns its new figures."""
     file = data / "loop.json"
     command = [sys.executable, "-m", "benchmarks.loop_watch", str(file), str(agents)]
     command += ["--no-browser", "--no-auth", "--port", "0", "--data-dir", str(data)]
@@ -223,7 +223,7 @@ def watched(data: Path, agents: Path) -> Iterator[tuple[str, Callable[[], dict[s
 
 
 async def play(url: str, keys: dict[str, int], name: str) -> float:
-    """The longest answer to somebody else meanwhile, in milliseconds."""
+    """Run a scenario; return the longest response to another client meanwhile, in milliseconds."""
     worst = 0.0
 
     async def others(client: httpx2.AsyncClient) -> None:

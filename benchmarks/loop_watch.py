@@ -1,10 +1,10 @@
-"""`devui`, with a watch over its event loop.
+"""Run `devui` and watch its event loop.
 
 usage: python -m benchmarks.loop_watch REPORT [devui's arguments]
 
-At each SIGUSR1 the longest callbacks since the last one are written to REPORT, as JSON: for how
-many milliseconds of processor time each had the loop, and the frames in which it was seen. A busy
-machine does not change the processor time of a thread.
+Each SIGUSR1 writes the longest callbacks since the last one to REPORT, as JSON: how many
+milliseconds of CPU time each held the loop, and the frames in which it was seen. The CPU time of a
+thread doesn't depend on how busy the machine is.
 """
 
 import asyncio
@@ -23,17 +23,17 @@ from typing import Any, Final
 from devui.cli.commands import main
 
 GLANCE: Final = 0.01
-"""Seconds between two looks at what the loop does."""
+"""Seconds between two samples of the loop."""
 SHORTEST: Final = 10.0
-"""Milliseconds of a callback that is worth a line."""
+"""Milliseconds from which on a callback is reported."""
 MOST: Final = 12
-"""Callbacks that are reported."""
+"""The most callbacks to report."""
 DEPTH: Final = 14
-"""Frames of a stack that are reported."""
+"""The most frames of a stack to report."""
 
 
 class LoopWatch:
-    """Measures each callback of the event loop, and looks at the loop's thread meanwhile."""
+    """Measures each callback of the event loop, and samples the stack of the loop's thread."""
 
     def __init__(self, report: Path) -> None:
         self._report = report
@@ -76,7 +76,7 @@ class LoopWatch:
             self._collected = max(self._collected, 1000 * (now - self._collecting))
 
     def _look(self) -> None:
-        """Note where the loop is, and how much others compute until this thread has its turn."""
+        """Sample the loop's stack, and the CPU time others use until this thread has its turn."""
         while True:
             before = time.process_time()
             time.sleep(GLANCE)

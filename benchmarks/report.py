@@ -1,20 +1,20 @@
-"""How a figure is printed: one per line for people, all of them as JSON in the last line."""
+"""Prints figures: one per line for people, all of them as JSON in the last line."""
 
 import json
 import statistics
 from collections.abc import Iterable, Mapping
 
 Figures = dict[str, float]
-"""Name with unit (`startup.ready_ms`) to value."""
+"""Values by name with unit (`startup.ready_ms`)."""
 
 
 def show(value: float) -> str:
-    """A figure with three digits that count, and no more."""
+    """Format a figure with three significant digits, or from 100 on as an integer."""
     return f"{value:,.0f}" if abs(value) >= 100 else f"{value:.3g}"
 
 
 def report(figures: Mapping[str, float]) -> None:
-    """Print figures; what reads them takes the last line."""
+    """Print figures; programs read the last line."""
     width = max(map(len, figures), default=0)
     for name, value in figures.items():
         print(f"{name:<{width}}  {show(value):>10}")
@@ -22,5 +22,5 @@ def report(figures: Mapping[str, float]) -> None:
 
 
 def median_ms(seconds: Iterable[float]) -> float:
-    """The median of durations, in milliseconds."""
+    """Return the median of durations in seconds, in milliseconds."""
     return 1000 * statistics.median(seconds)

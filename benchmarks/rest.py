@@ -1,4 +1,4 @@
-"""A client of ADK's REST API that adds as little as it can to what it measures."""
+"""A client of ADK's REST API that adds as little as possible to what it measures."""
 
 import http.client
 import json
@@ -10,7 +10,7 @@ from benchmarks.workload import QUESTION, SCENARIOS
 
 
 class Client:
-    """One kept-alive connection to one app."""
+    """One keep-alive connection to one app."""
 
     def __init__(self, url: str, app: str) -> None:
         parts = urlsplit(url)
@@ -18,7 +18,6 @@ class Client:
         self.connection = http.client.HTTPConnection(parts.hostname or "", parts.port, timeout=60)
 
     def close(self) -> None:
-        """Close the connection."""
         self.connection.close()
 
     def new_session(self) -> str:
@@ -27,7 +26,7 @@ class Client:
         return str(answer["id"])
 
     def turn(self, session: str) -> float:
-        """Run one turn through `/run_sse`; its seconds, from the request to the last byte."""
+        """Run one turn through `/run_sse`; return the seconds from the request to the last byte."""
         message = {"role": "user", "parts": [{"text": QUESTION}]}
         body = {"appName": self.app, "userId": "u", "sessionId": session, "newMessage": message}
         started = time.perf_counter()
@@ -39,12 +38,12 @@ class Client:
         return wall
 
     def key_of(self, session: str) -> int:
-        """The number of a session in the journal."""
+        """Return the key of a session in the journal."""
         path = f"/api/sessions?app={self.app}&user=u&id={session}"
         return int(json.loads(self._request("GET", path))["sessions"][0]["key"])
 
     def start(self, key: int) -> None:
-        """Start a turn and do not wait for its end."""
+        """Start a turn without waiting for its end."""
         self._post(f"/api/sessions/{key}/runs", {"message": QUESTION})
 
     def _post(self, path: str, body: dict[str, Any]) -> bytes:

@@ -1,11 +1,11 @@
-"""A turn through `POST /run_sse`, with every event on disk before it is sent.
+"""Turns through `POST /run_sse`, with every event on disk before it is sent.
 
 usage: python -m benchmarks.run_sse [--seconds 2] [--clients 50] [--adk-python PATH]
 
-One client on one connection, a session of its own for each turn; then several clients at once; then
-the same with a page open on the session of each client, which all its turns go to. From the second
-turn on, so that the start of the worker is not in it. With --adk-python, google-adk's own server is
-measured instead, with its sessions in a SQLite file and without such pages.
+First one client on one connection, with a new session for each turn; then several clients at once;
+then the same with a page open on the session of each client, which all its turns use. The first
+turns, which start the worker, don't count. With --adk-python, google-adk's own server is measured
+instead, with its sessions in a SQLite file and without the pages.
 """
 
 import argparse
@@ -29,17 +29,17 @@ WARM_UP = 3
 
 
 def measure(url: str, app: str, seconds: float) -> float:
-    """The median milliseconds of a turn."""
+    """Return the median milliseconds of a turn."""
     return median_ms(_turns(url, app, seconds))
 
 
 def measure_cpu(served: Served, app: str, seconds: float) -> Figures:
-    """The median milliseconds of a turn, and the CPU milliseconds of all processes in it."""
+    """Return the median milliseconds of a turn, and its CPU milliseconds in all processes."""
     _turns(served.url, app, 0)
     processes = [served.process, *served.process.children()]
     before = [(process, _cpu(process)) for process in processes]
     walls = _turns(served.url, app, seconds)
-    # A process that loads the next spare one may have ended.
+    # A process that was loading the next spare worker may have ended.
     used = sum(_cpu(process) - start for process, start in before if process.is_running())
     return {
         f"run_sse.{app}_ms": median_ms(walls),
@@ -50,7 +50,7 @@ def measure_cpu(served: Served, app: str, seconds: float) -> Figures:
 def measure_many(
     url: str, app: str, seconds: float, clients: int, *, watched: bool = False
 ) -> Figures:
-    """Turns per second of so many clients at once, and how many turns failed."""
+    """Return the turns per second of `clients` at once, and how many turns failed."""
     until = time.perf_counter() + seconds
 
     def keep_asking(_: int) -> tuple[int, int]:
@@ -64,7 +64,7 @@ def measure_many(
                     done += 1
                 except (RuntimeError, OSError):
                     failures += 1
-                    client.close()  # the next request opens it again
+                    client.close()  # the next request reconnects
         client.close()
         return done, failures
 
@@ -81,14 +81,14 @@ def measure_many(
 
 @contextmanager
 def _page(url: str, key: int) -> Iterator[None]:
-    """Read what the page of a session is sent, as it comes."""
+    """Read the stream of a session's page until the block ends."""
     place = urlsplit(url)
     connection = http.client.HTTPConnection(place.hostname or "", place.port)
     connection.request("GET", f"/sessions/{key}/stream?after=0")
     plug, answer = connection.sock, connection.getresponse()
 
     def read() -> None:
-        with suppress(http.client.HTTPException):  # its end cannot come: it was cut off
+        with suppress(http.client.HTTPException):  # the connection is cut before the stream ends
             while answer.read1(2**16):
                 pass
 

@@ -1,10 +1,10 @@
-"""Search over many sessions: how long an answer takes, how fast events are indexed, in what room.
+"""Search over many sessions: response times, indexing speed and disk space.
 
 usage: python -m benchmarks.search [--sessions 10000] [--events 100] [--folder PATH]
 
-Sessions hold questions, calls, results and answers in words drawn from 20,000, as often as words of
-a language are. The journal is written and indexed first, which takes some minutes for a million
-events; with `--folder`, it is kept there and used again.
+Sessions hold questions, calls, results and answers in words drawn from 20,000, with frequencies
+like those of a language. The journal is written and indexed first, which takes some minutes for a
+million events; with `--folder`, it is kept there and reused.
 """
 
 import argparse
@@ -46,7 +46,7 @@ QUERIES = {
 
 
 def contents(draw: random.Random) -> Iterator[dict[str, Any]]:
-    """Events of ADK's form without ids, for ever."""
+    """Yield events in ADK's form, without ids and without end."""
     weights = list(itertools.accumulate(1 / (number + 1) for number in range(len(WORDS))))
 
     def text(count: int) -> str:
@@ -68,7 +68,7 @@ def contents(draw: random.Random) -> Iterator[dict[str, Any]]:
 
 
 async def fill(journal: Journal, sessions: int, events: int) -> None:
-    """Write sessions of so many events each."""
+    """Add sessions of `events` events each until there are `sessions`."""
     texts_in_turn = contents(random.Random(7))
     for _ in range(sessions - len(await journal.sessions.list("bench"))):
         texts = [
@@ -82,7 +82,6 @@ async def fill(journal: Journal, sessions: int, events: int) -> None:
 
 
 async def measure(folder: Path, sessions: int, events: int) -> Figures:
-    """The figures."""
     async with await Journal.open(folder) as journal:
         await fill(journal, sessions, events)
         is_new = await journal.search.progress() < (1, 2)

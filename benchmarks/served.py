@@ -1,4 +1,4 @@
-"""A server under test: started as a user starts it, in a process of its own, on fresh data."""
+"""A server under test: started as a user would, in its own process, on fresh data."""
 
 import contextlib
 import os
@@ -27,22 +27,22 @@ class Served:
     """A running server."""
 
     url: str
-    """Its origin, without a slash at the end."""
+    """Its origin, without a trailing slash."""
     ready: float
-    """Seconds from the start of its process to the first answer 200 on `/`."""
+    """Seconds from the start of its process to the first response on `/`."""
     process: psutil.Process
 
 
 @contextlib.contextmanager
 def data_folder() -> Iterator[Path]:
-    """A folder on disk for a journal, removed afterwards."""
+    """Make a folder on disk for a journal; remove it afterwards."""
     with tempfile.TemporaryDirectory(prefix="devui-bench-") as folder:
         yield Path(folder)
 
 
 @contextlib.contextmanager
 def serve(data: Path, *options: str, impl: str = "devui.runtime") -> Iterator[Served]:
-    """Run `devui` on the agents of this folder, with its journal in `data`.
+    """Run `devui` on the agents in this folder, with its journal in `data`.
 
     `impl` is the package that the agents import.
     """
@@ -58,7 +58,7 @@ def serve_adk(
 ) -> Iterator[Served]:
     """Run google-adk's own server on the same agents, with its sessions in `sessions.db`.
 
-    `store` is the scheme of the URI that selects a session service. `data` is its home folder, too.
+    `store` is the scheme of its session service's URI. `data` is also its home folder.
     """
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
@@ -71,8 +71,16 @@ def serve_adk(
 
 
 @contextlib.contextmanager
+def serve_floor(data: Path) -> Iterator[Served]:
+    """Run the smallest server on the same agents, with its journal in `data`."""
+    command = [sys.executable, "-m", "benchmarks.floor_server", str(data / "journal.db")]
+    with _started(command, data) as served:
+        yield served
+
+
+@contextlib.contextmanager
 def _started(command: list[str], data: Path, **variables: str) -> Iterator[Served]:
-    # As a user's start, which finds the bytecode of the one before.
+    # As for users: a start finds the bytecode of the previous one.
     environment = {k: v for k, v in os.environ.items() if k != "PYTHONDONTWRITEBYTECODE"}
     environment |= {"PYTHONPATH": str(ROOT), **variables}
     started = time.perf_counter()
@@ -86,7 +94,7 @@ def _started(command: list[str], data: Path, **variables: str) -> Iterator[Serve
     ) as child:
         try:
             url = _link(child)
-            # What it goes on to say is read, too: its pipe holds 64 KB.
+            # Its further output is read, too, because the pipe holds only 64 KB.
             threading.Thread(target=deque, args=(child.stdout, 0), daemon=True).start()
             _first_answer(f"{url}/")
             ready = time.perf_counter() - started
@@ -119,5 +127,5 @@ def _link(child: subprocess.Popen[str]) -> str:
 
 
 def resident_mb(process: psutil.Process) -> float:
-    """Resident memory in megabytes (10^6 bytes)."""
+    """Return the resident memory in megabytes (10^6 bytes)."""
     return process.memory_info().rss / 1e6

@@ -1,4 +1,4 @@
-"""What is left of a turn with ten tools that nobody looks at: in the server's memory and on disk.
+"""What a turn with ten tools leaves behind, in the server's memory and on disk, with no page open.
 
 usage: python -m benchmarks.soak [--turns 1000]
 
@@ -30,7 +30,7 @@ def main() -> None:
                 client.turn(client.new_session())
             growth = resident_mb(served.process) - before
             client.close()
-        on_disk = _size(data)  # without the log, which the server's end folds into the journal
+        on_disk = _size(data)  # without the log, which the server merged into the journal
     report(
         {
             "soak.server_kb_per_turn": 1000 * growth / turns,

@@ -1,8 +1,8 @@
-"""From the start of `devui` to the first 200 on `/`, first turns, and memory of the processes.
+"""Time from the start of `devui` to the first 200 on `/`, first turns, and memory of processes.
 
 usage: python -m benchmarks.startup [--runs 5]
 
-The first start is thrown away: it writes bytecode and warms the disk's cache.
+The first start isn't counted: it writes bytecode and warms the disk cache.
 """
 
 import argparse
@@ -17,7 +17,7 @@ from benchmarks.served import data_folder, resident_mb, serve
 
 
 def first_turn(url: str) -> float:
-    """Seconds of the first turn of an app."""
+    """Return the seconds of the first turn of an app."""
     client = Client(url, "tool1")
     seconds = client.turn(client.new_session())
     client.close()
@@ -25,7 +25,7 @@ def first_turn(url: str) -> float:
 
 
 def wait_for_spare(server: psutil.Process) -> float:
-    """Megabytes of the process that waits for an app, once it does nothing else."""
+    """Wait until the spare worker is idle; return its megabytes."""
     while not (children := server.children()):
         time.sleep(0.05)
     [spare] = children

@@ -2,9 +2,9 @@
 
 usage: python -m benchmarks.store [--seconds 1] [--folder PATH]
 
-An event has about 1 KB and sets one state key. Every append is on the disk (WAL, synchronous=FULL)
-before the next of its writer begins; eight writers share commits. The bare database has one table,
-one insert and one commit per event: what the disk and SQLite allow.
+An event has about 1 KB and sets one state key. Every append is on disk (WAL, synchronous=FULL)
+before its writer's next one begins; eight writers share commits. The bare database has one table,
+with one insert and one commit per event: the most that the disk and SQLite allow.
 """
 
 import argparse
@@ -46,7 +46,7 @@ def event(number: int) -> NewEvent:
 
 
 def bare_appends(folder: Path, seconds: float) -> float:
-    """Events per second of an insert and a commit each, without anything around."""
+    """Return the events per second with one insert and commit each, and nothing else."""
     with closing(sqlite3.connect(folder / "bare.db", isolation_level=None)) as connection:
         connection.execute("PRAGMA journal_mode = WAL")
         connection.execute("PRAGMA synchronous = FULL")
@@ -63,7 +63,7 @@ def bare_appends(folder: Path, seconds: float) -> float:
 
 
 async def appends(journal: Journal, key: int, writers: int, seconds: float) -> float:
-    """Events per second that the writers append together, each waiting for its own."""
+    """Return the events per second that the writers append together, each waiting for its own."""
     row = await journal.sessions.get(key)
     numbers = itertools.count(row.events + 1 if row else 1)
     started = time.perf_counter()
@@ -88,7 +88,7 @@ async def fill(journal: Journal, key: int, count: int) -> None:
 
 
 async def timed(call: Callable[[], Awaitable[object]]) -> float:
-    """The median milliseconds of a call."""
+    """Return the median milliseconds of a call."""
     durations = []
     for _ in range(READS):
         started = time.perf_counter()

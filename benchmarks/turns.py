@@ -1,9 +1,9 @@
-"""A turn of the runtime alone: the Runner with sessions in memory, no server, no disk.
+"""Turns of the runtime alone: the Runner with sessions in memory, no server, no disk.
 
 usage: python -m benchmarks.turns [--impl google.adk] [--seconds 1]
 
-Every turn is on a session of its own, so that history does not grow. With `--impl`, and run by an
-interpreter that has that package, the same work is done by it.
+Every turn has its own session, so that history doesn't grow. `--impl` selects another package for
+the same work, which needs an interpreter that has it.
 """
 
 import argparse
@@ -18,7 +18,7 @@ WARM_UP = 3
 
 
 async def turn(runtime: Runtime, runner: object, *, streamed: bool) -> tuple[float, int]:
-    """Run one turn on a new session: its seconds and its events."""
+    """Run one turn on a new session; return its seconds and how many events it had."""
     service, app = runner.session_service, runner.app_name
     session = await service.create_session(app_name=app, user_id="u")
     started = time.perf_counter()
@@ -34,7 +34,7 @@ async def turn(runtime: Runtime, runner: object, *, streamed: bool) -> tuple[flo
 
 
 async def measure(runtime: Runtime, name: str, seconds: float) -> float:
-    """The median milliseconds of a turn."""
+    """Return the median milliseconds of a turn."""
     scenario = SCENARIOS[name]
     runner = runtime.runner(agent=runtime.bench_agent(name), app_name="bench")
     for _ in range(WARM_UP):

@@ -1,10 +1,10 @@
-"""How late those who watch a run hear of its events: programs by the API, and pages.
+"""How late the events of a run reach those who watch it: programs through the API, and pages.
 
 usage: python -m benchmarks.watchers [--programs 100] [--pages 20]
 
-A run commits fifty events a second for ten seconds. Delays are from the moment an agent makes an
-event to its arrival at a reader in this process, as JSON or as a row of HTML; the way into the
-journal is part of them. A page that gets more than 80 events at once has rows for the last of them.
+A run commits fifty events a second for ten seconds. A delay is the time from when the agent makes
+an event to when a reader in this process receives it, as JSON or as a row of HTML; the commit to
+the journal is part of it. A page that gets more than 80 events at once has rows for the last ones.
 """
 
 import argparse
@@ -24,7 +24,7 @@ APP = "paced"
 LAST = b".last"
 EVENTS = PER_SECOND * SECONDS
 _LATEST = 60
-"""Seconds after the run's end in which everything has to have arrived."""
+"""Seconds after the run's end by which everything must have arrived."""
 
 
 @dataclass
@@ -33,13 +33,13 @@ class Watcher:
 
     path: str
     pattern: re.Pattern[bytes]
-    """What an event looks like in it, with the time of its making as the first group."""
+    """Matches an event; the first group is the time it was made."""
     delays: dict[bytes, float] = field(default_factory=dict)
-    """Seconds by what the event says."""
+    """Delays in seconds, by the time the event was made."""
     repeats: int = 0
 
     async def watch(self, host: str, port: int) -> None:
-        """Read until the last event has come."""
+        """Read until the last event has arrived."""
         reader, writer = await asyncio.open_connection(host, port, limit=2**24)
         writer.write(f"GET {self.path} HTTP/1.1\r\nHost: {host}:{port}\r\n\r\n".encode())
         if b" 200 " not in (status := await reader.readline()):
@@ -62,7 +62,7 @@ class Watcher:
 
 
 async def watch_all(url: str, client: Client, watchers: list[Watcher], key: int) -> None:
-    """Begin to watch, run, and wait until everybody has seen everything."""
+    """Start watching and a run, and wait until every watcher has seen everything."""
     place = urlsplit(url)
     async with asyncio.timeout(SECONDS + _LATEST), asyncio.TaskGroup() as tasks:
         for watcher in watchers:
@@ -72,7 +72,7 @@ async def watch_all(url: str, client: Client, watchers: list[Watcher], key: int)
 
 
 def measure(url: str, name: str, count: int, path: str, pattern: bytes) -> Figures:
-    """The delays of so many readers of one run, in milliseconds."""
+    """Return percentiles of the delays of `count` readers of one run, in milliseconds."""
     client = Client(url, APP)
     key = client.key_of(client.new_session())
     watchers = [Watcher(path.format(key=key), re.compile(pattern)) for _ in range(count)]

@@ -1,4 +1,4 @@
-"""The work that is measured: an agent with a scripted model, in the words of any ADK runtime.
+"""The measured work: an agent with a scripted model, for any runtime with ADK's names.
 
 Only the standard library and the runtime under test are imported, so that the same file runs in an
 environment where devui is not installed.
@@ -19,15 +19,15 @@ class Scenario:
     """One kind of turn."""
 
     tools: int = 0
-    """Tool calls, one after another, before the answer."""
+    """Tool calls before the answer, one after another."""
     chunks: int = 0
-    """Fragments of the answer; 0: it is not streamed."""
+    """Fragments of the answer; 0 if it isn't streamed."""
     pause: float = 0.0
     """Seconds between two fragments."""
 
     @property
     def events(self) -> int:
-        """How many events a caller of `run_async` sees."""
+        """The number of events that a caller of `run_async` sees."""
         return 2 * self.tools + self.chunks + 1
 
 
@@ -71,15 +71,15 @@ class Runtime:
         self.whole = config.RunConfig(streaming_mode=config.StreamingMode.NONE)
 
     def content(self, **part: Any) -> Any:
-        """A content of the model with one part."""
+        """Return a content of the model with one part."""
         return self.types.Content(role="model", parts=[self.types.Part(**part)])
 
     def question(self) -> Any:
-        """What the user says."""
+        """Return the user's message."""
         return self.types.Content(role="user", parts=[self.types.Part(text=QUESTION)])
 
     def bench_agent(self, name: str) -> Any:
-        """The agent of a scenario, with a model that answers at once."""
+        """Return the agent of a scenario, with a model that answers at once."""
         scenario = SCENARIOS[name]
         return self.agent(
             name=f"bench_{name}",
@@ -93,7 +93,7 @@ def _model(runtime: Runtime, scenario: Scenario) -> type[Any]:
     async def generate(
         self: Any, llm_request: Any, stream: bool = False
     ) -> AsyncGenerator[Any, None]:
-        await asyncio.sleep(0)  # as a model behind a network gives way
+        await asyncio.sleep(0)  # other tasks run, as during a request to a real model
         done = _count_results(llm_request.contents)
         if done < scenario.tools:
             args = {"city": f"City {done}", "day": "tomorrow"}
@@ -112,7 +112,7 @@ def _model(runtime: Runtime, scenario: Scenario) -> type[Any]:
 
 
 def _count_results(contents: list[Any]) -> int:
-    """How many tool results stand at the end of a request."""
+    """Return the number of tool results at the end of a request."""
     done = 0
     for content in reversed(contents):
         results = sum(1 for part in content.parts or [] if part.function_response)

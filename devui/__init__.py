@@ -1,4 +1,4 @@
-"""devui: the dev UI and debugger for agents, with an ADK-compatible runtime of its own."""
+"""devui: a dev UI and debugger for agents, with its own ADK-compatible runtime."""
 
 from importlib import import_module
 from typing import Any
@@ -16,27 +16,27 @@ def serve(
     open_browser: bool = True,
     block: bool | None = None,
 ) -> Any:
-    """Open the page on an agent of this script or notebook.
+    """Open the UI on an agent of this script or notebook.
 
-    The agent runs in this process, in a thread with an event loop of its own.
+    The agent runs in this process, in a thread with its own event loop.
 
     Args:
         agent: An agent, a Workflow, an App, or a list of them.
-        name: What the app is called; by default the name of the agent or App.
+        name: The name of the app; by default, that of the agent or App.
         port: The port to listen on; None for 8000 or the next free one, 0 for any.
-        db: The folder where sessions are kept, by default `.devui` in the current one;
+        db: The folder to store sessions in, by default `.devui` in the current folder;
             ":memory:" for a temporary one.
-        limits: What `--limit` takes, such as `{"seconds": 60, "events": 500}`.
+        limits: The limits that `--limit` sets, such as `{"seconds": 60, "events": 500}`.
         open_browser: Whether to open the page in a browser.
-        block: Whether to return only after Ctrl+C. By default that is so in a plain script, and not
+        block: Whether to block until Ctrl+C. By default, the call blocks in a plain script, but not
             in a notebook, an interactive Python or a running event loop.
 
     Returns:
-        The server: `url`, `link`, `token` and `stop()`; also a context manager, and an async one.
+        The server, with `url`, `link`, `token` and `stop()`; also a sync and async context manager.
 
     Raises:
-        TypeError: what was given is no agent.
-        ValueError: a name is missing, given twice or not usable.
+        TypeError: `agent` is not an agent.
+        ValueError: a name is missing, duplicate or invalid.
         RuntimeError: the server did not start: the port or folder is in use, or a limit is wrong.
     """
     module = import_module("devui.hosting.serve")

@@ -1,4 +1,4 @@
-"""`python -m devui` is the `devui` command."""
+"""Runs the `devui` command as `python -m devui`."""
 
 from devui.cli import main
 

@@ -1,7 +1,7 @@
-"""Where the server of a data folder listens, for programs of the same user on this machine.
+"""The address of a data folder's server, for programs of the same user on this machine.
 
-A small JSON file beside the journal, which the owner alone may read (R10). What lets a program in
-is kept elsewhere, by `keys` (docs/decisions/0007).
+It is a small JSON file next to the journal, readable only by its owner (R10). The key to the server
+is stored elsewhere, by `keys` (docs/decisions/0007).
 """
 
 import json
@@ -16,7 +16,7 @@ from urllib.parse import urlsplit
 PRIVATE_FILE = 0o600
 PRIVATE_FOLDER = 0o700
 _SECONDS: Final = 2.0
-"""How long a server may take to accept a connection before nothing is known of it."""
+"""How long to wait for a server to accept a connection, in seconds."""
 
 FILE = "server.json"
 _NEW = "server.json.new"
@@ -24,21 +24,24 @@ _NEW = "server.json.new"
 
 @dataclass(frozen=True, slots=True)
 class ServerAddress:
-    """What a server says of itself."""
+    """The process and URL of a server."""
 
     pid: int
     url: str = ""
-    """`http://127.0.0.1:8000`; "" as long as it has not opened its journal."""
+    """`http://127.0.0.1:8000`; "" until the server has opened its journal."""
 
     @property
     def is_gone(self) -> bool:
-        """Whether the file was left by a server that was killed: no such process exists, or it is
-        another one that has its number by now, or what is left of it, and nobody listens."""
+        """Whether the server was killed and left the file behind.
+
+        Either its process is gone, or nothing listens at the URL: the process id belongs to another
+        process by now, or to a zombie.
+        """
         return not exists(self.pid) or (bool(self.url) and _refuses(self.url))
 
 
 def write_address(folder: Path, address: ServerAddress) -> None:
-    """Write the file whole, so that nobody reads half of it."""
+    """Write the file atomically, so that nobody reads a partial one."""
     new = folder / _NEW
     try:
         create_private(new)
@@ -50,7 +53,7 @@ def write_address(folder: Path, address: ServerAddress) -> None:
 
 
 def read_address(folder: Path) -> ServerAddress | None:
-    """What the file says; None without one, or with one that cannot be read."""
+    """Return the address in the file; None if it is missing or unreadable."""
     try:
         entry = json.loads((folder / FILE).read_text(encoding="utf-8"))
         return ServerAddress(pid=int(entry["pid"]), url=str(entry["url"]))
@@ -59,13 +62,13 @@ def read_address(folder: Path) -> ServerAddress | None:
 
 
 def remove_address(folder: Path) -> None:
-    """Take the file away; one that is not there is no error."""
+    """Delete the file, if it exists."""
     (folder / FILE).unlink(missing_ok=True)
 
 
 def exists(pid: int) -> bool:
-    """Whether there is such a process on this machine."""
-    if sys.platform == "win32":  # os.kill would end the process there
+    """Return whether a process has this id; always True on Windows."""
+    if sys.platform == "win32":  # os.kill would terminate the process
         return True
     try:
         os.kill(pid, 0)
@@ -83,12 +86,12 @@ def _refuses(url: str) -> bool:
             return False
     except ConnectionRefusedError:
         return True
-    except OSError:  # it may be there all the same: whoever asks it something is told
+    except OSError:  # inconclusive: the next request to the server will report the failure
         return False
 
 
 def create_private(path: Path) -> None:
-    """Create an empty file with mode 0600; leave an existing one's content alone."""
+    """Create an empty file with mode 0600; keep the content of an existing one."""
     descriptor = os.open(path, os.O_RDWR | os.O_CREAT, PRIVATE_FILE)
     os.close(descriptor)
     path.chmod(PRIVATE_FILE)

@@ -1,6 +1,6 @@
-"""What google-adk's server takes and devui does in another way, and what to do instead.
+"""The options of google-adk's server that devui doesn't support, and what to do instead.
 
-For the options of `adk web`, `adk api_server` and `adk run`, and for the keywords of
+They apply to the options of `adk web`, `adk api_server` and `adk run`, and to the keywords of
 `get_fast_api_app`, which have the same names.
 """
 
@@ -36,16 +36,16 @@ INSTEAD: Final[Mapping[str, str]] = {
     "url_prefix": "devui serves its pages at the root of a host: give it a host name of its own"
     " behind the proxy",
 }
-"""By name: what to do instead, as the end of a sentence."""
+"""What to do instead, by option name; each completes a sentence."""
 
 
 def is_in_memory(uri: str) -> bool:
-    """Whether the URI of a session service asks to keep nothing."""
+    """Return whether a session service's URI asks for in-memory sessions."""
     return urlsplit(uri).scheme == "memory"
 
 
 def folder_beside(uri: str) -> Path | None:
-    """`folder/name.devui` for `sqlite:///folder/name.db`; None for other services."""
+    """Return `folder/name.devui` for `sqlite:///folder/name.db`; None for other services."""
     if urlsplit(uri).scheme.partition("+")[0] != "sqlite":
         return None
     return Path(uri.partition(":///")[2]).with_suffix(".devui")

@@ -7,39 +7,39 @@ import click
 
 
 class DevuiError(click.ClickException):
-    """Something that was asked for did not come about; `message` says why and what to do."""
+    """A request or command failed; `message` says why and what to do."""
 
     exit_code = 1
     status: int | None = None
-    """The HTTP status of the answer; None if there was no answer that failed."""
+    """The HTTP status of the failed response, if the failure is one."""
 
 
 class BadRequestError(DevuiError):
-    """What was asked for makes no sense here; the server says why."""
+    """The request is invalid; the server's message says why."""
 
     exit_code = 2
 
 
 class UnavailableError(DevuiError):
-    """No server answers."""
+    """No server responds."""
 
     exit_code = 3
 
 
 class AuthenticationError(DevuiError):
-    """The server does not know the token."""
+    """The server rejected the token."""
 
     exit_code = 4
 
 
 class NotFoundError(DevuiError):
-    """There is no such session, run, app or breakpoint."""
+    """The session, run, app or breakpoint doesn't exist."""
 
     exit_code = 5
 
 
 class ConflictError(DevuiError):
-    """Something else has happened meanwhile: the answer of a 409."""
+    """Something changed in the meantime (409)."""
 
     exit_code = 6
 
@@ -51,10 +51,10 @@ class ConflictError(DevuiError):
     ) -> None:
         super().__init__(message)
         self.position = position
-        """Where the run stands now, if it is about a run."""
+        """The current position of the run, if the conflict is about one."""
         self.unknown = unknown
-        """Calls of unknown outcome that are in the way."""
+        """Calls of unknown outcome that block the request."""
 
 
 LEFT = 130
-"""The exit status after Ctrl-C, as shells have it."""
+"""The exit status after Ctrl-C, as in shells."""

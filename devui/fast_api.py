@@ -1,7 +1,7 @@
-"""The server as an ASGI application, for a main.py that serves it by uvicorn.
+"""The server as an ASGI application, for a main.py that serves it with uvicorn.
 
-What ADK has as `google.adk.cli.fast_api`. The application is made by Starlette, on which FastAPI
-stands; the paths and what they answer are those of `devui` (docs/guide/api.md).
+The counterpart of ADK's `google.adk.cli.fast_api`. The application is built with Starlette, which
+FastAPI is based on; its routes are those of `devui` (docs/guide/api.md).
 """
 
 import os
@@ -26,7 +26,7 @@ from devui.web.security.hosts import Origins, check_bind
 Lifespan = Callable[[Any], AbstractAsyncContextManager[Any]]
 
 _LOCAL = frozenset({"reload_agents", "use_local_storage"})
-"""What is so in any case: code that changed is loaded anew, and everything is kept here."""
+"""Keywords that change nothing: code is always reloaded, and everything is always stored here."""
 _ELSEWHERE = {
     **INSTEAD,
     "agent_loader": "agents are loaded by path, in processes of their own",
@@ -38,7 +38,7 @@ _ELSEWHERE = {
 
 
 class Hosted:
-    """The ASGI application. Its parts are opened and closed by the server's lifespan events."""
+    """The ASGI application. The server's lifespan events open and close its parts."""
 
     def __init__(
         self,
@@ -110,35 +110,35 @@ def get_fast_api_app(  # noqa: PLR0913 - the keywords are ADK's
     allow_origins: Sequence[str] | None = None,
     **adk: Any,
 ) -> Hosted:
-    """The application to hand to uvicorn.
+    """Return the application to pass to uvicorn.
 
     Args:
-        agents_dir: The folder of the apps, or one app's own folder.
-        web: Whether to serve the pages; without them, ADK's REST API and the debugger's.
-        session_service_uri: Where sessions are kept: None for `.devui` here, `sqlite:///some/x.db`
-            for the folder `some/x.devui`, `memory://` for a folder that is deleted in the end.
-        memory_service_uri: Where the apps' memory is: a scheme that google-adk knows, or one that a
-            `services.yaml` or `services.py` in `agents_dir` registers.
-        extra_plugins: Dotted paths of plugins that every app gets, classes or objects.
-        default_llm_model: The model of agents that set none.
-        max_llm_calls: Model calls that a run may make.
-        auto_create_session: Whether `/run` and `/run_sse` make the session that they name.
+        agents_dir: The folder of the apps, or the folder of one app.
+        web: Whether to serve the pages; ADK's REST API and the debugger's are always served.
+        session_service_uri: Where to store sessions: None for `.devui` here, `sqlite:///some/x.db`
+            for the folder `some/x.devui`, `memory://` for a folder that is deleted on shutdown.
+        memory_service_uri: The memory service of the apps: a scheme that google-adk knows, or one
+            that a `services.yaml` or `services.py` in `agents_dir` registers.
+        extra_plugins: Dotted paths of plugins to add to every app, classes or objects.
+        default_llm_model: The model of agents that don't set one.
+        max_llm_calls: The maximum number of model calls per run.
+        auto_create_session: Whether `/run` and `/run_sse` create the session if it doesn't exist.
         host: The address that uvicorn binds.
-        bind_host: The same as `host`, which it goes before.
+        bind_host: Overrides `host`.
         port: The port that uvicorn binds; requests for another one are refused.
-        lifespan: A lifespan of your own, entered when the server runs.
-        allowed_hosts: More names by which the server is reached, such as that of a proxy.
+        lifespan: Your own lifespan, entered when the server is running.
+        allowed_hosts: More host names of the server, such as that of a proxy.
         allow_origins: Origins whose pages may call the server with the bearer token, such as
             `http://localhost:3000`; `regex:` with a pattern for many, `*` for all.
-        adk: ADK's other keywords. `reload_agents` and `use_local_storage` hold in any case.
+        adk: ADK's other keywords. `reload_agents` and `use_local_storage` are always on.
 
-    The sign-in is that of `devui`: a link is printed, and scripts send the bearer token, which
-    DEVUI_TOKEN sets. Without it no other machine may reach the server.
+    The sign-in is that of `devui`: the application prints a link, and scripts send the bearer token
+    from DEVUI_TOKEN. Without DEVUI_TOKEN, only loopback addresses are allowed.
 
     Raises:
-        ValueError: there is no such folder, or a keyword asks for what this server does not do;
-            the message says what to do.
-        TypeError: a keyword is none of ADK's.
+        ValueError: the folder doesn't exist, or a keyword asks for something that this server
+            doesn't support; the message says what to do.
+        TypeError: a keyword isn't one of ADK's.
     """
     _check(adk)
     Origins.read(allow_origins or ())

@@ -1,8 +1,8 @@
-"""Where the key to a data folder's server is kept: not in that folder, which agents work around.
+"""The key to a data folder's server, stored outside that folder because agents work around it.
 
-A file of the user's alone (R10) in the first of a few folders that takes one. Its name tells the
-data folder and the process; it dies with that, and the next server takes away what is left (R09,
-docs/decisions/0007).
+It is a file that only the user can read (R10), in the first writable one of several folders.
+Its name identifies the data folder and the process. It is deleted with the process; the next server
+deletes any that are left over (R09, docs/decisions/0007).
 """
 
 import json
@@ -21,7 +21,7 @@ from devui.address import PRIVATE_FOLDER, create_private, exists
 
 
 def keep_key(folder: Path, key: str) -> bool:
-    """Keep this process's key to the data folder; False if there is no place for it."""
+    """Store this process's key to the data folder; return False if no folder takes it."""
     entry = {"pid": os.getpid(), "host": platform.node(), "folder": str(folder), "key": key}
     for place in _places():
         with suppress(OSError):
@@ -33,7 +33,7 @@ def keep_key(folder: Path, key: str) -> bool:
 
 
 def _write(file: Path, text: str) -> None:
-    """Write the file or leave none: an empty one would stand before the next place's."""
+    """Write the file, or remove it on failure: an empty one would hide the one elsewhere."""
     try:
         create_private(file)
         file.write_text(text, encoding="utf-8")
@@ -43,39 +43,42 @@ def _write(file: Path, text: str) -> None:
 
 
 def kept_key(folder: Path, pid: int) -> str:
-    """The key that this process keeps to the data folder; "" without one."""
+    """Return the process's key to the data folder; "" if there is none."""
     file = key_file(folder, pid)
     return "" if file is None else str(_entry(file).get("key", ""))
 
 
 def key_file(folder: Path, pid: int) -> Path | None:
-    """The file with that key; None without one."""
+    """Return the file with the process's key to the data folder, if there is one."""
     files = (place / _name(folder, pid) for place in _places() if _is_ours(place))
     return next((file for file in files if file.is_file()), None)
 
 
 def forget_key(folder: Path) -> None:
-    """Take this process's key to the data folder away; one that is not there is no error."""
+    """Delete this process's key to the data folder, if there is one."""
     if (file := key_file(folder, os.getpid())) is not None:
         file.unlink(missing_ok=True)
 
 
 def _places() -> Iterator[Path]:
-    """Folders for keys, the best first; a server and a terminal may see different variables."""
+    """Yield the folders for keys, best first.
+
+    There are several because a server and a terminal may have different environment variables.
+    """
     runtime = Path(os.environ.get("XDG_RUNTIME_DIR", ""))
     if runtime.is_absolute() and runtime.is_dir():
         yield runtime / "devui"
     if (state := Path(os.environ.get("XDG_STATE_HOME", ""))).is_absolute():
         yield state / "devui"
-    with suppress(RuntimeError):  # no HOME, and a user whom the system does not know
+    with suppress(RuntimeError):  # no HOME, and the user isn't in the password database
         yield Path.home() / ".local" / "state" / "devui"
-    with suppress(OSError):  # no folder for temporary files, either
+    with suppress(OSError):  # no folder for temporary files either
         if sys.platform != "win32":
             yield Path(tempfile.gettempdir()) / f"devui-{os.geteuid()}"
 
 
 def _prepare(place: Path) -> None:
-    """Make the folder. Raises OSError if it cannot be made or is somebody else's."""
+    """Create the folder; raise OSError if that fails or it belongs to somebody else."""
     place.mkdir(PRIVATE_FOLDER, parents=True, exist_ok=True)
     if not _is_ours(place):
         raise PermissionError(f"{place} is not a folder of this user")
@@ -91,7 +94,7 @@ def _is_ours(place: Path) -> bool:
 
 
 def _sweep(place: Path) -> None:
-    """Take away what servers left that were killed; another machine may share the folder."""
+    """Delete the keys of killed servers, but only of this machine: others may share the folder."""
     for file in place.glob("*.json"):
         entry = _entry(file)
         if entry.get("host") == platform.node() and not exists(entry["pid"]):
@@ -99,7 +102,7 @@ def _sweep(place: Path) -> None:
 
 
 def _entry(file: Path) -> dict[str, Any]:
-    """What a file of ours says; nothing of one that cannot be read."""
+    """Return the content of a key file; an empty dict if it can't be read."""
     try:
         entry = json.loads(file.read_text(encoding="utf-8"))
         return {"pid": int(entry["pid"]), "host": str(entry["host"]), "key": str(entry["key"])}

@@ -1,4 +1,4 @@
-"""What one server is started with."""
+"""The settings that a server is started with."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
@@ -13,34 +13,37 @@ DEFAULT_DATA_DIR = Path(".devui")
 
 _LAST_PORT = 65_535
 _LOOPBACK = {"0.0.0.0": "127.0.0.1", "::": "::1"}  # noqa: S104
-"""What stands for an address that means every interface."""
+"""The loopback address to use in URLs for each wildcard address."""
 
 
 class WrongLimit(ValueError):
-    """What was given is no limit."""
+    """A limit has an unknown name or an invalid number."""
 
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """How much a run may do before it is ended, and how many may go on at once (R34).
+    """How much a run may do before it is stopped, and how many may be active at once (R34).
 
-    They are there for the agent that never ends while nobody looks: far above what a run does that
-    somebody follows.
+    The defaults guard against an unattended agent that never ends. They are far above what a run
+    does while somebody watches it.
     """
 
     runs: int = 64
-    """Runs that go on at once; the others are of one run."""
+    """Active runs. All other limits apply to a single run."""
     events: int = 20_000
     calls: int = 5_000
-    """Calls of tools."""
+    """Tool calls."""
     megabytes: int = 1_000
-    """Of its events, as JSON."""
+    """The size of its events, as JSON."""
     seconds: int = 24 * 60 * 60
-    """At work: the time for which the debugger held it does not count."""
+    """How long it may run, not counting the time when the debugger holds it."""
 
     @classmethod
     def read(cls, entries: Iterable[str]) -> Self:
-        """The defaults with what is given, each `name=number`. Raises WrongLimit."""
+        """Return the defaults, overridden by entries of the form `name=number`.
+
+        Raises WrongLimit if an entry is invalid.
+        """
         limits = cls()
         names = [each.name for each in fields(cls)]
         for text in entries:
@@ -55,39 +58,42 @@ class Limits:
 
 @dataclass(frozen=True, slots=True)
 class WorkerLimits:
-    """How long the processes of apps are kept while nothing runs in them, and how many."""
+    """Limits on the number of workers, and on how long idle ones are kept."""
 
     idle_minutes: float = 30.0
-    """Without a use; 0 keeps them for good."""
+    """How long an unused worker is kept; 0 keeps it forever."""
     most: int = 16
-    """Alive at once. More may be needed while runs are under way in all of them."""
+    """How many are kept alive at once; exceeded while all of them are executing runs."""
     spare: bool = True
-    """Whether one waits for the next app."""
+    """Whether to keep a spare worker ready for the next app."""
 
 
 HOSTED_WORKERS = WorkerLimits(idle_minutes=0, most=1_000)
-"""A worker there costs no process, and the agent goes on existing without one."""
+"""Keeps the workers of hosted apps: they cost no process, and stopping one frees no agent."""
 
 
 class WrongDebugPort(ValueError):
-    """What was given names no port for one app."""
+    """A debug port is invalid or doesn't name one app."""
 
 
 class NoDebugger(Exception):
-    """The Python that agents run in lacks debugpy."""
+    """The agents' Python lacks debugpy."""
 
 
 @dataclass(frozen=True, slots=True)
 class DebugPorts:
-    """Where the workers of apps listen for an editor's debugger (debugpy), on 127.0.0.1."""
+    """The ports on 127.0.0.1 where workers listen for an editor's debugger (debugpy)."""
 
     by_app: Mapping[str, int] = field(default_factory=dict)
     wait: bool = False
-    """Whether such a worker imports its app only once a client is attached."""
+    """Whether these workers import their app only once a client is attached."""
 
     @classmethod
     def read(cls, entries: Iterable[str], apps: Sequence[str], *, wait: bool) -> Self:
-        """Each entry is `PORT`, for the only app there is, or `APP=PORT`. Raises WrongDebugPort."""
+        """Parse entries of the form `APP=PORT`, or `PORT` if there is only one app.
+
+        Raises WrongDebugPort if an entry is invalid.
+        """
         ports: dict[str, int] = {}
         for text in entries:
             name, _, number = text.rpartition("=")
@@ -109,51 +115,51 @@ class DebugPorts:
 
 @dataclass(frozen=True, slots=True)
 class Hosted:
-    """Apps that exist as objects of another process, which runs them.
+    """Apps that are objects of another process, which runs them.
 
     (`devui.serve`, `devui --in-process`)
     """
 
     apps: tuple[str, ...]
     control: int
-    """The descriptor of the socket to that process."""
+    """The file descriptor of the socket to that process."""
     pid: int
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Settings:
-    """The choices of the command line, checked."""
+    """The validated options of a server."""
 
     agents: Path
-    """The folder of the apps, or one app's own folder."""
+    """The folder of the apps, or the folder of one app."""
     data_dir: Path = DEFAULT_DATA_DIR
     host: str = DEFAULT_HOST
     port: int = DEFAULT_PORT
-    """The port that is bound, never 0."""
+    """The bound port, never 0."""
     auth: bool = True
-    """Whether a sign-in is needed; only a loopback address may go without."""
+    """Whether to require a sign-in; optional only on loopback addresses."""
     limits: Limits = Limits()
     engine: EngineChoice = "auto"
-    """What runs the apps for which nobody has chosen an engine."""
+    """The engine of apps for which nobody has chosen one."""
     python: Path | None = None
-    """The interpreter of the workers, or the folder of its environment; None for this one."""
+    """The workers' interpreter, or the folder of its environment; None for this one."""
     workers: WorkerLimits = WorkerLimits()
     create_sessions: bool = False
-    """Whether a run of ADK's REST API makes the session that it names, if there is none."""
+    """Whether a run started through ADK's REST API creates its session if it doesn't exist."""
     environment: Mapping[str, str] = field(default_factory=dict)
-    """More variables for the processes of the apps; empty ones are left out."""
+    """Environment variables to add for the workers; empty ones are skipped."""
     allow_origins: tuple[str, ...] = ()
     """Origins whose pages may call the API, as `Origins.read` takes them."""
     adk_web: Path | None = None
-    """The folder of google-adk's front end, which is served beside the pages; None for none."""
+    """The folder of google-adk's front end, if it is served, too."""
     pages: bool = True
-    """Whether there are pages beside the APIs."""
+    """Whether to serve pages in addition to the APIs."""
     debug: DebugPorts = DebugPorts()
     hosted: Hosted | None = None
-    """The apps to serve instead of those in the folder; None for the folder's."""
+    """The apps to serve instead of those in the folder, if another process runs them."""
 
     @property
     def url(self) -> str:
-        """Where this machine reaches the server: `http://127.0.0.1:8000`, without a slash."""
+        """The server's URL on this machine: `http://127.0.0.1:8000`, without a slash."""
         host = _LOOPBACK.get(self.host, self.host)
         return f"http://{f'[{host}]' if ':' in host else host}:{self.port}"

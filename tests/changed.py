@@ -1,6 +1,6 @@
-"""What `pytest --fast` runs: the tests that what is changed here can have broken, without the rest.
+"""Selects what `pytest --fast` runs: the tests that the current changes may break.
 
-Changed is what differs from the commit where the branch left `main`, files new to git included.
+A change is any difference from the commit where the branch left `main`, including files new to git.
 Without git, everything counts as changed.
 """
 
@@ -18,41 +18,41 @@ NEIGHBOURS = {
     "worker": ("worker", "wire"),
     "web": ("web",),
 }
-"""The folders of quick tests that a package of devui concerns: its own, and who stands on it."""
+"""The folders whose quick tests cover a package of devui: its own, and those built on it."""
 
 SMOKE = ("tests/api/test_run.py",)
-"""A whole run through the real server, for any change of devui."""
+"""A whole run through the real server, for any change in devui."""
 
 PAGE_SMOKE = ("tests/browser/test_conversation.py",)
-"""A conversation in a browser, for any change of what pages are made of."""
+"""A conversation in a browser, for any change of templates or static files."""
 
 LEFT_OUT = ("slow", "browser", "differential")
-"""Marks of tests that run only if their file is changed or named for what is."""
+"""Marks of tests that run only if their file has changed or is named after what has changed."""
 
 
 @dataclass(frozen=True, slots=True)
 class Selection:
-    """The files of tests that changed paths call for."""
+    """The test files that changed paths call for."""
 
     folders: frozenset[str]
-    """Names of folders below tests/ whose quick tests run."""
+    """The folders below tests/ whose quick tests run."""
     names: frozenset[str]
-    """Names of features and modules: the test files called so run."""
+    """The stems, in the singular, of test files named after changed features and modules."""
     files: frozenset[str]
-    """Paths of test files that run whatever their name is."""
+    """The paths of test files that run whatever their names."""
 
     def has_file(self, path: str) -> bool:
-        """Whether a test file runs, whole or but for its slow tests."""
+        """Return whether a test file runs, with or without its slow tests."""
         parts = PurePosixPath(path).parts
         return len(parts) == 2 or parts[1] in self.folders or self.wants_all_of(path)
 
     def wants_all_of(self, path: str) -> bool:
-        """Whether the slow tests of a file run, too."""
+        """Return whether the slow tests of a file run, too."""
         return path in self.files or _singular(PurePosixPath(path).stem) in self.names
 
 
 def selection(changed: list[str] | None) -> Selection:
-    """What paths relative to the project call for; None where nobody can tell what is changed."""
+    """Return the tests for paths relative to the project; None if the changes are unknown."""
     if changed is None:
         every = {name for names in NEIGHBOURS.values() for name in names}
         return Selection(frozenset(every), frozenset(), frozenset(SMOKE))
@@ -73,7 +73,7 @@ def selection(changed: list[str] | None) -> Selection:
 
 
 def _test_names(path: PurePosixPath) -> set[str]:
-    """What test files of a changed module, or of the feature whose folder it is in, are called."""
+    """Return the stems of test files for a changed module and for the features of its folders."""
     return {f"test_{_singular(part)}" for part in (*path.parts[1:-1], path.stem)}
 
 
@@ -82,7 +82,7 @@ def _singular(name: str) -> str:
 
 
 def changed_paths(root: Path = ROOT) -> list[str] | None:
-    """What git says is changed, relative to the project; None without git."""
+    """Return the changed paths according to git, relative to the project; None without git."""
     base = _git(root, "merge-base", "HEAD", "main") or ["HEAD"]
     changed = _git(root, "diff", "--name-only", base[0])
     new = _git(root, "ls-files", "--others", "--exclude-standard")
@@ -90,7 +90,7 @@ def changed_paths(root: Path = ROOT) -> list[str] | None:
 
 
 def _git(root: Path, *arguments: str) -> list[str] | None:
-    """The lines of an answer; None if there is no git, or it has none."""
+    """Return the lines of git's output; None without git, or if git fails."""
     try:
         done = subprocess.run(
             ["git", "-C", root, *arguments], capture_output=True, text=True, check=False

@@ -1,4 +1,4 @@
-"""What holds for every test: no network, no deadline that a busy machine would miss."""
+"""Rules for every test: no network, and no deadline that a busy machine would miss."""
 
 import gc
 import hashlib
@@ -20,18 +20,18 @@ SAMPLES = ROOT / "agents"
 LOOPBACK = ("127.", "::1", "localhost", "0.0.0.0")
 
 
-# Modules and collected tests are no garbage. To look through them again and again, as Python does
-# by default, takes an eighth of the CPU time of tests that run in this process.
+# Modules and collected tests are never garbage. Scanning them again and again, as Python does by
+# default, takes an eighth of the CPU time of tests that run in this process.
 gc.set_threshold(20_000, 20, 1000)
 
 
 def pytest_collection_finish() -> None:
-    """Leave what is there by now out of collections."""
+    """Exclude everything that exists by now from garbage collection."""
     gc.freeze()
 
 
 def refuse_network(event: str, args: tuple[Any, ...]) -> None:
-    """Let no test of this process reach another machine (child processes are not watched)."""
+    """Keep tests from reaching another machine; child processes aren't watched."""
     if event == "socket.connect":
         address = args[1]
         host = str(address[0]) if isinstance(address, tuple) else ""
@@ -47,7 +47,7 @@ sys.addaudithook(refuse_network)
 
 
 def samples() -> dict[str, str]:
-    """Every file of the sample agents, by what is in it; Python's own caches left out."""
+    """Return a hash of each file of the sample agents by path, without Python's caches."""
     return {
         str(path.relative_to(SAMPLES)): hashlib.sha256(path.read_bytes()).hexdigest()
         for path in SAMPLES.rglob("*")
@@ -57,7 +57,7 @@ def samples() -> dict[str, str]:
 
 @pytest.fixture(scope="session", autouse=True)
 def _no_server_writes_among_the_agents() -> Iterator[None]:
-    """Whatever the tests do to servers over the samples, these stay as they are (R33)."""
+    """The sample agents stay as they are, whatever tests do to servers on them (R33)."""
     before = samples()
     yield
     assert samples() == before, "the sample agents were changed while the tests ran"
@@ -74,7 +74,7 @@ def _keys_of_servers_are_not_among_those_of_the_user(
 
 @pytest.fixture(scope="session", autouse=True)
 def _one_certificate_is_enough(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
-    """HTTP clients read all of Mozilla's each time they are made, which no local server needs."""
+    """Each new HTTP client reads all of Mozilla's certificates, which no local server needs."""
     end = "-----END CERTIFICATE-----\n"
     first, _, _ = Path(certifi.where()).read_text(encoding="utf-8").partition(end)
     file = tmp_path_factory.mktemp("certificates") / "one.pem"
@@ -97,12 +97,12 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 @cache
 def chosen() -> Selection:
-    """What `--fast` runs."""
+    """Return what `--fast` runs."""
     return selection(changed_paths())
 
 
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
-    """Leave out, with `--fast`, the files that no change calls for."""
+    """Ignore, with `--fast`, the files that no change calls for."""
     if not config.getoption("--fast") or collection_path.suffix != ".py":
         return None
     path = collection_path.relative_to(ROOT).as_posix()
@@ -120,13 +120,15 @@ LONG = [
         "runtime/test_long_sessions",
     )
 ]
-"""Files that take longest. They begin first, so that no process is left alone with one. None of
-them drives a browser: asyncio's tests cannot follow Playwright's loop in one process."""
+"""The files that take longest. They start first, so that no process is left alone with one.
+
+None of them drives a browser: asyncio's tests can't follow Playwright's loop in one process.
+"""
 
 
 @pytest.hookimpl(trylast=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Begin with the longest files; leave out, with `--fast`, the tests that take long."""
+    """Run the longest files first, and deselect, with `--fast`, the tests that take long."""
     places = {path: place for place, path in enumerate(LONG)}
     names: dict[Path, str] = {}  # a file has many items, and paths take long to compute
 

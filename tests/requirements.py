@@ -1,7 +1,8 @@
-"""What devui has to hold to be trusted: every requirement that counts as a must, in one line.
+"""What devui must guarantee to be trusted: every mandatory requirement, in one line.
 
-A test that proves one carries `@pytest.mark.req("R07")`. What does not hold, or not wholly, stands
-in docs/guide/security.md with its reason; tests/test_requirements.py keeps the three together.
+A test that proves one carries `@pytest.mark.req("R07")`. Requirements that don't hold, or hold only
+partly, are in docs/guide/security.md with the reason; tests/test_requirements.py checks that the
+three agree.
 """
 
 import ast
@@ -82,7 +83,7 @@ _MARKED = re.compile(r"pytest\.mark\.req\(['\"](R\d\d)['\"]\)")
 
 @cache
 def proven() -> dict[str, list[str]]:
-    """For each id the tests and test modules that carry its marker."""
+    """Return, for each id, the tests and test modules that carry its marker."""
     proofs = defaultdict(list)
     for module in modules("tests"):
         for node in ast.walk(module.tree):

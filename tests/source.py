@@ -1,4 +1,4 @@
-"""The project's own source, read once: what the tests of its form look at."""
+"""The project's own source, read once, for the tests of its structure."""
 
 import ast
 from collections.abc import Iterator
@@ -11,26 +11,26 @@ ROOT = Path(__file__).resolve().parents[1]
 
 @dataclass(frozen=True, slots=True)
 class Function:
-    """A function or method, and where it stands."""
+    """A function or method, and its location."""
 
     module: "Module"
     name: str
-    """Its name within the module, as in `Journal.open`."""
+    """The qualified name within the module, as in `Journal.open`."""
     node: ast.FunctionDef | ast.AsyncFunctionDef
 
     @property
     def key(self) -> str:
-        """How an allow list names it: `devui/store/journal.py:Journal.open`."""
+        """Its key in an allow list: `devui/store/journal.py:Journal.open`."""
         return f"{self.module.path}:{self.name}"
 
     @property
     def place(self) -> str:
-        """Where it starts, as editors and terminals link it: `devui/store/journal.py:12`."""
+        """Its first line, as editors and terminals link it: `devui/store/journal.py:12`."""
         return self.module.place(self.node)
 
     @property
     def lines(self) -> int:
-        """How many lines it has without its docstring and decorators."""
+        """The number of its lines, without docstring and decorators."""
         total = (self.node.end_lineno or 0) - self.node.lineno + 1
         first = self.node.body[0]
         if ast.get_docstring(self.node, clean=False) is not None:
@@ -45,21 +45,21 @@ class Module:
     path: str
     """Relative to the project's folder, with forward slashes."""
     name: str
-    """What an import statement calls it."""
+    """Its name in import statements."""
     is_package: bool
     text: str
     tree: ast.Module
 
     def place(self, node: ast.AST) -> str:
-        """Where a node stands, as editors and terminals link it."""
+        """Return the line of a node, as editors and terminals link it."""
         return f"{self.path}:{getattr(node, 'lineno', 1)}"
 
     def functions(self) -> Iterator[Function]:
-        """Every function in it, methods and inner functions included."""
+        """Yield every function in the module, including methods and inner functions."""
         yield from _functions(self, self.tree, "")
 
     def enclosing(self, node: ast.AST) -> str:
-        """How an allow list names the innermost function around a node, or the module itself."""
+        """Return the allow-list key of the innermost function around a node, or of the module."""
         line = getattr(node, "lineno", 1)
         around = [f for f in self.functions() if f.node.lineno <= line <= (f.node.end_lineno or 0)]
         return max(around, key=lambda f: f.node.lineno).key if around else self.path
@@ -87,14 +87,14 @@ def _module(path: Path) -> Module:
 
 
 def modules(*folders: str) -> tuple[Module, ...]:
-    """Every Python file below these folders of the project."""
+    """Return every Python file below these folders of the project."""
     paths = [path for folder in folders for path in sorted((ROOT / folder).rglob("*.py"))]
     return tuple(map(_module, paths))
 
 
 @cache
 def texts(folder: str, suffix: str) -> tuple[tuple[str, str], ...]:
-    """The path and text of every file with this suffix below a folder; vendored files left out."""
+    """Return path and text of each file with this suffix below a folder, except vendored files."""
     paths = sorted((ROOT / folder).rglob(f"*{suffix}"))
     return tuple(
         (path.relative_to(ROOT).as_posix(), path.read_text(encoding="utf-8"))
@@ -104,5 +104,5 @@ def texts(folder: str, suffix: str) -> tuple[tuple[str, str], ...]:
 
 
 def line_of(text: str, offset: int) -> int:
-    """The number of the line that an offset falls on."""
+    """Return the number of the line that contains an offset."""
     return text.count("\n", 0, offset) + 1

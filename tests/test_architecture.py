@@ -1,7 +1,7 @@
-"""Arrows point one way: who may import whom, and what neither column may ever load.
+"""Dependencies point one way: who may import whom, and what each column must never load.
 
-docs/architecture.md draws the picture. Every import counts, also those that only type checkers see,
-except those of the floors in READS_TYPES.
+docs/architecture.md draws the picture. Every import counts, also those only for type checkers,
+except on the floors in READS_TYPES.
 """
 
 import ast
@@ -23,6 +23,7 @@ FLOORS: dict[str, set[str]] = {
     "address": set(),
     "keys": {"address"},
     "failures": set(),
+    "interpreter": set(),
     "client": {"address", "failures", "keys"},
     "mcp": {"devui", "client", "failures", "wire"},
     "wire": set(),
@@ -30,16 +31,17 @@ FLOORS: dict[str, set[str]] = {
     "store": {"address", "keys", "wire"},
     "runtime": set(),
     "worker": {"devui", "runtime", "wire"},
-    "testing": {"runtime", "wire", "worker"},
+    "testing": {"interpreter", "runtime", "wire", "worker"},
     "hosting": {"wire", "worker"},
-    "debugger": {"devui", "settings", "store", "wire"},
-    "web": {"devui", "settings", "debugger", "store", "wire"},
+    "debugger": {"devui", "interpreter", "settings", "store", "wire"},
+    "web": {"devui", "interpreter", "settings", "debugger", "store", "wire"},
     "cli": {
         "devui",
         "adk_options",
         "address",
         "client",
         "failures",
+        "interpreter",
         "keys",
         "settings",
         "web",
@@ -51,20 +53,23 @@ FLOORS: dict[str, set[str]] = {
     "runtime.cli": {
         "fast_api",
         "runtime",
-    },  # where google-adk has it, for a main.py: nobody here loads it
+    },  # where google-adk has it, for a user's main.py: nothing here loads it
     "__main__": {"cli"},
 }
-"""Which floors a floor may import besides itself (`devui`: the package itself, its version)."""
+"""The floors that a floor may import besides itself (`devui`: the package itself, its version)."""
 
 READS_TYPES = {"client", "mcp"}
-"""Floors that type checkers may show the types of the endpoints' arguments and answers; nothing of
-the server is loaded for that."""
+"""Floors that may import the types of the endpoints' arguments and answers for type checkers.
+
+Nothing of the server is loaded for that.
+"""
 
 SERVER_COLUMN = {
     "address",
     "adk_options",
     "client",
     "failures",
+    "interpreter",
     "keys",
     "mcp",
     "settings",
@@ -76,13 +81,13 @@ SERVER_COLUMN = {
     "fast_api",
     "__main__",
 }
-WORKER_COLUMN = {"wire", "runtime", "worker", "testing", "hosting"}
+WORKER_COLUMN = {"interpreter", "wire", "runtime", "worker", "testing", "hosting"}
 
 NEVER_IN_SERVER = ("google", "devui.runtime", "devui.worker")
-"""So that it starts in a fraction of a second, and so that no agent's code can hurt it."""
+"""So the server starts in a fraction of a second, and no agent's code can harm it."""
 
 NEVER_IN_WORKER = ("starlette", "uvicorn", "jinja2", "aiosqlite", "click", "watchfiles")
-"""So that it runs inside the interpreter of the agents' author, where these may be missing."""
+"""So the worker runs in the interpreter of the agents' author, where these may be missing."""
 
 OPTIONAL = (
     "devui.debugger.adk_imports.remote",
@@ -104,7 +109,7 @@ OPTIONAL = (
     "devui.worker.engines.adk",
     "devui.worker.telemetry_exporters",
 )
-"""Modules that need a package which may be missing or bring what it likes, and are loaded late."""
+"""Modules that are loaded late, as the package they need may be missing or import anything."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,7 +127,7 @@ class Import:
 
 
 def targets(module: Module, node: ast.Import | ast.ImportFrom, ours: set[str]) -> Iterator[str]:
-    """The modules that a statement names; `from package import module` names the module."""
+    """Yield the modules that a statement names; `from package import module` names the module."""
     if isinstance(node, ast.Import):
         yield from (alias.name for alias in node.names)
         return
@@ -137,7 +142,7 @@ def targets(module: Module, node: ast.Import | ast.ImportFrom, ours: set[str]) -
 
 
 def imports_of(module: Module, ours: set[str]) -> Iterator[Import]:
-    """Every import in a module, wherever it stands."""
+    """Yield every import in a module, at any level."""
     typing_only = {
         id(inner)
         for node in ast.walk(module.tree)
@@ -152,7 +157,7 @@ def imports_of(module: Module, ours: set[str]) -> Iterator[Import]:
 
 
 def floor_of(name: str) -> str:
-    """The floor of a module of ours, from its dotted name."""
+    """Return the floor of one of our modules, from its dotted name."""
     parts = name.split(".")
     if parts[1:3] == ["runtime", "cli"]:
         return "runtime.cli"
@@ -255,19 +260,19 @@ WHAT_ACTS = (
     "devui.web.render",
     "devui.web.services",
 )
-"""What reads the journal, or orders something."""
+"""Modules that read the journal or carry out commands."""
 
 DRAWN_FROM_VALUES = (
     "devui.web.panels.chat.content",
     "devui.web.panels.inspector.edits",
     "devui.web.panels.timeline.rows",
 )
-MOST_OF_ROWS = 37
-"""Modules that rows of the timeline are made with, beside the packages they are in."""
+MOST_OF_ROWS = 31
+"""The most modules that the timeline's rows may depend on, apart from the packages around them."""
 
 
 def test_parts_and_what_draws_them_need_nothing_that_acts() -> None:
-    """A template's values, and rows and messages, are made from values alone."""
+    """Template values, rows and messages are made from values alone."""
     graph: dict[str, set[str]] = {module.name: set() for module in modules("devui")}
     for edge in all_imports():
         graph[edge.module.name] |= {edge.target} & graph.keys()
@@ -280,7 +285,7 @@ def test_parts_and_what_draws_them_need_nothing_that_acts() -> None:
 
 
 def reached(graph: dict[str, set[str]], start: str) -> set[str]:
-    """All that a module imports, and what that imports."""
+    """Return all modules that a module imports, directly or indirectly."""
     seen: set[str] = set()
     waiting = [start]
     while waiting:
@@ -291,7 +296,7 @@ def reached(graph: dict[str, set[str]], start: str) -> set[str]:
 
 
 def rings(graph: dict[str, set[str]]) -> list[set[str]]:
-    """The sets of modules of which each leads to each other."""
+    """Return the sets of modules that all reach each other."""
     reach = {start: reached(graph, start) for start in graph}
     knots = [{each for each in reach[name] if name in reach[each]} for name in graph]
     return [knot for number, knot in enumerate(knots) if knot and knot not in knots[:number]]
@@ -309,11 +314,13 @@ TYPES_OF_ADK = {
     "devui.runtime.workflow.node_run",
 }
 """Public classes whose methods name each other: a context has an agent, which runs with a context.
-What they are made of stands below them, and reads them by a Protocol."""
+
+What they are made of is below them, and refers to them by a Protocol.
+"""
 
 
 def test_only_adks_base_types_know_each_other_by_their_types() -> None:
-    """The one ring that is left when imports for type checkers count, too."""
+    """The only ring that remains when imports for type checkers count, too."""
     ours = {module.name for module in modules("devui") if floor_of(module.name) == "runtime"}
     graph: dict[str, set[str]] = {name: set() for name in ours}
     for edge in all_imports():
@@ -337,7 +344,7 @@ def test_importing_a_column_loads_nothing_of_the_other_and_does_nothing(
     )
     code = (
         "import importlib, sys\n"
-        "sys.modules['httpx'] = None\n"  # google-genai takes it where it is; it brings click
+        "sys.modules['httpx'] = None\n"  # google-genai uses it if installed; it brings click
         f"for name in {names!r}: importlib.import_module(name)\n"
         f"never = {never!r}\n"
         "print(sorted(m for m in sys.modules for n in never if m == n or m.startswith(n + '.')))"

@@ -1,4 +1,4 @@
-"""How large a piece may be. What outgrows its budget is two things: name them both.
+"""How large a piece may be. What outgrows its budget is usually two things: name them both.
 
 Where a budget would make code worse, tests/allowed.py says where and why.
 """
@@ -22,18 +22,18 @@ FILE_LINES = [("templates", ".html", 80), ("static", ".css", 250), ("static", ".
 LOOPS = (ast.For, ast.AsyncFor, ast.While)
 BRANCHES = (ast.If, *LOOPS, ast.ExceptHandler, ast.match_case)
 BLOCKS = (ast.If, *LOOPS, ast.Try, ast.Match)
-"""`with` is no block here: it decides nothing, and closing what was opened must cost nothing."""
+"""`with` doesn't count as a block: it decides nothing, and closing things must cost nothing."""
 INNER = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
 
 
 def complexity(node: ast.AST) -> int:
-    """Ways through a function: its branches, those of inner functions left out, plus one."""
+    """Count the branches of a function, without those of inner functions, plus one."""
     inner = [child for child in ast.iter_child_nodes(node) if not isinstance(child, INNER)]
     return 1 + sum(complexity(child) - 1 + isinstance(child, BRANCHES) for child in inner)
 
 
 def nesting(node: ast.AST, *, is_elif: bool = False) -> int:
-    """The deepest chain of blocks in a function; `elif` goes no deeper than its `if`."""
+    """Return the deepest chain of blocks in a function; `elif` is as deep as its `if`."""
     deepest = 0
     for child in ast.iter_child_nodes(node):
         if isinstance(child, INNER):
@@ -44,7 +44,7 @@ def nesting(node: ast.AST, *, is_elif: bool = False) -> int:
 
 
 def positional(node: ast.FunctionDef | ast.AsyncFunctionDef) -> int:
-    """How many arguments a caller may pass without naming them; `self` and `cls` do not count."""
+    """Count the arguments that may be passed without a name, except `self` and `cls`."""
     names = [argument.arg for argument in (*node.args.posonlyargs, *node.args.args)]
     return len(names) - (names[:1] in (["self"], ["cls"]))
 
@@ -94,7 +94,7 @@ def test_functions_nest_little() -> None:
 
 
 def is_public(function: Function) -> bool:
-    """Whether others call it; what click decorates is called by click, and by name."""
+    """Return whether others call it; what click decorates is called by click, and by name."""
     decorators = map(ast.unparse, function.node.decorator_list)
     is_private = any(part.startswith("_") for part in function.name.split("."))
     return not is_private and not any(text.startswith("click.") for text in decorators)

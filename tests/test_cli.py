@@ -31,7 +31,7 @@ def server(tmp_path):
         yield server
 
 
-def test_the_version_is_told(tmp_path):
+def test_the_version_is_printed(tmp_path):
     assert __version__ in devui("--version", cwd=tmp_path).stdout
 
 
@@ -39,7 +39,7 @@ def test_help_has_examples(tmp_path):
     assert "devui agents/travel" in devui("--help", cwd=tmp_path).stdout
 
 
-def test_a_table_of_prices_that_is_none_is_told_at_once(tmp_path):
+def test_an_invalid_price_table_is_reported_at_the_start(tmp_path):
     (tmp_path / "prices.json").write_text('{"models": [{"name": "m", "input": 1}]}')
     done = devui(".", "--no-browser", "--port", "0", cwd=tmp_path)
     assert done.returncode == 1
@@ -60,7 +60,7 @@ def test_the_printed_link_signs_a_browser_in_once(server):
 
 
 @pytest.mark.req("R07")
-def test_nothing_is_told_without_a_sign_in(server):
+def test_nothing_is_disclosed_without_a_sign_in(server):
     page = httpx2.get(server.url, headers={"Accept": "text/html"})
     assert page.status_code == 401
     assert "travel" not in page.text
@@ -68,7 +68,7 @@ def test_nothing_is_told_without_a_sign_in(server):
 
 
 @pytest.mark.req("R67")
-def test_what_failed_to_sign_in_is_counted_and_told(server):
+def test_failed_sign_ins_are_counted_and_reported(server):
     browser = {"Accept": "text/html", "Sec-Fetch-Site": "none"}
     browser |= {"Sec-Fetch-Mode": "navigate", "Sec-Fetch-Dest": "document"}
     form = {"Origin": server.url, "Sec-Fetch-Site": "same-origin"}
@@ -85,7 +85,7 @@ def test_what_failed_to_sign_in_is_counted_and_told(server):
             "Once: a sign-in with a wrong token. None of these requests had an effect." in notices
         )
         assert "not signed in" not in notices
-        quiet = page.split('class="kept', 1)[1].split("</p>", 1)[0]
+        quiet = page.split('class="refused', 1)[1].split("</p>", 1)[0]
         assert "2 requests from browsers that weren" in quiet
         assert "2 requests with a sign-in link that was already used or has expired" in quiet
 
@@ -106,7 +106,7 @@ LOOPBACK = {"0100007F", "0" * 24 + "01000000"}
 
 
 def listening(server: Server) -> set[str]:
-    """The addresses on which somebody listens at the server's port."""
+    """Return the addresses that have a listener on the server's port."""
     ports = [
         line.split()[1]
         for table in ("tcp", "tcp6")
@@ -117,7 +117,7 @@ def listening(server: Server) -> set[str]:
 
 
 @pytest.mark.req("R01")
-def test_a_server_listens_on_loopback_alone(server):
+def test_a_server_listens_on_loopback_only(server):
     assert listening(server)
     assert listening(server) <= LOOPBACK
 
@@ -136,7 +136,7 @@ def test_a_server_listens_on_loopback_alone(server):
         ([__file__], {}, "is not a folder, nor the agent.py or root_agent.yaml of an app"),
     ],
 )
-def test_what_cannot_be_served_is_refused_in_one_line(tmp_path, arguments, env, words):
+def test_an_invalid_host_token_or_folder_is_refused_in_one_line(tmp_path, arguments, env, words):
     done = devui(*arguments, "--no-browser", cwd=tmp_path, **env)
     assert done.returncode != 0
     assert words in done.stderr
@@ -161,11 +161,11 @@ for host, token, flag in itertools.product(sys.argv[1:], tokens, flags):
         told.append([host, done.exit_code, done.output])
 print(json.dumps([told, bound]))
 """
-"""Asks for every host without what it needs, and tells what came of it and what was bound."""
+"""Tries every host without what it requires, and prints the outcomes and what was bound."""
 
 
 @pytest.mark.req("R01")
-def test_before_a_wide_host_is_refused_nothing_listens(tmp_path):
+def test_nothing_listens_before_a_public_host_is_refused(tmp_path):
     hosts = ["0.0.0.0", "::", "192.0.2.7", "box.example", "0", "127.1"]
     command = [sys.executable, "-c", BINDS, *hosts]
     done = subprocess.run(command, capture_output=True, text=True, cwd=tmp_path, check=True)
@@ -186,14 +186,14 @@ def test_before_a_wide_host_is_refused_nothing_listens(tmp_path):
         (["--allow_origins", "regex:("], ["regex:( is not a valid regular expression"]),
     ],
 )
-def test_what_other_pages_need_is_checked_before_the_start(tmp_path, arguments, words):
+def test_options_for_other_front_ends_are_checked_before_the_start(tmp_path, arguments, words):
     done = devui(str(SAMPLES), *arguments, "--no-browser", cwd=tmp_path)
     assert done.returncode == 1
     for word in words:
         assert word in done.stderr
 
 
-def test_what_is_not_given_is_the_safe_choice():
+def test_the_defaults_are_the_safe_choices():
     defaults = web.command.make_context("web", []).params
     safe = {"host": "127.0.0.1", "allow_remote": False, "no_auth": False}
     assert {name: defaults[name] for name in safe} == safe
@@ -205,7 +205,7 @@ def test_what_is_not_given_is_the_safe_choice():
 
 @pytest.mark.req("R01")
 @pytest.mark.req("R07")
-def test_an_empty_choice_is_the_default_and_never_off(tmp_path):
+def test_an_empty_option_means_the_default_and_never_off(tmp_path):
     server = Server(SAMPLES, tmp_path / "data", "--host", "")
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("tests.kit.server.TOKEN", "")
@@ -218,13 +218,13 @@ def test_an_empty_choice_is_the_default_and_never_off(tmp_path):
         server.stop()
 
 
-def test_a_port_that_was_asked_for_and_is_taken_is_an_error(tmp_path, server):
+def test_a_requested_port_that_is_taken_is_an_error(tmp_path, server):
     done = devui(str(SAMPLES), "--port", str(server.port), "--no-browser", cwd=tmp_path)
     assert done.returncode != 0
     assert f"cannot listen on 127.0.0.1:{server.port}" in done.stderr
 
 
-def test_the_next_free_port_is_taken_when_none_was_asked_for(tmp_path):
+def test_the_next_free_port_is_used_if_none_was_requested(tmp_path):
     with default_port_taken() as busy_port:
         server = Server(SAMPLES, tmp_path / "data")
         server.port = None
@@ -242,12 +242,12 @@ def test_a_data_folder_serves_one_server_at_a_time(tmp_path, server):
 
 
 @pytest.mark.req("R41")
-def test_a_server_that_cannot_begin_for_a_lock_says_so_in_a_line(tmp_path):
+def test_a_server_that_cannot_start_because_of_a_lock_says_so_in_one_line(tmp_path):
     data = tmp_path / "data"
     with running(SAMPLES, data):
         pass
     with closing(sqlite3.connect(data / "journal.db", isolation_level=None)) as other:
-        other.execute("PRAGMA user_version = 20")  # such a one is brought up to date first
+        other.execute("PRAGMA user_version = 20")  # an old version, which is migrated first
         other.execute("BEGIN IMMEDIATE")
         done = devui(str(SAMPLES), "--no-browser", "--data-dir", str(data), cwd=tmp_path)
     assert done.returncode == 1
@@ -256,7 +256,7 @@ def test_a_server_that_cannot_begin_for_a_lock_says_so_in_a_line(tmp_path):
 
 
 @pytest.mark.req("R10")
-def test_the_data_folder_says_where_its_server_is_until_that_ends(tmp_path):
+def test_the_data_folder_says_where_its_server_is_until_it_stops(tmp_path):
     server = Server(SAMPLES, tmp_path / "data").start()
     file = server.data / "server.json"
     assert stat.S_IMODE(file.stat().st_mode) == 0o600
@@ -286,7 +286,7 @@ def test_a_server_without_a_sign_in_keeps_no_key(tmp_path):
         (["--data-dir", "/proc/nope"], "cannot be used"),
     ],
 )
-def test_what_cannot_be_is_said_in_a_line(tmp_path, options, said):
+def test_an_unusable_option_is_reported_without_a_traceback(tmp_path, options, said):
     done = devui(
         str(SAMPLES), "--no-browser", "--port", "0", *options, cwd=tmp_path, DEVUI_TOKEN=TOKEN
     )
@@ -295,14 +295,14 @@ def test_what_cannot_be_is_said_in_a_line(tmp_path, options, said):
     assert "Traceback" not in done.stderr
 
 
-def test_an_address_that_is_not_here_is_not_taken_for_a_taken_port(tmp_path):
+def test_an_unavailable_address_is_not_mistaken_for_a_taken_port(tmp_path):
     options = ["--no-browser", "--host", "203.0.113.5", "--allow-remote"]
     done = devui(str(SAMPLES), *options, cwd=tmp_path, DEVUI_TOKEN=TOKEN)
     assert "cannot listen on 203.0.113.5:8000" in done.stderr
     assert "--host" in done.stderr
 
 
-def test_a_token_that_was_drawn_is_printed_for_scripts(tmp_path):
+def test_a_generated_token_is_printed_for_scripts(tmp_path):
     command = [sys.executable, "-m", "devui", str(SAMPLES), "--no-browser", "--port", "0"]
     env = {k: v for k, v in os.environ.items() if k != "DEVUI_TOKEN"}
     with subprocess.Popen(

@@ -1,4 +1,4 @@
-"""The documentation says what is true: every route, every option, every link, every example."""
+"""The documentation is true: every route, every option, every link, every example."""
 
 import re
 import tomllib
@@ -28,7 +28,7 @@ def relative(path: Path) -> str:
 
 
 def blocks(path: Path, *languages: str) -> Iterator[tuple[int, str]]:
-    """The line and text of every fenced block in one of these languages."""
+    """Yield the line and text of every fenced block in one of these languages."""
     text = path.read_text(encoding="utf-8")
     for fence in FENCE.finditer(text):
         if fence[1] in languages:
@@ -40,7 +40,7 @@ def test_the_readme_fits_on_two_screens() -> None:
     assert lines <= 120, f"README.md has {lines} lines; move the rest to docs/guide"
 
 
-def test_the_readme_begins_with_the_two_scripts() -> None:
+def test_the_readme_starts_with_the_two_scripts() -> None:
     commands = [
         line.removeprefix("$ ")
         for _, block in blocks(README, "sh", "bash", "console", "shell")
@@ -73,14 +73,14 @@ def test_python_examples_compile(path: Path) -> None:
 
 
 def anchors(path: Path) -> set[str]:
-    """The anchors that the headings of a page get."""
+    """Return the anchors of a page's headings."""
     text = FENCE.sub("", path.read_text(encoding="utf-8"))
     headings = re.findall(r"^#+ (.+)$", text, re.MULTILINE)
     return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
 
 
 @pytest.mark.parametrize("path", PAGES, ids=relative)
-def test_relative_links_lead_somewhere(path: Path) -> None:
+def test_relative_links_resolve(path: Path) -> None:
     text = FENCE.sub(lambda fence: "\n" * fence[0].count("\n"), path.read_text(encoding="utf-8"))
     dead = []
     for link in re.finditer(r"\]\(([^)\s]+)\)|\b(?:src|href)=\"([^\"]+)\"", text):
@@ -95,7 +95,7 @@ def test_relative_links_lead_somewhere(path: Path) -> None:
     assert not dead, "\n" + "\n".join(dead)
 
 
-def test_the_glossary_names_what_the_code_has() -> None:
+def test_the_glossary_names_existing_code() -> None:
     page = (ROOT / "docs" / "glossary.md").read_text(encoding="utf-8")
     places = re.findall(r"`([a-z_]+/[\w/]*(?:\.py)?)(?:: (\w+))?`", page)
     assert len(places) > 40
@@ -116,7 +116,7 @@ def test_the_glossary_names_what_the_code_has() -> None:
 
 
 def endpoints(table: list[BaseRoute], prefix: str = "") -> Iterator[str]:
-    """`METHOD /path` of every route, with the types of its parameters left out."""
+    """Yield `METHOD /path` of every route, without the types of its parameters."""
     for route in table:
         if isinstance(route, Mount):
             inner = list(route.routes or [])
@@ -145,7 +145,7 @@ def test_every_extra_is_explained() -> None:
 
 
 def options(command: click.Command) -> Iterator[str]:
-    """The long names of a command's options, those of its subcommands included."""
+    """Yield the long names of a command's options, including those of its subcommands."""
     for parameter in command.params:
         if isinstance(parameter, click.Option) and not parameter.hidden:
             yield from (name for name in parameter.opts if name.startswith("--"))
@@ -164,7 +164,7 @@ def test_every_option_is_documented() -> None:
     assert missing == set(), "name these in README.md or docs/guide"
 
 
-def test_the_changelog_knows_this_version() -> None:
+def test_the_changelog_has_an_entry_for_this_version() -> None:
     changelog = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
     heading = rf"^## \[?{re.escape(devui.__version__)}\]?\b"
     assert re.search(heading, changelog, re.MULTILINE), f"no entry for {devui.__version__}"

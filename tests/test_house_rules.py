@@ -1,4 +1,4 @@
-"""What our source never does, and the few reviewed places that may (tests/allowed.py)."""
+"""What our source never does, except in the few reviewed places in tests/allowed.py."""
 
 import ast
 import io
@@ -34,7 +34,7 @@ SQL_CALLS = {"execute", "executemany", "executescript", "fetch"}
 
 
 def name_of(node: ast.AST) -> str:
-    """The last word of a name or attribute, or nothing."""
+    """Return the last part of a name or attribute, or an empty string."""
     if isinstance(node, ast.Attribute):
         return node.attr
     return node.id if isinstance(node, ast.Name) else ""
@@ -51,7 +51,7 @@ def comments(module: Module) -> Iterator[tuple[int, str]]:
 
 
 def passes_on(handler: ast.ExceptHandler) -> bool:
-    """Whether a handler only tidies up and raises the same exception again."""
+    """Return whether a handler only cleans up and raises the same exception again."""
     last = handler.body[-1]
     return isinstance(last, ast.Raise) and last.exc is None
 
@@ -87,7 +87,7 @@ def test_silenced_type_checks_name_the_check_and_the_reason() -> None:
     wrong = []
     for module in modules("devui", "tests", "agents", "benchmarks"):
         if not silencing.search(module.text):
-            continue  # to find the comments of all files takes seconds
+            continue  # finding the comments of all files takes seconds
         texts = dict(comments(module))
         for line, text in texts.items():
             match = explained.search(text)
@@ -130,14 +130,14 @@ def test_the_server_inflates_nothing() -> None:
 
 
 def imported(node: ast.Import | ast.ImportFrom) -> list[str]:
-    """The names of the modules that a statement imports from."""
+    """Return the names of the modules that a statement imports from."""
     if isinstance(node, ast.ImportFrom):
         return [node.module or ""]
     return [alias.name for alias in node.names]
 
 
 def writes_files(call: ast.Call) -> bool:
-    """Whether a call makes, changes or removes a file."""
+    """Return whether a call creates, changes or removes a file."""
     name = name_of(call.func)
     if name == "open":
         arguments = [
@@ -162,12 +162,12 @@ def test_the_web_and_the_debugger_write_no_files() -> None:
 
 
 def is_constant(node: ast.AST) -> bool:
-    """Whether an expression is a literal or the name of a constant (written in capitals)."""
+    """Return whether an expression is a literal or the name of a constant (in capitals)."""
     return isinstance(node, ast.Constant) or bool(re.fullmatch(r"_?[A-Z][A-Z0-9_]*", name_of(node)))
 
 
 def is_built(node: ast.AST, built_names: set[str]) -> bool:
-    """Whether an expression is a text put together at run time, from more than constants."""
+    """Return whether an expression is text built at run time from more than constants."""
     if isinstance(node, ast.JoinedStr):
         values = [part.value for part in node.values if isinstance(part, ast.FormattedValue)]
         return not all(map(is_constant, values))
@@ -206,14 +206,16 @@ def test_the_package_never_sleeps_in_a_loop() -> None:
         for call in ast.walk(loop)
         if isinstance(call, ast.Call)
         and ast.unparse(call.func) in {"time.sleep", "asyncio.sleep"}
-        and ast.unparse(call.args[0]) != "0"  # which only gives way
+        and ast.unparse(call.args[0]) != "0"  # which only yields to others
     }
     settle(findings, allowed.SLEEPS, "wait for an event instead of polling")
 
 
 def names_of_values(module: Module) -> Iterator[tuple[ast.AST, str]]:
-    """The names of functions and classes, their arguments and variables, but not of fields, which
-    may be those of a JSON object."""
+    """Yield the names of functions, classes, arguments and variables.
+
+    Fields are left out, as they may be those of a JSON object.
+    """
     classes = (node for node in ast.walk(module.tree) if isinstance(node, ast.ClassDef))
     fields = {inner.target for each in classes for inner in each.body if is_field(inner)}
     for node in ast.walk(module.tree):

@@ -1,4 +1,4 @@
-"""What people install works: checkout -> sdist -> wheel -> an empty environment, elsewhere."""
+"""What people install works: from the checkout to sdist, wheel, and an empty environment."""
 
 import re
 import shutil
@@ -22,7 +22,7 @@ pytestmark = pytest.mark.slow
 
 
 def run(*command: str | Path, cwd: Path) -> str:
-    """Run a command to its end; a failure shows what it printed."""
+    """Run a command to its end; fail with its output if it fails."""
     done = subprocess.run(
         [str(word) for word in command], cwd=cwd, capture_output=True, text=True, check=False
     )
@@ -32,7 +32,7 @@ def run(*command: str | Path, cwd: Path) -> str:
 
 @pytest.fixture(scope="module")
 def distributions(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
-    """The sdist, and the wheel that was built from the sdist."""
+    """The sdist, and the wheel built from it."""
     out = tmp_path_factory.mktemp("dist")
     run(sys.executable, "-m", "build", "--no-isolation", "--outdir", out, ROOT, cwd=out)
     (sdist,) = out.glob("*.tar.gz")
@@ -42,7 +42,7 @@ def distributions(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]
 
 @pytest.fixture(scope="module")
 def installed(distributions: tuple[Path, Path], tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The `devui` command of an environment that holds the wheel and nothing else of ours."""
+    """The `devui` command of an environment that has the wheel and nothing else of ours."""
     home = tmp_path_factory.mktemp("environment")
     venv.create(home, with_pip=False)
     python = home / "bin" / "python"
@@ -54,7 +54,7 @@ def installed(distributions: tuple[Path, Path], tmp_path_factory: pytest.TempPat
 
 @pytest.fixture
 def link(installed: Path, tmp_path: Path) -> Iterator[str]:
-    """The address that a `devui` started in another directory prints."""
+    """The address that a `devui` prints when started in another directory."""
     shutil.copytree(ROOT / "agents" / "field_state", tmp_path / "mine" / "field_state")
     command = [installed, "mine", "--no-browser", "--no-auth", "--port", "0"]
     with subprocess.Popen(
@@ -122,5 +122,5 @@ def test_an_installed_devui_serves_its_pages_from_another_directory(link: str) -
     assert "{" in text
 
 
-def test_the_installed_command_knows_its_version(installed: Path, tmp_path: Path) -> None:
+def test_the_installed_command_prints_its_version(installed: Path, tmp_path: Path) -> None:
     assert devui.__version__ in run(installed, "--version", cwd=tmp_path)

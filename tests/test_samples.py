@@ -24,7 +24,7 @@ USER = "ada"
 
 
 def prompts(name: str) -> list[str]:
-    """The fenced blocks below the heading that the start page looks for."""
+    """Return the fenced blocks below the heading that the start page looks for."""
     text = (AGENTS / name / "README.md").read_text(encoding="utf-8")
     section = re.split(r"^## ", text.split("## Example prompts\n", 1)[1], flags=re.MULTILINE)[0]
     return [block.strip() for block in re.findall(r"```\n(.*?)```", section, re.DOTALL)]
@@ -37,12 +37,12 @@ class Conversation:
         self.runner = runner
         self.session = session
         self.seen: list[Event] = []
-        """What the last turn yielded, partial events included."""
+        """The events of the last turn, including partial ones."""
         self.called = asyncio.Event()
         """Set once the model has called a tool."""
 
     async def say(self, text: str) -> list[Event]:
-        """Run one streamed turn and return its events; `seen` holds them as they come."""
+        """Run one streamed turn and return its events; `seen` has them as they arrive."""
         return await self._send(types.Part(text=text))
 
     async def answer(self, question: types.FunctionCall, result: object) -> list[Event]:
@@ -74,7 +74,7 @@ class Conversation:
         return session
 
     async def another(self) -> "Conversation":
-        """A new session of the same user."""
+        """Start a new session of the same user."""
         return await begin(self.runner)
 
 
@@ -85,7 +85,7 @@ async def begin(runner: InMemoryRunner) -> Conversation:
 
 @pytest.fixture
 def only_scripts(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """Load samples afresh, without a model and without a trace."""
+    """Load samples afresh, without an API key, and unload them afterwards."""
     monkeypatch.delenv("GOOGLE_API_KEY", raising=False)
     monkeypatch.setattr(sys, "path", list(sys.path))
     yield
@@ -101,7 +101,7 @@ async def open_sample(name: str) -> Conversation:
 
 
 def example_of_the_guide() -> Agent:
-    """The agent that docs/guide/samples.md shows."""
+    """Return the agent that docs/guide/samples.md shows."""
     guide = (ROOT / "docs" / "guide" / "samples.md").read_text(encoding="utf-8")
     code = guide.split("```python\n", 1)[1].split("```", 1)[0]
     names: dict[str, Agent] = {}
@@ -120,7 +120,7 @@ def texts(events: list[Event]) -> list[str]:
 
 
 def calls(events: list[Event]) -> list[str]:
-    """The names of the tools called, partial events left out."""
+    """Return the names of the tools called, without partial events."""
     whole = [event for event in events if not event.partial]
     return [call.name or "" for event in whole for call in event.get_function_calls()]
 
@@ -139,7 +139,7 @@ def test_every_sample_says_what_it_shows_and_has_three_prompts(name: str) -> Non
 
 
 async def play_prompts(conversation: Conversation, *prompts: str) -> None:
-    """Every prompt, one after another, gets a final answer with all its templates filled."""
+    """Send prompts one after another; each gets a final answer with all its templates filled."""
     for prompt in prompts:
         events = await conversation.say(prompt)
         assert events[-1].is_final_response()
@@ -148,7 +148,7 @@ async def play_prompts(conversation: Conversation, *prompts: str) -> None:
 
 
 @pytest.mark.parametrize("name", sorted({*NAMES} - {"faulty"}))
-async def test_every_prompt_is_answered_in_order_and_alone(name: str) -> None:
+async def test_every_prompt_is_answered_in_order_and_on_its_own(name: str) -> None:
     first = await open_sample(name)
     others = [(await first.another(), prompt) for prompt in prompts(name)]
     await asyncio.gather(
@@ -176,7 +176,7 @@ async def test_travel_finds_flights_and_streams_the_answer() -> None:
     assert not [key for key in state if key.startswith("temp:")]
 
 
-async def test_travel_hands_over_from_agent_to_agent() -> None:
+async def test_travel_transfers_from_agent_to_agent() -> None:
     travel = await open_sample("travel")
     await travel.say("I need a flight to Tokyo tomorrow.")
     events = await travel.say("Book it and pay with my card")
@@ -187,7 +187,7 @@ async def test_travel_hands_over_from_agent_to_agent() -> None:
     assert (await travel.stored()).state["paid"] == 129
 
 
-async def test_travel_goes_back_to_the_root_and_remembers_the_user() -> None:
+async def test_travel_returns_to_the_root_and_remembers_the_user() -> None:
     travel = await open_sample("travel")
     await travel.say("Book it and pay")
     events = await travel.say("I live in Paris, remember that")
@@ -205,11 +205,11 @@ async def test_travel_says_what_it_knows_when_it_does_not_understand() -> None:
 
 
 def steps(events: list[Event]) -> list[str]:
-    """The nodes that gave something, in order."""
+    """Return the nodes that had an output, in order."""
     return [event.node_info.name for event in events if event.output is not None]
 
 
-async def test_refunds_pays_small_sums_at_once() -> None:
+async def test_refunds_pays_small_amounts_at_once() -> None:
     refunds = await open_sample("refunds")
     events = await refunds.say(prompts("refunds")[0])
     before, beside, after = steps(events)[0], steps(events)[1:3], steps(events)[3:]
@@ -223,7 +223,7 @@ async def test_refunds_pays_small_sums_at_once() -> None:
     ("consent", "reply"),
     [(True, "Good news: € 840 for a sofa"), (False, "I am sorry, we cannot refund a sofa.")],
 )
-async def test_refunds_waits_for_a_manager_before_it_pays_a_large_sum(
+async def test_refunds_waits_for_a_manager_before_paying_a_large_amount(
     consent: bool, reply: str
 ) -> None:
     refunds = await open_sample("refunds")
@@ -259,7 +259,7 @@ async def test_field_state_shows_a_dirty_read(capsys: pytest.CaptureFixture[str]
     assert texts(await field.say("What is stored now?")) == ["field_1 is 'value_1'."]
 
 
-async def test_summary_streams_forty_fragments_and_keeps_one_answer() -> None:
+async def test_summary_streams_forty_fragments_and_stores_one_answer() -> None:
     summary = await open_sample("summary")
     events = await summary.say(prompts("summary")[0])
     partial = [event for event in events if event.partial]
@@ -302,7 +302,7 @@ async def test_faulty_loses_a_write_that_was_not_committed() -> None:
     assert "draft" not in (await faulty.stored()).state
 
 
-async def test_story_flow_writes_a_sad_story_anew() -> None:
+async def test_story_flow_rewrites_a_sad_story() -> None:
     story = await open_sample("story_flow")
     events = await story.say(prompts("story_flow")[1])
     checkpoints = [e.actions.agent_state for e in events if e.author == "StoryFlowAgent"]

@@ -1,4 +1,4 @@
-"""The scripts in a copy of the project whose Python only writes down what it was asked."""
+"""The scripts, in a copy of the project whose Python only records its arguments."""
 
 import os
 import shutil
@@ -17,7 +17,7 @@ echo "$@" >> "$CALLS"
 
 
 class Copy:
-    """A checkout with the scripts alone, and an environment that records."""
+    """A checkout with only the scripts, and an environment that records."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
@@ -30,7 +30,7 @@ class Copy:
         python.chmod(0o755)
 
     def run(self, script: str, *arguments: str, cwd: Path | None = None) -> list[str]:
-        """What Python was asked while a script ran."""
+        """Run a script, and return the arguments of each call of Python."""
         self.log.write_text("")
         subprocess.run(
             [self.folder / "scripts" / script, *arguments],
@@ -42,7 +42,7 @@ class Copy:
         return self.log.read_text().splitlines()
 
     def tests(self, script: str, folder: Path, *arguments: str, has_adk: bool = True) -> list[str]:
-        """The same of a script that wants browsers and google-adk, which may all be there."""
+        """Run a script that needs browsers, which exist, and google-adk, which may exist."""
         program = folder / "program"
         program.write_text("#!/bin/sh\necho Mozilla Firefox\n")
         program.chmod(0o755)
@@ -68,7 +68,7 @@ def test_scripts_are_executable_and_stop_at_the_first_error(name: str) -> None:
     assert "\nset -euo pipefail\n" in path.read_text(encoding="utf-8")
 
 
-def test_an_environment_is_made_once_and_again_when_the_project_changes(checkout: Copy) -> None:
+def test_an_environment_is_made_once_and_updated_when_the_project_changes(checkout: Copy) -> None:
     assert any("pip install" in call for call in checkout.run("run"))
     assert checkout.run("run") == [f"-m devui {checkout.folder}/agents"]
     with (checkout.folder / "pyproject.toml").open("a") as project:
@@ -76,7 +76,7 @@ def test_an_environment_is_made_once_and_again_when_the_project_changes(checkout
     assert any("pip install" in call for call in checkout.run("run"))
 
 
-def test_the_tools_come_with_the_scripts_that_need_them(checkout: Copy) -> None:
+def test_the_scripts_that_need_development_tools_install_them(checkout: Copy) -> None:
     checkout.run("run")
     calls = checkout.run("check")
     assert any(call.endswith(f"-e {checkout.folder}[dev]") for call in calls)
@@ -95,7 +95,7 @@ def test_the_tools_come_with_the_scripts_that_need_them(checkout: Copy) -> None:
         (["--data-dir=mine", "--port=9000"], False),
     ],
 )
-def test_run_shows_the_samples_unless_a_folder_is_named(
+def test_run_shows_the_samples_unless_a_folder_is_given(
     checkout: Copy, tmp_path: Path, arguments: list[str], folder_is_given: bool
 ) -> None:
     (tmp_path / "mine").mkdir()
@@ -105,21 +105,21 @@ def test_run_shows_the_samples_unless_a_folder_is_named(
     assert checkout.run("run", *arguments, cwd=tmp_path) == [expected]
 
 
-def test_arguments_of_test_go_to_pytest(checkout: Copy, tmp_path: Path) -> None:
+def test_the_test_script_passes_its_arguments_to_pytest(checkout: Copy, tmp_path: Path) -> None:
     calls = checkout.tests("test", tmp_path, "-k", "one")
     assert calls[-1].startswith("-m pytest ")
     assert calls[-1].endswith(" -k one")
     assert "-m mypy --no-error-summary" in calls
 
 
-def test_a_fast_run_makes_no_environment_of_google_adk(checkout: Copy, tmp_path: Path) -> None:
+def test_a_fast_run_makes_no_environment_for_google_adk(checkout: Copy, tmp_path: Path) -> None:
     calls = checkout.tests("test", tmp_path, "--fast", "-x", has_adk=False)
     assert not any(call.startswith("-m venv") for call in calls)
     assert calls[-1].startswith("-m pytest ")
     assert calls[-1].endswith(" --fast -x")
 
 
-def test_at_night_hostile_texts_go_through_firefox(checkout: Copy, tmp_path: Path) -> None:
+def test_the_nightly_script_tests_hostile_texts_in_firefox(checkout: Copy, tmp_path: Path) -> None:
     files = " ".join(
         f"tests/browser/test_{name}.py" for name in ("hostile", "matrix", "leaving", "windows")
     )

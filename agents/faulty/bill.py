@@ -1,4 +1,4 @@
-"""Tools for the bill of a table. One of them has a bug; docs/guide/debugging.md hunts it."""
+"""Tools for the bill of a table. One has a bug, which docs/guide/debugging.md tracks down."""
 
 from devui.runtime.models.scripted_llm import Call, Rule, Say
 from devui.runtime.tools import ToolContext

@@ -1,4 +1,4 @@
-"""FieldAgent shows when a state write is only visible, and when it is committed.
+"""FieldAgent shows when a state write is merely visible, and when it is committed.
 
 A custom agent: `_run_async_impl` yields events, and each `yield` hands control to the
 Runner, which commits the event before the next line runs.

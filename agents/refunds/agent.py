@@ -1,4 +1,4 @@
-"""A graph that decides on refunds: small ones at once, large ones with a manager's consent."""
+"""A graph that decides on refunds: small ones at once, large ones with a manager's approval."""
 
 import os
 import re
@@ -22,7 +22,7 @@ ORDERS = {
 }
 ALLOWED_DAYS = 30
 WITHOUT_ASKING = 100
-"""The highest price in euros that is refunded without a manager."""
+"""The highest price in euros that is refunded without asking a manager."""
 
 
 class Decision(BaseModel):
@@ -68,7 +68,7 @@ async def ask_manager(ctx: Context, node_input: int, order: str) -> AsyncIterato
     question = f"manager-{ctx.invocation_id}"  # must be the same when this runs again
     answer = ctx.resume_inputs.get(question)
     if answer is None:
-        yield Event(message=f"A refund of € {node_input} needs the consent of a manager.")
+        yield Event(message=f"A refund of € {node_input} needs a manager's approval.")
         yield RequestInput(
             interrupt_id=question,
             message=f"Refund € {node_input} for order {order}?",

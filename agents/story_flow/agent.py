@@ -74,7 +74,7 @@ class StoryFlowAgent(BaseAgent):
         yield self._create_agent_state_event(ctx, end_of_agent=True)
 
     def _begun(self, ctx: InvocationContext, state: StoryFlowState) -> Event:
-        """The first checkpoint, which also clears the previous turn's story."""
+        """Return the first checkpoint, which also clears the previous turn's story."""
         event = self._create_agent_state_event(ctx, state)
         event.actions.state_delta.update(current_story="", tone_check_result="")
         return event
@@ -99,7 +99,7 @@ def ask_for_a_good_end(callback_context: Context, llm_request: LlmRequest) -> No
 
 
 def _writer(name: str, instruction: str, key: str, rules: list[Rule]) -> Agent:
-    """An agent that stores its answer in the state under `key`."""
+    """Return an agent that stores its answer in the state under `key`."""
     return Agent(
         name=name,
         model=GEMINI or ScriptedLlm(model=f"scripted-{name}", rules=rules),

@@ -1,4 +1,4 @@
-"""The `devui` command and what stands behind it; each subcommand is loaded when it is called."""
+"""The `devui` command and its subcommands, each loaded when it is called."""
 
 from devui.cli.commands import main
 

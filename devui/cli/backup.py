@@ -1,10 +1,10 @@
-"""`devui backup`: copies the journal while a server may go on writing it."""
+"""`devui backup`: copies the journal, even while a server is writing it."""
 
 from pathlib import Path
 
 import click
 
-from devui.cli.doctor.journal import look_at_journal
+from devui.cli.doctor.journal import check_database
 from devui.cli.options import json_option, json_text
 from devui.failures import BadRequestError, DevuiError
 from devui.settings import DEFAULT_DATA_DIR
@@ -50,11 +50,11 @@ def command(data_dir: Path, output: Path, *, as_json: bool) -> None:
         raise BadRequestError(str(error)) from error
     except (StoreError, OSError) as error:
         raise DevuiError(f"nothing was copied: {error}") from error
-    findings = list(look_at_journal(output))
+    findings = list(check_database(output))
     faults = [each.what for each in findings if each.level == "fault"]
     if faults:
         raise DevuiError(
-            f"the copy in {str(output)!r} has faults: {faults[0]}. For all of them, run"
+            f"the copy in {str(output)!r} has faults: {faults[0]}. To list all of them, run"
             f" `devui doctor --data-dir {output}`"
         )
     check = next((each.what for each in findings if each.level == "good"), findings[0].what)

@@ -1,7 +1,7 @@
-"""A conversation with an agent in the terminal, over the endpoints that the page has, too.
+"""A conversation with an agent in the terminal, over the same endpoints as the page.
 
-What the agent says goes to standard output, everything beside it to standard error: what it does,
-what it asks, and what the commands of the chat are.
+The agent's texts go to standard output. Everything else goes to standard error: its actions, its
+questions and the hints of the chat.
 """
 
 import dataclasses
@@ -29,6 +29,9 @@ from devui.debugger.questions.questions import HUMAN_CALLS
 from devui.failures import BadRequestError, ConflictError
 from devui.web.text.visible import readable
 
+with suppress(ImportError):
+    import readline  # noqa: F401  (gives input() a history and editing keys)
+
 if TYPE_CHECKING:
     from devui.web.panels.questions.api import QuestionFormJson
     from devui.web.panels.runs.schemas import SessionJson
@@ -36,19 +39,19 @@ if TYPE_CHECKING:
 
 USER: Final = "user"
 _FIRST: Final = ("author", "session_id", "node_path", "id")
-"""Members that stand first in a line of `--jsonl`, as `adk run` has them."""
+"""The members that come first in a line of `--jsonl`, as in `adk run`."""
 _INTERNAL: Final = "__adk_internal_"
 
 
 def texts(event: Mapping[str, Any]) -> list[str]:
-    """What the event says to a person; thoughts are not part of it."""
+    """Return the texts that an event shows to people, without thoughts."""
     return [
         readable(part["text"]) for part in _parts(event) if part.get("text") and not _thinks(part)
     ]
 
 
-def doings(event: Mapping[str, Any]) -> Iterator[str]:
-    """What else happens in it: thoughts, calls, results, files, a transfer."""
+def describe_actions(event: Mapping[str, Any]) -> Iterator[str]:
+    """Describe everything else in an event: thoughts, calls, results, files, a transfer."""
     for part in _parts(event):
         if _thinks(part) and part.get("text"):
             yield f"thinks: {plain(part['text'])}"
@@ -70,7 +73,7 @@ def doings(event: Mapping[str, Any]) -> Iterator[str]:
 
 
 def error_words(event: Mapping[str, Any]) -> str:
-    """The error that the event reports, "" for none."""
+    """Return the error that the event reports; "" if there is none."""
     words = (str(event.get(name) or "") for name in ("errorCode", "errorMessage"))
     return ": ".join(filter(None, words))
 
@@ -80,14 +83,14 @@ def _error_line(words: str) -> str:
 
 
 def _question(call: Mapping[str, Any]) -> str:
-    """What the framework asks a person, without the call that is meant for programs."""
+    """Describe what the framework asks a person, without the arguments meant for programs."""
     about = (call.get("args") or {}).get("originalFunctionCall") or {}
     name = f": {plain(str(about['name']))}" if about.get("name") else ""
     return f"{HUMAN_CALLS[call['name']]}{name}"
 
 
 def json_line(event: Mapping[str, Any], session_id: str) -> str:
-    """The event as `adk run --jsonl` prints it: session and place first, no empty actions."""
+    """Return the event as `adk run --jsonl` prints it, with `_FIRST` first and no empty actions."""
     line = {**event, "session_id": session_id}
     if path := (event.get("nodeInfo") or {}).get("path"):
         line["node_path"] = path
@@ -112,23 +115,23 @@ def _thinks(part: Mapping[str, Any]) -> bool:
 _ADK_LOGGER: Final = "google_adk."
 _TRACEBACK: Final = "\nTraceback (most recent call last):"
 _SEVERAL: Final = 2
-"""Choices from which on a person has to choose."""
+"""With this many choices or more, a person has to choose."""
 _YES: Final = frozenset({"y", "yes", "true", "confirm"})
 _NO: Final = frozenset({"n", "no", "false", "reject"})
 
 Read = Callable[[str], str]
-"""Reads a line behind a prompt; of a secret nothing is shown."""
+"""Shows a prompt and reads a line; for secrets, without echoing it."""
 
 
 def question_lines(form: Mapping[str, Any]) -> list[str]:
-    """The question, what it is about, and where to sign in."""
+    """Return the question, its subject, and the link to sign in, if any."""
     about = [f"  {line}" for line in readable(form["about"]).splitlines()]
     link = [f"  {plain(form['link'])}"] if form["link"] else []
     return [click.style(f"? {readable(form['hint'])}", fg="yellow", bold=True), *about, *link]
 
 
 def answer_words(form: Mapping[str, Any]) -> str:
-    """What can be typed as the one message that answers: `yes (Confirm) or no (Reject)`."""
+    """Describe the message that answers the question: `yes (Confirm) or no (Reject)`."""
     if len(form["choices"]) >= _SEVERAL:
         return choice_words(form["choices"])
     if len(form["fields"]) == 1:
@@ -137,7 +140,7 @@ def answer_words(form: Mapping[str, Any]) -> str:
 
 
 def choice_words(choices: Sequence[Mapping[str, str]]) -> str:
-    """`yes (Confirm) or no (Reject)`: what to type, and what it stands for."""
+    """Return what to type and what it means: `yes (Confirm) or no (Reject)`."""
     *others, last = [_typed(each) for each in choices]
     return f"{', '.join(others)} or {last}"
 
@@ -147,10 +150,10 @@ def _typed(choice: Mapping[str, str]) -> str:
     return f"{value} ({label})" if value in _YES | _NO and label.casefold() != value else label
 
 
-def filled_in(form: Mapping[str, Any], line: Read, secret: Read) -> dict[str, str] | None:
-    """The fields of a question as a person types them; None if they leave it open.
+def read_fields(form: Mapping[str, Any], line: Read, secret: Read) -> dict[str, str] | None:
+    """Read the fields of a question from a person; return None if they skip it.
 
-    An empty first line leaves it open; later ones take what the field offers.
+    An empty first line skips the question; later empty lines accept the field's default.
     """
     fields: dict[str, str] = {}
     for number, field in enumerate(form["fields"]):
@@ -172,10 +175,10 @@ def filled_in(form: Mapping[str, Any], line: Read, secret: Read) -> dict[str, st
     return {**fields, "choice": form["choices"][0]["value"]} if form["choices"] else fields
 
 
-def filled_by(form: Mapping[str, Any], text: str) -> dict[str, str]:
-    """The fields as one message says them: the choice, the field, or JSON with several.
+def fields_from(form: Mapping[str, Any], text: str) -> dict[str, str]:
+    """Read the fields from one message: a choice, the value of the only field, or a JSON object.
 
-    Raises BadRequestError, with what can be said.
+    Raises BadRequestError, which says what can be answered.
     """
     choices = form["choices"]
     defaults = {field["name"]: field["value"] for field in form["fields"]}
@@ -208,7 +211,7 @@ def filled_by(form: Mapping[str, Any], text: str) -> dict[str, str]:
 
 
 def _choice(form: Mapping[str, Any], line: Read) -> str | None:
-    """The value of a choice; None if the person leaves it open."""
+    """Read a choice and return its value; None if the person skips it."""
     choices = form["choices"]
     while text := line(f"  {choice_words(choices)}: "):
         value = _match_choice(choices, text)
@@ -219,7 +222,7 @@ def _choice(form: Mapping[str, Any], line: Read) -> str | None:
 
 
 def _match_choice(choices: Sequence[Mapping[str, str]], text: str) -> str | None:
-    """The choice that is typed: by its words, their beginning, its number, or yes and no."""
+    """Return the choice that matches the text: its words or their start, its number, yes or no."""
     text = text.strip().casefold()
     for choice in choices:
         if text in {choice["value"].casefold(), choice["label"].casefold()}:
@@ -236,7 +239,7 @@ def _match_choice(choices: Sequence[Mapping[str, str]], text: str) -> str | None
 
 
 def _field_values(field: Mapping[str, Any], text: str) -> dict[str, str]:
-    """What the field is sent as; a box that is not ticked is not sent. Raises BadRequestError."""
+    """Return what to send for a field: nothing for an unticked box. Raises BadRequestError."""
     name = field["name"]
     if field["kind"] == "boolean":
         word = text.strip().casefold()
@@ -249,7 +252,7 @@ def _field_values(field: Mapping[str, Any], text: str) -> dict[str, str]:
 
 
 def _as_json(text: str) -> str:
-    """The text, if it is JSON; else a JSON string of it."""
+    """Return the text if it is JSON, or else as a JSON string."""
     try:
         json.loads(text)
     except ValueError:
@@ -269,12 +272,9 @@ def _prompt(field: Mapping[str, Any], *, leaves: bool) -> str:
 
 
 def _short(field: Mapping[str, Any]) -> str:
-    """`seats` of `answer.seats`."""
+    """Return `seats` for `answer.seats`."""
     return str(field["name"]).removeprefix("answer.")
 
-
-with suppress(ImportError):
-    import readline  # noqa: F401  (lends input() its history and its keys)
 
 DONE: Final = "done"
 _BYE: Final = frozenset({"exit", "quit"})
@@ -286,28 +286,29 @@ class DoubleInterrupt(Exception):
 
 @dataclasses.dataclass(slots=True, kw_only=True)
 class Chat:
-    """One session, and how what happens in it is printed."""
+    """A conversation in one session, which is printed as it happens."""
 
     client: Client
     session: "SessionJson"
-    """As `GET /api/sessions` has it."""
+    """The session, as in `GET /api/sessions`."""
     as_json: bool
     seconds: float | None
-    """After which a turn is stopped; None for no limit."""
+    """The time limit of a turn; None for no limit."""
     shows_authors: bool
-    """Whether the author stands before what is said."""
+    """Whether to print the author before each text."""
     interrupted: bool = dataclasses.field(init=False, default=False)
-    """Whether Ctrl-C has stopped the last run."""
+    """Whether Ctrl-C stopped the last run."""
     _newest: int = dataclasses.field(init=False)
     """The number of the newest event that was printed."""
     _failures: list[tuple[str, list[str]]] = dataclasses.field(init=False, default_factory=list)
-    """Reports of an exception, as text and as lines, until it's known whether it ends the run."""
+    """Reports of an exception, as text and as lines, held back until it's known whether it ends
+    the run."""
 
     def __post_init__(self) -> None:
         self._newest = newest_number(self.client, self.session["key"])
 
     def show_past(self) -> None:
-        """Print what has been said in the session."""
+        """Print the session's events so far."""
         after, key = 0, self.session["key"]
         while rows := self.client.events(key, after=after):
             for row in rows:
@@ -315,25 +316,25 @@ class Chat:
             after = rows[-1]["number"]
 
     def say(self, text: str) -> str:
-        """Send a message, or the answer to what the agent asks; how the run ended.
+        """Send a message, or the answer to the agent's question; return how the run ended.
 
-        Raises BadRequestError for a text that does not answer the question, and Left.
+        Raises BadRequestError if the text doesn't answer the question, and DoubleInterrupt.
         """
         questions = self.questions()
         if not questions:
             return self._start(text)
-        fields = filled_by(questions[0], text)
+        fields = fields_from(questions[0], text)
         _note(f"answers {plain(questions[0]['hint'])!r}")
         return self._answer(questions[0], fields)
 
     def questions(self) -> "list[QuestionFormJson]":
-        """What the agent waits for a person to say."""
+        """Return the open questions of the agent."""
         return self.client.questions(self.session["key"])
 
     def ask(self) -> str | None:
-        """Put the open questions to the person, and those that their answers bring up.
+        """Ask the person the open questions, and those that arise from the answers.
 
-        How the last run ended; None if nothing was answered. Raises Left.
+        Returns how the last run ended; None if nothing was answered. Raises DoubleInterrupt.
         """
         end, left_open = None, set[str]()
         while open_ones := [each for each in self.questions() if each["call"] not in left_open]:
@@ -350,7 +351,7 @@ class Chat:
     def _ask_one(self, form: "QuestionFormJson") -> str | None:
         while True:
             try:
-                fields = filled_in(form, read_line, _read_secret)
+                fields = read_fields(form, read_line, _read_secret)
             except (KeyboardInterrupt, EOFError):
                 click.echo(err=True)
                 fields = None
@@ -361,14 +362,12 @@ class Chat:
                 return self._answer(form, fields)
             except BadRequestError as wrong:
                 click.echo(f"  {wrong}", err=True)
-            except (
-                ConflictError
-            ) as conflict:  # such as an answer that was given on the page meanwhile
+            except ConflictError as conflict:  # such as an answer on the page in the meantime
                 _note(str(conflict))
                 return None
 
     def converse(self) -> None:
-        """Read messages and show the answers until the person leaves. Raises Left."""
+        """Read messages and print the answers until the person leaves. Raises DoubleInterrupt."""
         warned = False
         while True:
             try:
@@ -390,7 +389,7 @@ class Chat:
                 self._turn(text)
 
     def _turn(self, text: str) -> None:
-        """A message and what comes of it; a refusal, such as during a run of the page, is said."""
+        """Send a message and ask the questions that follow; print why if it is refused."""
         try:
             self._start(text)
             self.ask()
@@ -408,7 +407,7 @@ class Chat:
         return self._follow(run["run"])
 
     def _follow(self, run: str) -> str:
-        """Print what a run does until its end; Ctrl-C stops it, and pressed again leaves."""
+        """Print what a run does until it ends; the first Ctrl-C stops it, the second one leaves."""
         self.interrupted = False
         with self._timer(run) as late:
             while True:
@@ -442,7 +441,7 @@ class Chat:
         raise AssertionError("the session's stream ended with an error")
 
     def _print_news(self, event: Mapping[str, Any]) -> None:
-        """Print an event; an error that it reports waits: it may be what ends the run."""
+        """Print an event, but hold back an error in it, which may be the one that ends the run."""
         if self.as_json or not (words := error_words(event)):
             self._print_failures(None)
             self._print(event)
@@ -451,14 +450,14 @@ class Chat:
             self._failures.append((words, [_error_line(words)]))
 
     def _print_output(self, news: Mapping[str, Any]) -> None:
-        """Print output; what google-adk logs of an exception waits: it may be what ends the run."""
+        """Print output, but hold back google-adk's log of an exception that may end the run."""
         if news["text"].startswith(_ADK_LOGGER) and _TRACEBACK in news["text"]:
             self._failures.append((news["text"], output_lines(news)))
         else:
             _lines(output_lines(news))
 
     def _print_failures(self, error: Mapping[str, Any] | None) -> None:
-        """Print the reports that waited, except those of the error that is shown next."""
+        """Print the reports that were held back, except those of `error`, which is printed next."""
         words = failure_words(error) if error else None
         for text, lines in self._failures:
             if not words or not text.rstrip().endswith(words):
@@ -473,7 +472,7 @@ class Chat:
         for text in texts(event):
             name = f"{click.style(plain(author), fg='green')}: " if self.shows_authors else ""
             click.echo(f"{name}{text}")
-        for line in doings(event):
+        for line in describe_actions(event):
             click.echo(click.style(f"  {line}", dim=True), err=True)
         if shows_error and (words := error_words(event)):
             click.echo(_error_line(words), err=True)
@@ -484,7 +483,7 @@ class Chat:
 
     @contextmanager
     def _timer(self, run: str) -> Iterator[threading.Event]:
-        """Stop the run when its time is up; whether that has happened."""
+        """Stop the run when its time is up; yield an event that is set if that happened."""
         late = threading.Event()
 
         def stop() -> None:
@@ -501,7 +500,7 @@ class Chat:
 
 
 def read_line(prompt: str) -> str:
-    """A line that a person types; the prompt is no part of the output that a script reads."""
+    """Read a line from a person; the prompt stays out of output that a script reads."""
     if sys.stdout.isatty():
         return input(prompt)
     click.echo(prompt, nl=False, err=True)
@@ -509,7 +508,7 @@ def read_line(prompt: str) -> str:
 
 
 def _tell_trouble(position: Mapping[str, Any]) -> None:
-    """Say why nothing more comes: the run is held, or did not end as it should."""
+    """Print why the output has stopped: the run is held, or ended as anything but `done`."""
     is_over = position["ended"] is not None
     if position["holds"] or (is_over and position["status"] != DONE):
         _lines(position_lines(position))

@@ -1,7 +1,7 @@
 """`devui` itself: opens the UI, or runs one of its commands.
 
-Whatever does not begin with the name of a command belongs to `web`: `devui`, `devui agents` and
-`devui --port 9000` open the UI. A folder that is called like a command is `./resume`.
+Without the name of a command, the command is `web`: `devui`, `devui agents` and
+`devui --port 9000` open the UI. Write a folder with the name of a command as `./resume`.
 """
 
 import gc
@@ -26,14 +26,14 @@ INSTEAD: Final[Mapping[str, str]] = {
     "optimize": "retry a model call with a different prompt on the page, or use `adk optimize`",
     "telemetry": "devui sends no usage data, so there is nothing to switch off",
 }
-"""By name: a sentence without its full stop."""
+"""What to do instead of google-adk's commands, by name; sentences without a full stop."""
 
 
 WEB: Final = "web"
-"""The command that may be left out."""
+"""The default command, whose name may be omitted."""
 
 API_SERVER: Final = "api_server"
-"""What google-adk calls a server whose pages nobody opens (resume seed): `web --no-browser`."""
+"""google-adk's name for a server whose pages nobody opens; it runs `web --no-browser`."""
 
 _COMMANDS: Final[Mapping[str, str]] = {
     WEB: "devui.cli.web",
@@ -49,11 +49,12 @@ _COMMANDS: Final[Mapping[str, str]] = {
     "replay": "devui.cli.replay",
     "backup": "devui.cli.backup",
     "prune": "devui.cli.prune",
+    "link": "devui.cli.link",
     "doctor": "devui.cli.doctor.command",
     "mcp": "devui.cli.mcp",
     "skill": "devui.cli.skill",
 }
-"""Where each command is: the `command` of a module that is loaded when it is needed."""
+"""The module of each command's `command`, loaded when it is needed."""
 _OWN: Final = frozenset({"--help", "--version"})
 
 _EXAMPLES = """\b
@@ -72,6 +73,7 @@ Examples:
   devui test                   run the tests made from sessions
   devui backup -o copy         copy all sessions, even while a server is running
   devui prune --days 90        list unused sessions; add --yes to delete them
+  devui link                   print a new sign-in link
   devui doctor                 check the installation, the journal and the apps
   devui mcp                    give a coding agent the debugger
   devui skill --install        teach it to debug from its shell
@@ -81,17 +83,17 @@ Options and commands also work in google-adk's spelling: --data_dir, api_server.
 
 
 def kebab(name: str) -> str:
-    """ADK writes `--data_dir`, devui `--data-dir`: options and commands are known by both."""
+    """Return devui's spelling of an option or command: `--data-dir` for ADK's `--data_dir`."""
     return name.replace("_", "-")
 
 
 def _look_for_mistakes(word: str) -> None:
-    """Raises UsageError for a command of `adk` that we do not have, or one that is misspelled."""
+    """Raise UsageError for a command that only `adk` has, or that is misspelled."""
     if advice := INSTEAD.get(word.replace("-", "_")):
         raise click.UsageError(f"devui has no command {word!r}: {advice}.")
     if word.startswith("-") or Path(word).exists():
         return
-    difflib = import_module("difflib")  # for mistakes alone
+    difflib = import_module("difflib")  # loaded only for mistakes
     if near := difflib.get_close_matches(kebab(word), [*_COMMANDS, kebab(API_SERVER)]):
         suggestion = " or ".join(map(repr, near))
         raise click.UsageError(
@@ -100,10 +102,10 @@ def _look_for_mistakes(word: str) -> None:
 
 
 class Front(click.Group):
-    """A group whose commands are loaded when needed, and one of which may be left out."""
+    """A group that loads its commands when needed and has a default command."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """Put the name of the command that was left out, or is google-adk's, before the rest."""
+        """Insert the default command if none is given, and replace google-adk's `api_server`."""
         first = args[0] if args else ""
         if first.replace("-", "_") == API_SERVER:
             args = [WEB, "--no-browser", *args[1:]]
@@ -113,30 +115,30 @@ class Front(click.Group):
         return super().parse_args(ctx, args)
 
     def list_commands(self, ctx: click.Context) -> list[str]:
-        """The names of the commands."""
+        """Return the names of the commands."""
         return list(_COMMANDS)
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        """Load a command; None for a name that is none's."""
+        """Load a command; return None if there is none with this name."""
         if cmd_name not in _COMMANDS:
             return None
         was_enabled = gc.isenabled()
-        gc.disable()  # imports leave no garbage, which 20 collections would look for
+        gc.disable()  # imports leave no garbage, but would trigger 20 collections
         try:
             command: click.Command = import_module(_COMMANDS[cmd_name]).command
         finally:
-            gc.freeze()  # modules stay, so the first collection need not look at them either
+            gc.freeze()  # modules stay, so the first collection needn't scan them either
             if was_enabled:
                 gc.enable()
         return command
 
     def format_usage(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """Both ways to call it."""
+        """Write both forms: with and without a command."""
         formatter.write_usage(ctx.command_path, "[OPTIONS] [AGENTS_DIR]")
         formatter.write_usage(ctx.command_path, "COMMAND …", prefix="   or: ")
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """The options of the command that may be left out, then the commands."""
+        """Write the options of the default command, then the commands."""
         web = self.get_command(ctx, WEB)
         if web is not None:
             web.format_options(ctx, formatter)

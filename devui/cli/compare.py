@@ -1,4 +1,4 @@
-"""`devui compare`: two sessions or runs beside each other, in the terminal and in scripts."""
+"""`devui compare`: compares two sessions or runs, in the terminal and in scripts."""
 
 import re
 import sys
@@ -15,6 +15,7 @@ from devui.cli.replay import divergence_lines
 from devui.cli.server import Terminal, on_the_server
 from devui.client import Client
 from devui.failures import BadRequestError, DevuiError, NotFoundError
+from devui.web.text.formats import event_numbers, plural
 
 if TYPE_CHECKING:
     from devui.web.panels.compare.api import ComparisonJson
@@ -37,11 +38,11 @@ def comparison_lines(
     *,
     details: Mapping[Numbers, Sequence[str]],
 ) -> list[str]:
-    """Both sides, what is the same in brief, each row that differs, and what came of it."""
+    """Format both sides, each row that differs, equal rows in brief, and the verdict."""
     lines = [_side_line("left ", comparison["left"]), _side_line("right", comparison["right"])]
-    for same, rows in groupby(comparison["rows"], key=lambda row: row["kind"] == "same"):
-        if same:
-            lines.append(_same(list(rows)))
+    for kind, rows in groupby(comparison["rows"], key=_folded):
+        if kind:
+            lines.append(_stretch(kind, list(rows)))
             continue
         for row in rows:
             lines.append(_row(row, left, right))
@@ -50,7 +51,7 @@ def comparison_lines(
 
 
 def events_lines(comparison: Mapping[str, Any]) -> list[str]:
-    """What differs between two events, a line each."""
+    """Format the differences between two events, one per line."""
     lines = []
     for section in comparison["sections"]:
         name = plain(section["name"])
@@ -77,14 +78,22 @@ def _side_line(label: str, side: Mapping[str, Any]) -> str:
     cut = f"  excluding its last {side['leftOut']}" if side["leftOut"] else ""
     status = side["status"] or "not run yet"
     head = click.style(f"{label} {side['name']}  {name}{title}", bold=True)
-    return f"{head}  {status}, {side['events']} events{cut}"
+    return f"{head}  {status}, {plural(side['events'], 'event')}{cut}"
 
 
-def _same(rows: Sequence[Mapping[str, Any]]) -> str:
-    first, last = rows[0], rows[-1]
-    count = "1 event" if len(rows) == 1 else f"{len(rows)} events"
-    places = f"#{first['left']}" + (f" to #{last['left']}" if len(rows) > 1 else "")
-    return click.style(f"=     {count} the same, {places}", dim=True)
+def _folded(row: Mapping[str, Any]) -> str:
+    """Return the kind of a row that shares a line with its neighbours; "" for other rows."""
+    return "later" if row["later"] else "same" if row["kind"] == "same" else ""
+
+
+def _stretch(kind: str, rows: Sequence[Mapping[str, Any]]) -> str:
+    side = "left" if rows[0]["left"] else "right"
+    first, last = rows[0][side], rows[-1][side]
+    places = event_numbers(first, last)
+    if kind == "later":
+        count = plural(len(rows), "later event")
+        return click.style(f"…     {count} on the {rows[0]['kind']}, {places}", dim=True)
+    return click.style(f"=     {plural(len(rows), 'event')} the same, {places}", dim=True)
 
 
 def _row(row: Mapping[str, Any], left: Events, right: Events) -> str:
@@ -112,18 +121,17 @@ def _verdict_line(comparison: Mapping[str, Any]) -> str:
     count = comparison["differences"]
     first = comparison["first"]["left"] or comparison["first"]["right"]
     where = f"#{first}" + ("" if first == comparison["first"]["left"] else " on the right")
-    noun = "difference" if count == 1 else "differences"
-    return click.style(f"{count} {noun}, the first at {where}", fg="yellow")
+    return click.style(f"{plural(count, 'difference')}, the first at {where}", fg="yellow")
 
 
 def runs_on_other_engine(terminal: Terminal, side: str) -> Iterator[tuple[str, str]]:
-    """Each run of a session, or the one run that `12@2` names, and its replay: both as sides.
+    """Replay each run of a session, or the one that `12@2` names; yield it and its replay as sides.
 
-    Prints the first difference in what the code did with the recorded answers: it may be one of
-    which no event tells, such as in a prompt.
+    Prints the first point at which the code diverged, which may not show in any event, as with a
+    changed prompt.
 
-    Raises BadRequestError for a session without a run that could be executed again, and DevuiError
-    for a run that could not be executed there.
+    Raises BadRequestError if the session has no run to replay, DevuiError if a run can't be
+    executed on the other engine.
     """
     client = terminal.client
     session, _, place = side.partition("@")
@@ -153,7 +161,7 @@ def runs_on_other_engine(terminal: Terminal, side: str) -> Iterator[tuple[str, s
 
 
 def _verdict(client: Client, run: str) -> Mapping[str, Any]:
-    """Raises DevuiError for a replay that could not be executed, such as without google-adk."""
+    """Return the verdict. Raises DevuiError if the replay couldn't run, as without google-adk."""
     verdict = client.replay(run)["verdict"]
     if verdict is None:
         error = client.run(run)["error"]
@@ -164,13 +172,13 @@ def _verdict(client: Client, run: str) -> Mapping[str, Any]:
 
 
 def _place(client: Client, replay: Mapping[str, Any]) -> int:
-    """Which run of its session a replay is, counted from 1."""
+    """Return the number of a replay among the runs of its session, from 1."""
     runs = client.runs(replay["session"])
     return next(number for number, run in enumerate(runs, 1) if run["run"] == replay["run"])
 
 
 DIFFERING: Final = 1
-"""The exit status when the two differ, as diff has it."""
+"""The exit status if the two differ, as with diff."""
 _NUMBERED: Final = re.compile(r"\d+(@\d+)?", re.ASCII)
 _PAGE: Final = 1000
 
@@ -187,7 +195,7 @@ server is running, 4 if the token is wrong, 5 if a session or run doesn't exist.
 
 
 class Trouble(DevuiError):
-    """What would end with 1 elsewhere, which here says that the two differ."""
+    """An error that exits with 1 in other commands; here, 1 means that the two differ."""
 
     exit_code = 2
 
@@ -250,7 +258,7 @@ def _compare(terminal: Terminal, left: str, right: str, *, values: bool) -> "Com
 
 
 def _side(client: Client, text: str) -> str:
-    """The name of a side as the server takes it; an id may hold an @ itself."""
+    """Return a side in the form that the API expects. Session ids may contain `@`."""
     if _NUMBERED.fullmatch(text):
         return text
     try:
@@ -263,7 +271,7 @@ def _side(client: Client, text: str) -> str:
 
 
 def _events(client: Client, side: Mapping[str, Any]) -> "dict[int, EventRowJson]":
-    """The events of the session by number."""
+    """Return the events of the session by number."""
     rows: list[EventRowJson] = []
     while True:
         after = rows[-1]["number"] if rows else None

@@ -1,4 +1,4 @@
-"""`devui create`: a small agent to begin with, which runs without a key."""
+"""`devui create`: creates a small agent to start from, which runs without a key."""
 
 import re
 from pathlib import Path
@@ -12,7 +12,7 @@ from devui.failures import BadRequestError, DevuiError
 
 _NAME: Final = re.compile(r"[A-Za-z_]\w*", re.ASCII)
 _FEW: Final = frozenset({"agent", "app", "tmp", "user"})
-"""Names that ADK or its rules of folders give another meaning."""
+"""Names that have another meaning in ADK or its folder conventions."""
 
 _INIT: Final = "from . import agent\n"
 _IGNORE: Final = ".env\n.devui/\n"
@@ -66,7 +66,7 @@ script = ScriptedLlm(
     "model": "script",
 }
 _IMPORTS: Final = "from google.adk.agents import Agent"
-"""Of an agent with a real model: what `adk run` knows, too."""
+"""The import of an agent with a real model, which `adk run` can run, too."""
 
 
 @click.command("create", short_help="Create a small agent to start from.")
@@ -122,7 +122,7 @@ def command(
 
 
 def _variables(api_key: str | None, project: str | None, region: str | None) -> dict[str, str]:
-    """What goes into `.env`, by ADK's names."""
+    """Return the variables for `.env`, by ADK's names. Raises BadRequestError."""
     variables: dict[str, str] = {}
     if project is not None and region is not None:
         variables |= {
@@ -139,7 +139,7 @@ def _variables(api_key: str | None, project: str | None, region: str | None) -> 
 
 
 def _quoted(text: str) -> str:
-    """The text as a string of Python's, in double quotes."""
+    """Return the text as a Python string in double quotes. Raises BadRequestError."""
     escaped = text.replace("\\", "\\\\").replace('"', '\\"')
     if not text.isprintable():
         raise BadRequestError(f"{text!r} is not a valid model name")
@@ -147,7 +147,7 @@ def _quoted(text: str) -> str:
 
 
 def _write(folder: Path, files: dict[str, str]) -> None:
-    """Write all or none. Raises BadRequestError if one is there already, and DevuiError."""
+    """Write the files. Raises BadRequestError if one exists, DevuiError if writing fails."""
     there = [name for name in files if (folder / name).exists()]
     if there:
         raise BadRequestError(

@@ -1,4 +1,4 @@
-"""`devui export`: a session as one file, and what the file would leave out."""
+"""`devui export`: writes a session to a file, or shows what the file would leave out."""
 
 from collections.abc import Iterable
 from pathlib import Path
@@ -9,7 +9,7 @@ import click
 from devui.cli.follow import as_job
 from devui.cli.lookup import app_option, session_of
 from devui.cli.output import plain, times
-from devui.cli.server import Reach, agents_option, reaching, serving
+from devui.cli.server import ServerOptions, agents_option, server_options, serving
 from devui.failures import DevuiError
 
 _EXAMPLES = """\b
@@ -52,9 +52,9 @@ anything shaped like a key. For the exit status see `devui dbg --help`.
 @click.option("--preview", is_flag=True, help="Show what would be left out; write nothing.")
 @app_option
 @agents_option
-@reaching
+@server_options
 def command(
-    reach: Reach,
+    server: ServerOptions,
     session: str | None,
     *,
     output: Path | None,
@@ -66,14 +66,14 @@ def command(
     app: str | None,
     agents: Path,
 ) -> None:
-    """Write SESSION (by default the newest) to a file that `devui import` reads."""
+    """Write SESSION (by default the most recently active) to a file that `devui import` reads."""
     if keep_secrets and "" in keys:
         raise click.UsageError("--redact and --keep-secrets can't be combined")
     if as_html and form:
         raise click.UsageError("--html and --format can't be combined")
     if output is None and not preview:
         raise click.UsageError("give the file to write with -o")
-    with serving(reach, agents) as terminal:
+    with serving(server, agents) as terminal:
         row = session_of(terminal.client, session, app=app)
         options: dict[str, Any] = {"keys": [key for key in keys if key] or None}
         options |= {"secrets": "keep" if keep_secrets else None}
@@ -87,7 +87,7 @@ def command(
 
 
 def _write(output: Path, pieces: Iterable[bytes]) -> None:
-    """Write beside the file first, so that it is there whole or as it was."""
+    """Write the file atomically, by way of a temporary file next to it."""
     part = output.with_name(f"{output.name}.part")
     try:
         with part.open("wb") as file:

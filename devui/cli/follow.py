@@ -1,4 +1,4 @@
-"""Follows what goes on at the server: a session's stream, and long work until it is done."""
+"""Follows activity on the server: a session's stream, and long jobs until they are done."""
 
 import sys
 import time
@@ -26,9 +26,10 @@ _LINES: dict[str, Callable[[Any], list[str]]] = {
 def follow(
     client: Client, session: int, after: int, run: str | None = None
 ) -> Iterator[Mapping[str, Any]]:
-    """All that happens in a session past event `after`, and how the `run` ended if it is over.
+    """Yield everything that happens in a session after event `after`.
 
-    Raises NotFoundError when the session is deleted, UnavailableError when the server ends.
+    If `run` is already over, this includes how it ended. Raises NotFoundError when the session is
+    deleted, UnavailableError when the server stops.
     """
     for news in client.stream(session, after=after, run=run):
         if news["type"] == "deleted":
@@ -44,7 +45,7 @@ def news_of(
     run: str | None = None,
     as_json: bool = False,
 ) -> Iterator[Mapping[str, Any]]:
-    """The same for people: where a run stands is told once, until it stands elsewhere."""
+    """Yield the same, but unless `as_json`, skip positions that read like the previous one."""
     place: tuple[str, list[str]] | None = None
     for news in follow(client, session, after, run):
         if news["type"] == "position" and not as_json:
@@ -55,35 +56,35 @@ def news_of(
 
 
 def tell(terminal: Terminal, news: Mapping[str, Any]) -> None:
-    """Print one of the news; kinds that nobody here knows are for programs."""
+    """Print an item of news; kinds without a text format are printed only as JSON."""
     if terminal.as_json or news["type"] in _LINES:
         terminal.say(news, _LINES.get(news["type"], lambda _: []))
 
 
 def newest_number(client: Client, session: int) -> int:
-    """The number of the session's last event; 0 without one."""
+    """Return the number of the session's last event; 0 if it has none."""
     rows = client.events(session, last=1)
     return int(rows[-1]["number"]) if rows else 0
 
 
 def say_after_interrupt(what: str) -> None:
-    """After Ctrl-C: say what that did not end."""
+    """Print a message after Ctrl-C, on a line of its own."""
     click.echo(f"\n{what}", err=True)
 
 
 _UNSHOWN: Final = 0.4
-"""Seconds for which nothing is shown: most work takes less."""
+"""How long to wait before showing progress, in seconds: most jobs take less."""
 _AGAIN: Final = 0.3
 _CLEAR: Final = "\r\x1b[K"
 
 
 @contextmanager
 def as_job(client: Client, action: str, *, import_count: int | None = None) -> Iterator[Client]:
-    """A client whose next request is a job, with a line about it on a terminal's stderr.
+    """Yield a client whose next request is a job, with its progress on stderr if that's a terminal.
 
     `action` is what the server does: `exporting`. `import_count` is how many sessions the command
-    has imported so far; None if the job imports none. Ctrl-C stops the job, waits for its end and
-    ends the command. Raises DevuiError if somebody else has stopped it.
+    has imported so far; None if the job imports none. Ctrl-C stops the job, waits for it to end and
+    exits the command. Raises DevuiError if somebody else stopped the job.
     """
     job, end = uuid.uuid4().hex, Event()
     line = Thread(target=_show, args=(client, job, action, end), daemon=True)
@@ -105,13 +106,13 @@ def as_job(client: Client, action: str, *, import_count: int | None = None) -> I
 
 
 def _stop_job(client: Client, job: str) -> str:
-    """Stop a job; its status once it has ended, "" if the server doesn't answer."""
+    """Stop a job and return its status once it has ended; "" if the server doesn't respond."""
     try:
         status = client.stop_job(job)["status"]
-        while status in {"running", "stopping"}:  # it may be past the last place where it stops
+        while status in {"running", "stopping"}:  # it may be past the point where it can stop
             time.sleep(_AGAIN)
             status = client.job_status(job)["status"]
-    except NotFoundError:  # it never began
+    except NotFoundError:  # it never started
         return "stopped"
     except DevuiError:
         return ""
@@ -119,7 +120,7 @@ def _stop_job(client: Client, job: str) -> str:
 
 
 def _outcome(status: str, import_count: int | None) -> str:
-    """What Ctrl-C left of the work, in words."""
+    """Describe the result of a job that Ctrl-C interrupted."""
     if not status:
         return "The server didn't confirm the stop. The work may still finish."
     if import_count is None:

@@ -1,8 +1,8 @@
-"""The program of the server that `devui.serve` starts for the agents of its process.
+"""The server program that `devui.serve` starts for the agents of its process.
 
-`python -m devui.cli.hosted --control FD --pid N --agents DIR [OPTIONS] APP …`; started by it alone.
-It prints one line of JSON: where the server is, or why there is none. It ends when the other side
-of the socket is closed.
+`python -m devui.cli.hosted --control FD --pid N --agents DIR [OPTIONS] APP …`; only `devui.serve`
+starts it. It prints one line of JSON: where the server is, or why it didn't start. It exits when
+the other side of the socket is closed.
 """
 
 import argparse
@@ -41,7 +41,7 @@ def _arguments() -> argparse.Namespace:
 
 
 def main() -> None:
-    """Serve until the host hangs up."""
+    """Serve until the host closes the socket."""
     options = _arguments()
     log_to_terminal("warning", options.agents)
     os.set_inheritable(options.control, False)

@@ -1,4 +1,4 @@
-"""`devui import`: sessions out of files, folders and databases."""
+"""`devui import`: imports sessions from files, folders and databases."""
 
 import json
 import tempfile
@@ -14,13 +14,14 @@ import click
 
 from devui.cli.follow import as_job
 from devui.cli.output import plain
-from devui.cli.server import Reach, Terminal, agents_option, reaching, serving
+from devui.cli.server import ServerOptions, Terminal, agents_option, server_options, serving
 from devui.debugger.adk_imports.bundle import bundle_lines
 from devui.debugger.adk_imports.database import Database
 from devui.debugger.adk_imports.discovery import Store, stores_at
 from devui.debugger.adk_imports.sources import Choice, Head, Notes, Unreadable
 from devui.debugger.adk_imports.sqlite import is_sqlite
 from devui.failures import BadRequestError, ConflictError, DevuiError
+from devui.web.text.formats import plural
 
 _EXAMPLES = """\b
 Examples:
@@ -39,17 +40,17 @@ _REMOTE: Final = "devui.debugger.adk_imports.remote"
 
 
 @dataclass(frozen=True, slots=True)
-class _Wish:
-    """What is to become of the sessions."""
+class _ImportOptions:
+    """How to import the sessions."""
 
     into: str | None
-    goes_on: bool
+    writable: bool
     as_copy: bool
 
     def query(self, *, is_stored: bool) -> dict[str, str | None]:
-        """The same for the server; those of a store (`is_stored`) keep their ids, unless copied."""
-        ids = "new" if self.as_copy else "keep" if is_stored or self.goes_on else None
-        return {"app": self.into, "ids": ids, "continue_": "yes" if self.goes_on else None}
+        """Return the query for the server; stored sessions keep their ids unless copied."""
+        ids = "new" if self.as_copy else "keep" if is_stored or self.writable else None
+        return {"app": self.into, "ids": ids, "continue_": "yes" if self.writable else None}
 
 
 @click.command("import", epilog=_EXAMPLES, short_help="Read sessions from files and databases.")
@@ -61,12 +62,12 @@ class _Wish:
 @click.option("--session", metavar="ID", help="Only the session with this id.")
 @click.option("--into", metavar="NAME", help="Import into this app instead of the original one.")
 @click.option("--list", "only_list", is_flag=True, help="List the sessions; import none.")
-@click.option("--continue", "goes_on", is_flag=True, help="Make the imported sessions writable.")
+@click.option("--continue", "writable", is_flag=True, help="Make the imported sessions writable.")
 @click.option("--as-copy", is_flag=True, help="Give the sessions new ids.")
 @agents_option
-@reaching
+@server_options
 def command(
-    reach: Reach,
+    server: ServerOptions,
     sources: Sequence[str],
     *,
     app: str | None,
@@ -74,28 +75,28 @@ def command(
     session: str | None,
     into: str | None,
     only_list: bool,
-    goes_on: bool,
+    writable: bool,
     as_copy: bool,
     agents: Path,
 ) -> None:
     """Import sessions from SOURCE: a file, a folder, or a database URL."""
-    choice, wish = Choice(app, user, session), _Wish(into, goes_on, as_copy)
+    choice, options = Choice(app, user, session), _ImportOptions(into, writable, as_copy)
     with ExitStack() as stack:
         files: list[Path] = []
         stores: list[tuple[Store, list[Head]]] = []
         for source in sources:
             _sort(source, choice, stack, files, stores)
         if only_list:
-            _list(reach, files, stores)
+            _list(server, files, stores)
             return
         if not files and not any(heads for _, heads in stores):
             raise DevuiError(
                 "no sessions match; to see all of them, run with --list and without --app, --user"
                 " and --session"
             )
-        alone = reach.alone
-        with serving(reach, agents, anew=True) as terminal:
-            importer = _Importer(terminal, wish, alone=alone)
+        alone = server.alone
+        with serving(server, agents, anew=True) as terminal:
+            importer = _Importer(terminal, options, alone=alone)
             for file in files:
                 importer.take_file(file, app)
             for store, heads in stores:
@@ -110,7 +111,7 @@ def _sort(
     files: list[Path],
     stores: list[tuple[Store, list[Head]]],
 ) -> None:
-    """Put a source among the files that the server reads, or open what is stored there."""
+    """Add a source to the files that the server reads, or open the stores in it."""
     skipped: list[str] = []
     try:
         if "://" in source:
@@ -150,8 +151,8 @@ def _remote(address: str, stack: ExitStack) -> Store:
     return Store(Database(tables))
 
 
-def _list(reach: Reach, files: list[Path], stores: list[tuple[Store, list[Head]]]) -> None:
-    if reach.as_json:
+def _list(server: ServerOptions, files: list[Path], stores: list[tuple[Store, list[Head]]]) -> None:
+    if server.as_json:
         for store, heads in stores:
             for head in heads:
                 entry = {"source": store.source.place, **asdict(head)}
@@ -160,26 +161,26 @@ def _list(reach: Reach, files: list[Path], stores: list[tuple[Store, list[Head]]
     for file in files:
         click.echo(f"{plain(str(file))}: one session")
     for store, heads in stores:
-        click.echo(f"{plain(store.source.place)}: {_count(len(heads), 'session')}")
+        click.echo(f"{plain(store.source.place)}: {plural(len(heads), 'session')}")
         for head in heads:
             when = datetime.fromtimestamp(head.updated, UTC).strftime("%Y-%m-%d %H:%M")
             names = f"{plain(head.app)}  user {plain(head.user)}  {plain(head.id)}"
-            click.echo(f"  {names}  {_count(head.events, 'event')}  {when} UTC")
+            click.echo(f"  {names}  {plural(head.events, 'event')}  {when} UTC")
 
 
 class _Importer:
-    """Sends sessions to a server, each by itself, and says what became of it."""
+    """Sends sessions to a server, one by one, and prints the result of each."""
 
-    def __init__(self, terminal: Terminal, wish: _Wish, *, alone: bool) -> None:
+    def __init__(self, terminal: Terminal, options: _ImportOptions, *, alone: bool) -> None:
         self._terminal = terminal
-        self._wish = wish
+        self._options = options
         self._alone = alone
         self._failed = 0
         self._imports = 0
 
     def take_file(self, path: Path, app: str | None) -> None:
-        """A file that the server reads. Raises DevuiError."""
-        query = self._wish.query(is_stored=False)
+        """Import a file that the server reads. Raises DevuiError."""
+        query = self._options.query(is_stored=False)
         query["app"] = query["app"] or app
         try:
             with path.open("rb") as file:
@@ -193,7 +194,7 @@ class _Importer:
             ) from error
 
     def take(self, store: Store, heads: list[Head]) -> None:
-        """Sessions that are stored together."""
+        """Import sessions from a store; print those that are skipped or fail."""
         for head in heads:
             notes = Notes()
             place = f"{store.source.place}: session {head.id} of {head.app}"
@@ -202,7 +203,7 @@ class _Importer:
                     for line in bundle_lines(store.source, head, store.files, notes):
                         file.write(line.encode())
                     file.seek(0)
-                    self._send(file, self._wish.query(is_stored=True), list(notes.lines))
+                    self._send(file, self._options.query(is_stored=True), list(notes.lines))
             except ConflictError:
                 self._say_skipped(head, place)
             except (Unreadable, DevuiError) as error:
@@ -210,9 +211,9 @@ class _Importer:
                 click.echo(f"{plain(place)} was not imported: {plain(_text(error))}", err=True)
 
     def finish(self) -> None:
-        """Raise DevuiError if a session could not be imported."""
+        """Raise DevuiError if a session couldn't be imported."""
         if self._failed:
-            raise DevuiError(f"{_count(self._failed, 'session')} could not be imported")
+            raise DevuiError(f"{plural(self._failed, 'session')} could not be imported")
 
     def _send(self, file: IO[bytes], query: dict[str, Any], notes: list[str]) -> None:
         with as_job(self._terminal.client, "importing", import_count=self._imports) as client:
@@ -232,19 +233,14 @@ class _Importer:
 def _lines(session: dict[str, Any]) -> list[str]:
     title = f" “{plain(session['title'])}”" if session["title"] else ""
     aside = session.get("setAside")
-    members = f"unrecognized field{'' if aside == 1 else 's'} stored"
-    events = _count(session["events"], "event")
+    events = plural(session["events"], "event")
     line = (
         f"session {session['key']}{title} of {plain(session['app'])}, {events}"
         + (", read-only" if session.get("readOnly", True) else "")
-        + (f", {aside:,} {members}" if aside else "")
+        + (f", {plural(aside, 'unrecognized field')} stored" if aside else "")
     )
     notes = [f"  {plain(note)}" for note in session.get("notes", ())]
     return [line, *notes, *([session["url"]] if session["url"] else [])]
-
-
-def _count(number: int, what: str) -> str:
-    return f"{number:,} {what}{'' if number == 1 else 's'}"
 
 
 def _text(error: Exception) -> str:

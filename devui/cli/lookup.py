@@ -1,4 +1,4 @@
-"""Which session, run or app a command is about, from what was typed or from what goes on."""
+"""Finds the session, run or app that a command is about: the one given, or the active one."""
 
 from typing import TYPE_CHECKING
 
@@ -19,9 +19,9 @@ app_option = click.option(
 
 
 def session_of(client: Client, name: str | None, *, app: str | None = None) -> "SessionJson":
-    """The session with this key or id; without a name the one that runs, else the newest.
+    """Return the session with this number or id, or else the running or last active one.
 
-    Raises NotFoundError, and BadRequestError when several are meant.
+    Raises NotFoundError if there is none, BadRequestError if it is ambiguous.
     """
     if name is None:
         return _evident(client.sessions(app=app)["sessions"])
@@ -39,23 +39,24 @@ def session_of(client: Client, name: str | None, *, app: str | None = None) -> "
 
 
 def session_with_id(client: Client, app: str, name: str) -> "SessionJson | None":
-    """The session of this id that the page's user has in the app, if there is one."""
+    """Return the session with this id of the page's user in the app, if it exists."""
     return next(iter(client.sessions(app=app, user=USER, id=name)["sessions"]), None)
 
 
 def _with_number(client: Client, name: str) -> "list[SessionJson]":
-    """The session of this number, if it is one."""
+    """Return the session with this number, as a list of at most one."""
     if not (name.isascii() and name.isdigit()):
         return []
     matches = client.sessions(key=int(name))["sessions"]
     return [each for each in matches if each["key"] == int(name)]
 
 
-def running(client: Client, name: str | None, *, or_over: bool = False) -> "PositionJson":
-    """Where the run stands that goes on in this session, or in the only one with a run.
+def active_run(client: Client, name: str | None, *, or_over: bool = False) -> "PositionJson":
+    """Return the position of the active run of this session, or of the only session with one.
 
-    Raises ConflictError when the run is over, NotFoundError when nothing runs; with `or_over` it is
-    that of the newest run then, since an order may be repeated that was carried out before its end.
+    Raises ConflictError if the run is over, NotFoundError if no run is active. With `or_over`, it
+    returns the newest run's position instead: a command that was executed before the run ended may
+    be repeated.
     """
     session = session_of(client, name)
     if name is None and session["run"] is None and not or_over:
@@ -67,7 +68,10 @@ def running(client: Client, name: str | None, *, or_over: bool = False) -> "Posi
 
 
 def app_of(client: Client, name: str | None, session: str | None) -> str:
-    """The app that breakpoints belong to: as named, the session's, or the only one there is."""
+    """Return the named app, the session's app, the only app, or the only one with an active run.
+
+    Raises BadRequestError if it is ambiguous.
+    """
     if name is not None:
         return name
     if session is not None:
@@ -82,7 +86,7 @@ def app_of(client: Client, name: str | None, session: str | None) -> str:
 
 
 def apps_of(client: Client) -> list[str]:
-    """The names of the server's apps."""
+    """Return the names of the server's apps."""
     return client.adk.list_apps()
 
 

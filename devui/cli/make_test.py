@@ -1,4 +1,4 @@
-"""`devui make-test`: a session as a test file with its recordings."""
+"""`devui make-test`: turns a session into a test file with recordings."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -9,10 +9,11 @@ import click
 from devui.cli.follow import as_job
 from devui.cli.lookup import app_option, session_of
 from devui.cli.output import plain, times
-from devui.cli.server import Reach, Terminal, agents_option, reaching, serving
+from devui.cli.server import ServerOptions, Terminal, agents_option, server_options, serving
 from devui.cli.test import write_files
 from devui.debugger.saved_tests.placing import Misplaced, test_name, way_to
 from devui.failures import BadRequestError
+from devui.web.text.formats import plural
 
 _KINDS: Final = ("error", "agents", "tools", "text", "state", "recorded")
 
@@ -48,9 +49,9 @@ Run it with `devui test`. For the exit status see `devui dbg --help`.
 @click.option("--keep-secrets", is_flag=True, help="Leave secrets in the recordings.")
 @app_option
 @agents_option
-@reaching
+@server_options
 def command(
-    reach: Reach,
+    server: ServerOptions,
     session: str | None,
     *,
     run: str | None,
@@ -62,12 +63,12 @@ def command(
     app: str | None,
     agents: Path,
 ) -> None:
-    """Turn SESSION (by default the newest) into a test, with a recording of each of its runs.
+    """Turn SESSION (by default the last active) into a test, with a recording of each of its runs.
 
     The test checks how the runs ended, which agents spoke, tool calls with their arguments, the
     last text, the state, and that events match the recording.
     """
-    with serving(reach, agents) as terminal:
+    with serving(server, agents) as terminal:
         key = session_of(terminal.client, session, app=app)["key"]
         offer = terminal.client.test_offer(key, run=run)
         if only_list:
@@ -95,7 +96,7 @@ def _stem(file: Path) -> str:
 
 
 def _check_names(checks: tuple[str, ...], offer: Mapping[str, Any]) -> None:
-    """Raise BadRequestError for a check that no run has."""
+    """Raise BadRequestError for a check that no run offers."""
     known_checks = {each["id"] for run in offer["runs"] for each in run["checks"]} | {*_KINDS}
     for check in checks:
         if check not in known_checks:
@@ -122,7 +123,7 @@ def _offer_lines(offer: Mapping[str, Any]) -> list[str]:
 
 
 def _written_lines(answer: dict[str, Any]) -> list[str]:
-    count = len(answer["recordings"])
-    lines = [f"wrote {answer['test']} and {count} recording{'s' if count > 1 else ''} beside it"]
+    count = plural(len(answer["recordings"]), "recording")
+    lines = [f"wrote {answer['test']} and {count} beside it"]
     lines += [f"left out: {each['kind']}, {times(each['count'])}" for each in answer["redacted"]]
     return [*lines, f"run it with: devui test {answer['test']}"]

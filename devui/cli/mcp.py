@@ -1,4 +1,4 @@
-"""`devui mcp`: the debugger as tools for a coding agent, over standard input and output."""
+"""`devui mcp`: gives a coding agent the debugger's tools, over standard input and output."""
 
 from functools import partial
 from importlib import import_module
@@ -6,7 +6,7 @@ from typing import Final
 
 import click
 
-from devui.cli.server import Reach, reaching
+from devui.cli.server import ServerOptions, server_options
 from devui.failures import DevuiError
 
 _PACKAGE: Final = "mcp"
@@ -22,8 +22,8 @@ The server can start later: each call looks for it.
 
 
 @click.command("mcp", epilog=_EXAMPLES, short_help="Give a coding agent the debugger (MCP).")
-@partial(reaching, json_option=click.option("--json", "as_json", is_flag=True, hidden=True))
-def command(reach: Reach) -> None:
+@partial(server_options, json_option=click.option("--json", "as_json", is_flag=True, hidden=True))
+def command(server: ServerOptions) -> None:
     """Speak the Model Context Protocol over standard input and output.
 
     A coding agent gets tools that list sessions, show what happened, step, edit, fork, replay and
@@ -35,4 +35,4 @@ def command(reach: Reach) -> None:
         if error.name is None or error.name.partition(".")[0] not in {_PACKAGE, "mcp_types"}:
             raise
         raise DevuiError("devui mcp needs the package mcp: pip install 'devui[mcp]'") from error
-    protocol.serve_stdio(lambda: reach.terminal().client, has_actor=reach.actor is not None)
+    protocol.serve_stdio(lambda: server.terminal().client, has_actor=server.actor is not None)

@@ -1,6 +1,6 @@
-"""Options that several commands share, and ADK's spellings of options.
+"""Options that several commands share, and ADK's options.
 
-Each of ADK's does here what it does there, or says what to do instead.
+Each of ADK's options either works as in ADK, or prints what to do instead.
 """
 
 import json
@@ -14,10 +14,11 @@ from typing import Any, Final, Literal, get_args
 import click
 
 from devui.adk_options import INSTEAD, folder_beside, is_in_memory
+from devui.interpreter import WORKER_PYTHON
 from devui.wire.engines import EngineChoice
 
 SERVED_BY: Final = "DEVUI_SERVED_BY"
-"""The variable that tells a server who runs its apps: a descriptor and a process."""
+"""The variable that tells a server who runs its apps: a file descriptor and a process id."""
 
 json_option = click.option(
     "--json", "as_json", is_flag=True, help="Print JSON, one value per line."
@@ -33,33 +34,33 @@ engine_option = click.option(
 python_option = click.option(
     "--python",
     type=click.Path(path_type=Path),
-    envvar="DEVUI_WORKER_PYTHON",
+    envvar=WORKER_PYTHON,
     help="Interpreter or virtual environment to run agents in; it doesn't need devui.",
 )
 
 
 def json_text(value: Any) -> str:
-    """A value as a line of JSON, as every command prints it with `--json`."""
+    """Return a value as a line of JSON, as printed by all commands with `--json`."""
     return json.dumps(value, ensure_ascii=False)
 
 
 Kind = Literal["flag", "switch", "text", "texts", "number"]
-"""How an option is written: alone, with its `--no-` counterpart, or with a value."""
+"""The form of an option: a flag, a flag with a `--no_` counterpart, or an option with a value."""
 
 
 @dataclass(slots=True)
 class Effects:
-    """What ADK's options ask for, in devui's terms."""
+    """The effects of ADK's options, in devui's terms."""
 
     environment: dict[str, str] = field(default_factory=dict)
-    """Variables for the processes of the agents."""
+    """Environment variables for the agents' processes."""
     in_memory: bool = False
     data_dir: Path | None = None
     verbose: bool = False
     create_sessions: bool = False
-    """Whether `/run` makes the session that it names."""
+    """Whether `/run` creates the session that it names."""
     advice: list[str] = field(default_factory=list)
-    """A sentence for each option without effect."""
+    """A sentence for each option that has no effect."""
 
 
 Effect = Callable[[Effects, Any], object]
@@ -67,7 +68,7 @@ Effect = Callable[[Effects, Any], object]
 
 @dataclass(frozen=True, slots=True)
 class AdkOption:
-    """One option of `adk`; without an effect, `INSTEAD` says what to do."""
+    """An option of `adk`; if it has no effect, `INSTEAD` says what to do."""
 
     name: str
     kind: Kind
@@ -76,19 +77,19 @@ class AdkOption:
 
     @property
     def flags(self) -> tuple[str, ...]:
-        """As click takes them; the value gets a name that no option of ours has."""
+        """The declarations for click, with a parameter name that none of our options has."""
         off = self.name.replace("--", "--no_", 1) if self.kind == "switch" else ""
         both = f"{self.name}/{off}" if off else self.name
         return (*([self.short] if self.short else []), both, f"adk_{self.key}")
 
     @property
     def key(self) -> str:
-        """Its name as a keyword."""
+        """The option's name as a keyword argument."""
         return self.name.removeprefix("--").replace("-", "_")
 
 
 def _holds(effects: Effects, value: Any) -> None:
-    """devui does so in any case."""
+    """Do nothing: devui always behaves this way."""
 
 
 def _verbose(effects: Effects, value: bool) -> None:
@@ -176,13 +177,14 @@ _SERVER: Final = (
     AdkOption("--url_prefix", "text"),
 )
 ADK_OPTIONS: Final[Mapping[str, tuple[AdkOption, ...]]] = {"web": _SERVER, "run": _COMMON}
-"""By the command of ours; those that it has itself are not among them."""
+"""ADK's options by our command, without those that the command has itself."""
 
 
 def adk_options(name: str) -> Callable[[Callable[..., None]], Callable[..., None]]:
-    """Let a command take ADK's options; it gets what they ask for as `adk`.
+    """Add ADK's options to a command, which gets their `Effects` as `adk`.
 
-    Advice goes to standard error, and variables into this process, whose children inherit them.
+    Advice is printed to standard error. Variables are set in this process, for its children to
+    inherit.
     """
     options = ADK_OPTIONS[name]
 
@@ -194,7 +196,7 @@ def adk_options(name: str) -> Callable[[Callable[..., None]], Callable[..., None
                 value = values.pop(f"adk_{option.key}")
                 if value is not None and value != ():
                     _apply(option, value, effects)
-            # The server of --in-process gets the arguments of its host, which has said this.
+            # With --in-process, the server gets the host's arguments, and the host printed this.
             for sentence in () if SERVED_BY in os.environ else effects.advice:
                 click.secho(f"note: {sentence}.", fg="yellow", err=True)
             os.environ.update(effects.environment)

@@ -1,6 +1,6 @@
-"""Events, positions, state and breakpoints as lines of a terminal.
+"""Formats events, positions, state and breakpoints for the terminal.
 
-What agents say is written so that it can move no cursor and hide nothing (R20).
+Agents' texts are escaped so that they can't move the cursor or hide anything (R20).
 """
 
 import json
@@ -20,10 +20,10 @@ _DIFFERENCE_COLOURS: Final[Mapping[str, str]] = {"+": "green", "-": "red"}
 
 
 def edit_lines(hold: Mapping[str, Any]) -> Iterable[str]:
-    """The lines that differ, before the run goes on with them; of an answer all of it.
+    """Yield the diff of an edit that will be applied when the run continues.
 
-    `hold` is a hold of a position as the API tells it, with its `edit`. An edit
-    without a value of its own, such as a call that is skipped, has no lines.
+    `hold` is a hold in a position of the API, with its `edit`. A mocked answer is shown in full. An
+    edit without a value, such as skipping a call, has no lines.
     """
     edit = hold["edit"]
     if edit["action"] not in _TAKES_VALUE:
@@ -54,17 +54,17 @@ _SPACE: Final = " " * _INDENT
 
 
 def plain(text: str) -> str:
-    """The text in one line, with everything written out that a terminal would obey."""
+    """Return the text on one line, with control characters escaped."""
     return visible(text).replace("\r", "\\r").replace("\n", "\\n")
 
 
 def times(count: int) -> str:
-    """How often: `once`, `3 times`."""
+    """Return `once` or `3 times`."""
     return "once" if count == 1 else f"{count} times"
 
 
 def event_lines(row: Mapping[str, Any]) -> list[str]:
-    """`#12   call       planner          find_airports(city="London")`, and who changed it."""
+    """Return `#12   call       planner          find_airports(city="London")` and who edited it."""
     number = click.style(f"#{row['number']:<5}", dim=True)
     kind = _coloured(row["kind"], width=_KIND)
     line = f"{number}{kind}{plain(row['author']):<{_AUTHOR}} {plain(row['text'])}".rstrip()
@@ -74,7 +74,7 @@ def event_lines(row: Mapping[str, Any]) -> list[str]:
 
 
 def position_lines(position: Mapping[str, Any]) -> list[str]:
-    """Where a run stands: how it goes on or ended, everything that is held, what will change."""
+    """Describe a run's position: its holds and their pending changes, its status and its error."""
     lines = [line for hold in position["holds"] for line in _hold(hold)]
     words = [] if position["position"] is None else [f"position {position['position']}"]
     words += [PLANS[position["plan"]]] if position["plan"] else []
@@ -89,17 +89,17 @@ def position_lines(position: Mapping[str, Any]) -> list[str]:
 
 
 def debugger_lines(debugger: Mapping[str, Any] | None) -> list[str]:
-    """A debugger of Python that a person has to use before the run continues."""
+    """Describe a Python debugger that a person has to use before the run continues."""
     return [click.style(" ".join(debugger_words(debugger)), fg="yellow")] if debugger else []
 
 
 def failure_words(error: Mapping[str, Any]) -> str:
-    """`ConnectionError: 503 Service Unavailable`."""
+    """Return `ConnectionError: 503 Service Unavailable`."""
     return ": ".join(filter(None, (error["type"], error["message"])))
 
 
 def _failure_lines(error: Mapping[str, Any]) -> Iterable[str]:
-    """What was raised, and the app's own lines that led there, the last one called last."""
+    """Describe an exception and the app's own frames in its traceback, innermost last."""
     for line in failure_words(error).split("\n"):
         yield click.style(f"{_SPACE}{plain(line)}", fg="red")
     frames = error["frames"]
@@ -117,7 +117,7 @@ def _is_place(frame: Mapping[str, Any], error: Mapping[str, Any]) -> bool:
 
 
 def output_lines(line: Mapping[str, Any]) -> list[str]:
-    """What the run printed or logged; further lines of it, such as a traceback, are indented."""
+    """Format what the run printed or logged; indent all lines after the first."""
     first, *others = line["text"].split("\n")
     lines = [f"{_SPACE}{plain(line['stream'])}: {plain(first)}"]
     lines += [f"{_SPACE}  {plain(other)}" for other in others]
@@ -125,21 +125,21 @@ def output_lines(line: Mapping[str, Any]) -> list[str]:
 
 
 def session_lines(session: Mapping[str, Any]) -> list[str]:
-    """Which session it is."""
+    """Return the line that identifies a session."""
     name = "/".join(plain(str(session[part])) for part in ("app", "user", "id"))
     title = f"  {plain(session['title'])}" if session["title"] else ""
     return [click.style(f"session {session['key']}  {name}{title}", bold=True)]
 
 
 def state_lines(state: Mapping[str, Any]) -> list[str]:
-    """Every key with its value and the event that wrote it, then what is pending."""
+    """Format each key with its value and the event that wrote it, then the pending changes."""
     lines = [_value(value) for value in state["values"]]
     lines += [f"{_change(change)}  pending" for change in state["pending"]]
     return lines or ["the state is empty"]
 
 
 def state_change_lines(state: Mapping[str, Any]) -> list[str]:
-    """Each place that differs, with the event that wrote the key."""
+    """Format each difference, with the event that wrote the key."""
     lines = [line for key in state["changes"] for line in _differences(key)]
     return lines or ["no differences"]
 
@@ -155,7 +155,7 @@ def _differences(key: Mapping[str, Any]) -> Iterable[str]:
 
 
 def breakpoint_lines(points: Iterable[Mapping[str, Any]]) -> list[str]:
-    """One line a breakpoint: number, on or off, what it waits for, how often it was met."""
+    """Format a line per breakpoint: number, on or off, what it matches, how often it was hit."""
     return [_breakpoint(point) for point in points] or ["no breakpoints"]
 
 
@@ -224,12 +224,12 @@ def _breakpoint(point: Mapping[str, Any]) -> str:
 
 
 def json_words(value: Any) -> str:
-    """A value as JSON in one line, cut where it is long."""
+    """Return a value as JSON on one line, truncated if it is long."""
     text = plain(json.dumps(value, ensure_ascii=False))
     return text if len(text) <= _MOST else f"{text[:_MOST]}…"
 
 
 def _coloured(word: str, *, width: int) -> str:
-    """The word in its colour, and a space behind it if something is to follow."""
+    """Return the word in its colour, padded to `width` with at least one space, unless it is 0."""
     text = f"{word:<{width - 1}} " if width else word
     return click.style(text, fg=_COLOURS.get(word))

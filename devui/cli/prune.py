@@ -1,4 +1,4 @@
-"""`devui prune`: deletes sessions that nobody has used for long."""
+"""`devui prune`: deletes sessions that haven't been used for a long time."""
 
 from pathlib import Path
 from typing import Any
@@ -6,7 +6,7 @@ from typing import Any
 import click
 
 from devui.cli.output import plain
-from devui.cli.server import Reach, agents_option, reaching, serving
+from devui.cli.server import ServerOptions, agents_option, server_options, serving
 from devui.web.text.formats import day
 
 _EXAMPLES = """\b
@@ -30,10 +30,12 @@ or `devui export` first.
 @click.option("--app", metavar="NAME", help="Only sessions of this app.")
 @click.option("--yes", "sure", is_flag=True, help="Delete them instead of listing them.")
 @agents_option
-@reaching
-def command(reach: Reach, *, days: float, app: str | None, sure: bool, agents: Path) -> None:
+@server_options
+def command(
+    server: ServerOptions, *, days: float, app: str | None, sure: bool, agents: Path
+) -> None:
     """List sessions unused for a number of days, or delete them with everything in them."""
-    with serving(reach, agents) as terminal:
+    with serving(server, agents) as terminal:
         answer = terminal.client.prune_sessions(days, app=app, sure=sure)
         terminal.say(answer, _lines)
 

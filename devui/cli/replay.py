@@ -1,4 +1,4 @@
-"""`devui replay`: executes recorded runs again, with the recorded answers of models and tools."""
+"""`devui replay`: replays recorded runs, with the recorded answers of models and tools."""
 
 import json
 import sys
@@ -12,16 +12,17 @@ import click
 from devui.cli.follow import as_job, news_of, say_after_interrupt, tell
 from devui.cli.lookup import GOING, app_option, session_of
 from devui.cli.output import plain
-from devui.cli.server import Reach, Terminal, agents_option, reaching, serving
+from devui.cli.server import ServerOptions, Terminal, agents_option, server_options, serving
 from devui.client import Client
 from devui.failures import LEFT, BadRequestError, DevuiError, NotFoundError
+from devui.web.text.formats import plural
 from devui.wire.excerpts import around_difference
 
 _LONG = 200
 
 
 def verdict_lines(verdict: Mapping[str, Any], first: int, last: int) -> list[str]:
-    """The verdict on the run of these events, with the first difference explained."""
+    """Format the verdict on the run of these events, and explain the first difference."""
     begin, *more = _lines(verdict)
     return [f"#{first} to #{last} {begin}", *more]
 
@@ -32,7 +33,7 @@ def _lines(verdict: Mapping[str, Any]) -> list[str]:
     if divergence is None:
         aside = " except for tool results" if verdict.get("strayed") else ""
         live = f", {verdict['live']} live tools" if verdict["live"] else ""
-        answers = f"{verdict['calls']} recorded answer{'' if verdict['calls'] == 1 else 's'}"
+        answers = plural(verdict["calls"], "recorded answer")
         counts = f"{_count(verdict)}{aside}, {answers}{live}"
         return [f"{_word(verdict)}: {counts}", *notes]
     message, *fields = divergence_lines(divergence)
@@ -40,7 +41,7 @@ def _lines(verdict: Mapping[str, Any]) -> list[str]:
 
 
 def divergence_lines(divergence: Mapping[str, Any]) -> list[str]:
-    """The first difference: what happened, then the fields, as recorded and this time."""
+    """Format the first difference: what happened, then the fields, as recorded and as replayed."""
     lines = [plain(divergence["message"])]
     for each in divergence["differences"]:
         lines.append(f"  {plain(each['field'] or 'value')}")
@@ -66,7 +67,7 @@ def _count(verdict: Mapping[str, Any]) -> str:
 
 
 def _value(value: Any, other: Any = None) -> str:
-    """The value as JSON; of a long one the part from shortly before it differs from the other."""
+    """Return the value as JSON; if it is long, start shortly before it differs from the other."""
     text, beside = (plain(json.dumps(each, ensure_ascii=False)) for each in (value, other))
     return around_difference(text, beside, _LONG)
 
@@ -74,7 +75,7 @@ def _value(value: Any, other: Any = None) -> str:
 _DIVERGED: Final = 1
 _EXAMPLES = """\b
 Examples:
-  devui replay                      replay the newest run of the newest session
+  devui replay                      replay the newest run of the last active session
   devui replay 12 --check           replay every run of session 12, one line each
   devui replay 12 --run 4f1c…       replay one run
   devui replay 12 --live-tools      replay the models, but call the tools
@@ -85,8 +86,8 @@ Exit status: 0 if the runs match their recordings, 1 if not; for the others see 
 
 
 @dataclass(frozen=True, slots=True)
-class _Wish:
-    """What is to be executed again, and how."""
+class _ReplayOptions:
+    """What to replay, and how."""
 
     session: int
     live_tools: bool
@@ -110,9 +111,9 @@ class _Wish:
 @click.option("--live-tools", is_flag=True, help="Call the tools for real.")
 @app_option
 @agents_option
-@reaching
+@server_options
 def command(
-    reach: Reach,
+    server: ServerOptions,
     session: str | None,
     *,
     run: str | None,
@@ -127,11 +128,12 @@ def command(
     difference from the recording and explains it.
     """
     try:
-        with serving(reach, agents) as terminal:
+        with serving(server, agents) as terminal:
             key = session_of(terminal.client, session, app=app)["key"]
-            wish = _Wish(key, live_tools, check)
+            options = _ReplayOptions(key, live_tools, check)
             verdicts = [
-                _replay(terminal, wish, each) for each in _select_runs(terminal.client, wish, run)
+                _replay(terminal, options, each)
+                for each in _select_runs(terminal.client, options, run)
             ]
     except KeyboardInterrupt:
         say_after_interrupt("detached; the recorded session is unchanged")
@@ -140,34 +142,38 @@ def command(
         sys.exit(_DIVERGED)
 
 
-def _select_runs(client: Client, wish: _Wish, run: str | None) -> Sequence[Mapping[str, Any]]:
-    """The runs to execute again. Raises NotFoundError and BadRequestError."""
-    all_runs: Sequence[Mapping[str, Any]] = client.runs(wish.session)
+def _select_runs(
+    client: Client, options: _ReplayOptions, run: str | None
+) -> Sequence[Mapping[str, Any]]:
+    """Return the runs to replay. Raises NotFoundError, BadRequestError."""
+    all_runs: Sequence[Mapping[str, Any]] = client.runs(options.session)
     if run is not None:
         all_runs = [each for each in all_runs if each["run"] == run]
         if not all_runs:
-            raise NotFoundError(f"session {wish.session} has no run {run!r}")
+            raise NotFoundError(f"session {options.session} has no run {run!r}")
     runs = [each for each in all_runs if each["first"] is not None and not each["rewind"]]
     if not runs:
-        raise BadRequestError(f"session {wish.session} has no run to replay")
+        raise BadRequestError(f"session {options.session} has no run to replay")
     if runs[-1]["status"] in GOING:
         raise BadRequestError("the newest run is still active: wait for it to end, or stop it")
-    return runs if wish.check else runs[-1:]
+    return runs if options.check else runs[-1:]
 
 
-def _replay(terminal: Terminal, wish: _Wish, run: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Execute one run again, print what came of it, and return the verdict."""
+def _replay(
+    terminal: Terminal, options: _ReplayOptions, run: Mapping[str, Any]
+) -> Mapping[str, Any]:
+    """Replay a run, print what happens, and return the verdict."""
     client = terminal.client
     with as_job(client, "preparing the replay") as preparing:
         replay: Mapping[str, Any] = preparing.start_replay(
-            wish.session,
+            options.session,
             run=run["run"],
-            live_tools=wish.live_tools,
-            breakpoints=not wish.check,
+            live_tools=options.live_tools,
+            breakpoints=not options.check,
         )
     fork, again = replay["session"], replay["run"]
     for news in news_of(client, fork, run["first"] - 1, run=again, as_json=terminal.as_json):
-        if not wish.check:
+        if not options.check:
             tell(terminal, news)
         if news["type"] != "position" or news["run"] != again:
             continue
@@ -182,8 +188,8 @@ def _replay(terminal: Terminal, wish: _Wish, run: Mapping[str, Any]) -> Mapping[
         error = client.run(again)["error"]
         raise DevuiError(f"the replay failed: {error['message'] if error else ''}")
     lines = verdict_lines(verdict, run["first"], run["last"])
-    is_deleted = wish.check and verdict["identical"]
-    if wish.check and not is_deleted:
+    is_deleted = options.check and verdict["identical"]
+    if options.check and not is_deleted:
         lines.append(f"  replayed in session {fork}")
     terminal.say(answer, lambda _: lines)
     if is_deleted:
@@ -192,6 +198,6 @@ def _replay(terminal: Terminal, wish: _Wish, run: Mapping[str, Any]) -> Mapping[
 
 
 def _forget(client: Client, key: int) -> None:
-    """Delete a replay that told nothing new."""
+    """Delete a replay that was identical to its recording."""
     session = client.session(key)
     client.adk.delete_session(session["app"], session["user"], session["id"])

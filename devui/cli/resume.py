@@ -1,4 +1,4 @@
-"""`devui resume`: goes on with an invocation that was stopped, interrupted or killed."""
+"""`devui resume`: resumes an invocation that was stopped, interrupted or killed."""
 
 import json
 import sys
@@ -10,14 +10,14 @@ import click
 
 from devui.cli.follow import newest_number, news_of, say_after_interrupt, tell
 from devui.cli.lookup import GOING, app_option, session_of
-from devui.cli.server import Reach, Terminal, agents_option, reaching, serving
+from devui.cli.server import ServerOptions, Terminal, agents_option, server_options, serving
 from devui.cli.unknown_calls import DECISIONS, choices
 from devui.client import Client
 from devui.failures import LEFT, BadRequestError, ConflictError, DevuiError
 
 _EXAMPLES = """\b
 Examples:
-  devui resume                      resume the newest session's last invocation
+  devui resume                      resume the last active session's last invocation
   devui resume 12                   resume that of session 12
   devui resume s_abc --app travel   name the session by its id
   devui resume 12 --agents agents   start a server for it if none is running
@@ -41,9 +41,9 @@ Exit status: 0 when the run is done, 1 when it failed or was interrupted again; 
     help="What to do with a call of unknown outcome: run, fail, recorded, wait, or its result as "
     "JSON. Repeatable.",
 )
-@reaching
+@server_options
 def command(
-    reach: Reach,
+    server: ServerOptions,
     session: str | None,
     *,
     invocation: str | None,
@@ -57,7 +57,7 @@ def command(
     ends. Events are printed as they are committed.
     """
     try:
-        with serving(reach, agents) as terminal:
+        with serving(server, agents) as terminal:
             key = session_of(terminal.client, session, app=app)["key"]
             end = _resume(terminal, key, invocation, dict(map(_decision, calls)))
     except KeyboardInterrupt:
@@ -70,7 +70,7 @@ def command(
 def _resume(
     terminal: Terminal, session: int, invocation: str | None, unknown: dict[str, Any]
 ) -> Mapping[str, Any]:
-    """Start the run and print what comes of it; where it stands in the end."""
+    """Start the run and print what it does; return its last position."""
     client = terminal.client
     invocation_id = invocation or _cut_off(client, session)
     after = newest_number(client, session)
@@ -90,7 +90,7 @@ def _resume(
 
 
 def _decision(text: str) -> tuple[str, dict[str, Any]]:
-    """What `ID=WHAT` says is to become of a call; raises BadRequestError."""
+    """Parse `ID=WHAT`, the decision about a call. Raises BadRequestError."""
     call, _, what = text.partition("=")
     if what in DECISIONS:
         return call, {"do": what}
@@ -102,8 +102,9 @@ def _decision(text: str) -> tuple[str, dict[str, Any]]:
 
 
 def _cut_off(client: Client, session: int) -> str:
-    """The invocation of the session's last run; raises ConflictError and BadRequestError if it
-    cannot be one.
+    """Return the invocation of the session's last run.
+
+    Raises ConflictError if the run is active, BadRequestError if there is nothing to resume.
     """
     last = client.newest_run(session)
     if last["status"] in GOING:

@@ -28,7 +28,7 @@ from devui.cli.follow import say_after_interrupt
 from devui.cli.lookup import apps_of, session_of, session_with_id
 from devui.cli.options import Effects, adk_options, engine_option, python_option
 from devui.cli.output import plain
-from devui.cli.server import Reach, agents_option, reaching, serving
+from devui.cli.server import ServerOptions, agents_option, server_options, serving
 from devui.client import Client
 from devui.debugger.apps.apps import AppFolder
 from devui.failures import LEFT, BadRequestError, DevuiError, NotFoundError
@@ -44,16 +44,16 @@ _BUNDLE: Final = "devui.session"
 
 @dataclass(frozen=True, slots=True)
 class Script:
-    """What a file says that a user begins with, and says."""
+    """The initial state and the user's messages, from a file."""
 
     state: dict[str, Any]
     queries: list[str]
 
 
 def read_script(file: Path) -> Script:
-    """The messages of `{"state", "queries"}`, of a session's JSON, or of a bundle.
+    """Read the script from `{"state", "queries"}`, a session's JSON, or a bundle.
 
-    The state is the one that the session began with. Raises BadRequestError.
+    The state is the session's initial one. Raises BadRequestError if the file is invalid.
     """
     content = _read(file)
     if "queries" in content:
@@ -77,11 +77,11 @@ def read_script(file: Path) -> Script:
     )
 
 
-def take_up(client: Client, file: Path, app: str) -> "SessionJson":
-    """Make a session that goes on of a saved one. Raises BadRequestError."""
+def import_session_file(client: Client, file: Path, app: str) -> "SessionJson":
+    """Import a saved session so that it can be continued. Raises BadRequestError."""
     content = _read(file)
     if content.get("format") != _BUNDLE:
-        content["id"] = uuid.uuid4().hex  # the saved session may still be there under its own
+        content["id"] = uuid.uuid4().hex  # the saved session may still exist under its own id
     session = client.import_session(content, app=app)
     key = session["key"]
     if session.get("readOnly", True):
@@ -90,7 +90,7 @@ def take_up(client: Client, file: Path, app: str) -> "SessionJson":
 
 
 def save(client: Client, session: Mapping[str, Any], folder: Path) -> Path:
-    """Write the session's JSON, as `adk run --save_session` does. Raises DevuiError."""
+    """Write the session's JSON to the folder, like `adk run --save_session`. Raises DevuiError."""
     file = folder / f"{session['id']}.session.json"
     if file.parent != folder:
         raise BadRequestError(
@@ -106,7 +106,7 @@ def save(client: Client, session: Mapping[str, Any], folder: Path) -> Path:
 
 
 def read_state(text: str | None, file: Path | None) -> dict[str, Any] | None:
-    """The initial state that the options give. Raises BadRequestError."""
+    """Return the initial state from the options, if given. Raises BadRequestError."""
     if text is not None and file is not None:
         raise BadRequestError("--state and --state-file can't be combined; give one of them")
     if file is not None:
@@ -138,7 +138,7 @@ def _are_texts(value: object) -> bool:
 
 
 def _user_messages(events: Iterable[Mapping[str, Any]]) -> list[str]:
-    """The texts of the user's messages."""
+    """Return the texts of the user's messages."""
     messages = [event.get("content") or {} for event in events if event.get("author") == USER]
     parts = [
         [part["text"] for part in message.get("parts") or [] if "text" in part]
@@ -148,7 +148,7 @@ def _user_messages(events: Iterable[Mapping[str, Any]]) -> list[str]:
 
 
 def _state_before(session: Mapping[str, Any]) -> dict[str, Any]:
-    """The keys that no event of the session wrote."""
+    """Return the state of the keys that no event of the session wrote."""
     written_keys: set[str] = set()
     for event in session["events"]:
         written_keys |= ((event.get("actions") or {}).get("stateDelta") or {}).keys()
@@ -159,7 +159,7 @@ def _state_before(session: Mapping[str, Any]) -> dict[str, Any]:
 
 _FAILED: Final = 1
 _WAITS: Final = 2
-"""The exit status when the agent waits for an answer and there is nobody to ask, as `adk run`'s."""
+"""The exit status if the agent needs an answer and nobody can be asked, as with `adk run`."""
 _KEEPS: Final = (
     "note: using the running server, with its own engine, interpreter, features and default model."
 )
@@ -179,8 +179,8 @@ asked, 130 after Ctrl-C; for the others see `devui dbg --help`.
 
 
 @dataclass(frozen=True, slots=True)
-class Wish:
-    """What to say, and in which session."""
+class ChatOptions:
+    """The options for the messages and their session."""
 
     message: str | None
     session_id: str | None
@@ -190,14 +190,14 @@ class Wish:
 
 
 class Seconds(click.ParamType[float]):
-    """`30s` or `5m`, in seconds."""
+    """A time such as `30s` or `5m`, converted to seconds."""
 
     name = "time"
 
     def convert(
         self, value: Any, param: click.Parameter | None, ctx: click.Context | None
     ) -> float:
-        """A number of seconds, with or without its unit."""
+        """Parse a time in seconds or minutes; without a unit, it is in seconds."""
         match = re.fullmatch(r"(\d+(?:\.\d+)?)([sm]?)", str(value))
         if match is None:
             self.fail(f"{value!r} is not a time such as 30s or 5m", param, ctx)
@@ -233,13 +233,13 @@ class Seconds(click.ParamType[float]):
 @click.option("--log-level", hidden=True, expose_value=False, help="ADK's; nothing is logged.")
 @adk_options("run")
 @partial(
-    reaching,
+    server_options,
     json_option=click.option(
         "--jsonl", "--json", "as_json", is_flag=True, help="Print each event as a line of JSON."
     ),
 )
 def command(  # noqa: PLR0913  a parameter for each option
-    reach: Reach,
+    server: ServerOptions,
     app: str,
     message: str | None,
     *,
@@ -261,29 +261,31 @@ def command(  # noqa: PLR0913  a parameter for each option
     With MESSAGE, or text on standard input, it answers once and exits. Without, it starts a chat.
     The session is kept; a server on the same data folder shows it live on its page.
     """
-    wish = Wish(_one_of(message, replay), session_id, replay, resume, read_state(state, state_file))
+    options = ChatOptions(
+        _one_of(message, replay), session_id, replay, resume, read_state(state, state_file)
+    )
     own_name, folder = _app(app, agents)
-    reach = replace(reach, data_dir=adk.data_dir or reach.data_dir)
+    server = replace(server, data_dir=adk.data_dir or server.data_dir)
     in_memory = in_memory or adk.in_memory
-    alone = in_memory or reach.alone
+    alone = in_memory or server.alone
     if not alone and (python or engine != "auto" or adk.environment):
         click.secho(_KEEPS, fg="yellow", err=True)
-    options = ["--engine", engine, *(["--python", str(python)] if python else [])]
+    server_arguments = ["--engine", engine, *(["--python", str(python)] if python else [])]
     try:
         with (
-            _storage(reach, in_memory=in_memory) as storage,
-            serving(storage, folder, anew=True, options=options) as terminal,
+            _storage(server, in_memory=in_memory) as storage,
+            serving(storage, folder, anew=True, options=server_arguments) as terminal,
         ):
             client = terminal.client
             name = _served_app(client, own_name, folder if alone else None)
             chat = Chat(
                 client=client,
-                session=_session(client, name, wish),
-                as_json=reach.as_json,
+                session=_session(client, name, options),
+                as_json=server.as_json,
                 seconds=timeout,
-                shows_authors=wish.message is None and replay is None,
+                shows_authors=options.message is None and replay is None,
             )
-            status = _talk(chat, wish, is_kept=not in_memory)
+            status = _talk(chat, options, is_kept=not in_memory)
             if save_session:
                 file = save(client, chat.session, AppFolder.at(folder).place(own_name))
                 click.echo(f"saved as {file}", err=True)
@@ -293,17 +295,17 @@ def command(  # noqa: PLR0913  a parameter for each option
     sys.exit(status)
 
 
-def _talk(chat: Chat, wish: Wish, *, is_kept: bool) -> int:
-    """Say what is to be said; the exit status. `is_kept` tells whether the session stays."""
+def _talk(chat: Chat, options: ChatOptions, *, is_kept: bool) -> int:
+    """Send the messages and return the exit status; `is_kept` is false for `--in-memory`."""
     key, name = chat.session["key"], plain(str(chat.session["id"]))
     click.secho(f"session {key} ({name}) of {plain(chat.session['app'])}", dim=True, err=True)
-    if wish.resume is not None:
+    if options.resume is not None:
         chat.show_past()
     try:
-        if wish.replay is not None:
-            end = _play(chat, read_script(wish.replay).queries)
-        elif wish.message is not None:
-            end = chat.say(wish.message)
+        if options.replay is not None:
+            end = _play(chat, read_script(options.replay).queries)
+        elif options.message is not None:
+            end = chat.say(options.message)
             end = (chat.ask() if sys.stdin.isatty() else None) or end
         else:
             chat.ask()
@@ -318,7 +320,7 @@ def _talk(chat: Chat, wish: Wish, *, is_kept: bool) -> int:
 
 
 def _play(chat: Chat, queries: list[str]) -> str:
-    """Send messages until a run does not end as it should; how the last one ended."""
+    """Send messages until a run ends as anything but `done`; return how the last one ended."""
     for query in queries:
         click.secho(f"you: {plain(query)}", fg="blue", err=True)
         if (end := chat.say(query)) != DONE:
@@ -352,11 +354,11 @@ def _status(chat: Chat, end: str, *, is_kept: bool) -> int:
 
 
 _PLACES: Final = ("agents", "data_dir", "url", "engine", "python")
-"""Options that say where a session is, and what it runs on."""
+"""The options for where the session is and what it runs on."""
 
 
 def _command() -> str:
-    """The command that was called, with the options that lead to the same session."""
+    """Return the command line with the options that lead to the same session."""
     context = click.get_current_context()
     words = ["devui", "run", str(context.params["app"])]
     options = {name: f"--{name.replace('_', '-')}" for name in _PLACES}
@@ -368,7 +370,7 @@ def _command() -> str:
 
 
 def _one_of(message: str | None, replay: Path | None) -> str | None:
-    """The message, from the command line or from standard input; None for a chat or a replay."""
+    """Return the message from the command line or standard input; None for a chat or a replay."""
     if replay is not None:
         if message is not None:
             raise BadRequestError("MESSAGE and --replay can't be combined; give one of them")
@@ -382,11 +384,11 @@ def _one_of(message: str | None, replay: Path | None) -> str | None:
 
 
 def _app(app: str, agents: Path) -> tuple[str, Path]:
-    """The name of the app that is meant, and the folder to serve.
+    """Return the name of the app, and the folder to serve.
 
-    Raises BadRequestError, NotFoundError.
+    Raises NotFoundError if there is no such app, BadRequestError for a folder of several apps.
     """
-    path = AppFolder.meant_by(Path(app))
+    path = AppFolder.folder_of(Path(app))
     if path.is_file():
         raise NotFoundError(f"{app!r} is not the agent.py or root_agent.yaml of an app")
     if not path.is_dir():
@@ -411,9 +413,9 @@ def _app(app: str, agents: Path) -> tuple[str, Path]:
 
 
 def _served_app(client: Client, name: str, folder: Path | None) -> str:
-    """The app as the server knows it: nested ones have a longer name there. Raises NotFoundError.
+    """Return the server's name for the app: longer if it is nested. Raises NotFoundError.
 
-    `folder` is what a server of our own serves; None for one that somebody else started.
+    `folder` is what our own server serves; None if somebody else started the server.
     """
     names = apps_of(client)
     if name in names:
@@ -433,37 +435,37 @@ def _served_app(client: Client, name: str, folder: Path | None) -> str:
     )
 
 
-def _session(client: Client, app: str, wish: Wish) -> "SessionJson":
-    """The session to talk in. Raises BadRequestError, NotFoundError."""
-    if wish.resume is not None:
-        if wish.session_id is not None or wish.replay is not None or wish.state:
+def _session(client: Client, app: str, options: ChatOptions) -> "SessionJson":
+    """Return the session to use, a new one if needed. Raises BadRequestError, NotFoundError."""
+    if options.resume is not None:
+        if options.session_id is not None or options.replay is not None or options.state:
             raise BadRequestError(
                 "--resume continues a session with its own state: omit --session-id, --replay,"
                 " --state and --state-file"
             )
-        file = Path(wish.resume)
+        file = Path(options.resume)
         if file.is_file():
-            return take_up(client, file, app)
-        return session_of(client, wish.resume, app=app)
-    if wish.session_id is not None and wish.replay is None:
-        session = session_with_id(client, app, wish.session_id)
+            return import_session_file(client, file, app)
+        return session_of(client, options.resume, app=app)
+    if options.session_id is not None and options.replay is None:
+        session = session_with_id(client, app, options.session_id)
         if session is not None:
             return session
-    if wish.replay is not None and wish.state:
+    if options.replay is not None and options.state:
         raise BadRequestError("the --replay file sets the state: omit --state and --state-file")
-    state = wish.state if wish.replay is None else read_script(wish.replay).state
-    return client.new_session(app, name=wish.session_id, state=state)
+    state = options.state if options.replay is None else read_script(options.replay).state
+    return client.new_session(app, name=options.session_id, state=state)
 
 
 @contextmanager
-def _storage(reach: Reach, *, in_memory: bool) -> Iterator[Reach]:
-    """Where the session is kept, for as long as the command runs."""
+def _storage(server: ServerOptions, *, in_memory: bool) -> Iterator[ServerOptions]:
+    """Yield the options, with a temporary data folder if the session is to be kept in memory."""
     if not in_memory:
-        yield reach
+        yield server
         return
-    if reach.url is not None:
+    if server.url is not None:
         raise BadRequestError(
             "--in-memory can't be used with --url: that server keeps its sessions"
         )
     with TemporaryDirectory(prefix="devui-") as folder:
-        yield replace(reach, data_dir=Path(folder))
+        yield replace(server, data_dir=Path(folder))

@@ -1,10 +1,10 @@
-"""The server that a command talks to: the one that holds the data folder, or one of its own."""
+"""The server that a command talks to: the data folder's, or one that the command starts."""
 
 import getpass
 import os
 import subprocess
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import wraps
@@ -26,20 +26,20 @@ Option = Callable[[Callable[..., None]], Callable[..., None]]
 
 @dataclass(frozen=True, slots=True)
 class Terminal:
-    """What a command works with."""
+    """A command's client and output format."""
 
     client: Client
     as_json: bool
 
-    def say(self, value: Any, lines: Callable[[Any], list[str]]) -> None:
-        """Print a value: a line of JSON, or lines to read."""
+    def say(self, value: Any, lines: Callable[[Any], Iterable[str]]) -> None:
+        """Print a value as a line of JSON, or as readable lines."""
         for line in [json_text(value)] if self.as_json else lines(value):
             click.echo(line)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Reach:
-    """What the options say about the server."""
+class ServerOptions:
+    """The options that lead to a server."""
 
     data_dir: Path
     url: str | None
@@ -49,30 +49,30 @@ class Reach:
 
     @property
     def alone(self) -> bool:
-        """No server runs on the data folder, and no other one is named."""
-        return self.url is None and running(self.data_dir) is None
+        """Whether the data folder has no running server and no other server is named."""
+        return self.url is None and address_of(self.data_dir) is None
 
     def terminal(self) -> Terminal:
-        """The client of the server at the address, else of the one that holds the data folder.
+        """Return a client of the server at `url`, or else of the data folder's server.
 
-        The token goes before DEVUI_TOKEN, and that before the key of the folder. Raises
-        UnavailableError.
+        `token` takes precedence over DEVUI_TOKEN, and that over the folder's key. Raises
+        UnavailableError if no server is running.
         """
         actor = self.actor or f"terminal ({getpass.getuser()})"
         token = self.token or os.environ.get("DEVUI_TOKEN")
         if self.url is not None:
             return Terminal(Client(self.url.rstrip("/"), token or "", actor), self.as_json)
-        address = running(self.data_dir)
+        address = address_of(self.data_dir)
         if address is None:
             raise UnavailableError(_nobody(self.data_dir))
         token = token or kept_key(self.data_dir, address.pid)
         return Terminal(Client(address.url, token, actor), self.as_json)
 
 
-def reaching(
+def server_options(
     function: Callable[..., None], *, json_option: Option = json_option
 ) -> Callable[..., None]:
-    """Give a command the options that lead to a server, and a `Reach` as first argument."""
+    """Add the options that lead to a server; the command gets them as its first argument."""
 
     @wraps(function)
     def command(
@@ -84,8 +84,10 @@ def reaching(
         as_json: bool,
         **options: Any,
     ) -> None:
-        reach = Reach(data_dir=data_dir, url=url, token=token, actor=actor, as_json=as_json)
-        function(reach, **options)
+        server = ServerOptions(
+            data_dir=data_dir, url=url, token=token, actor=actor, as_json=as_json
+        )
+        function(server, **options)
 
     wrapper: Callable[..., None] = command
     for option in reversed((*_OPTIONS, json_option)):
@@ -94,11 +96,14 @@ def reaching(
 
 
 def on_the_server(function: Callable[..., None]) -> Callable[..., None]:
-    """The same with a `Terminal`; a 409 that tells where the run stands is printed with it."""
+    """Add the same options; the command gets a `Terminal` as its first argument.
+
+    If a conflict (409) has the run's position, print it.
+    """
 
     @wraps(function)
-    def command(reach: Reach, **options: Any) -> None:
-        terminal = reach.terminal()
+    def command(server: ServerOptions, **options: Any) -> None:
+        terminal = server.terminal()
         try:
             function(terminal, **options)
         except ConflictError as conflict:
@@ -106,11 +111,11 @@ def on_the_server(function: Callable[..., None]) -> Callable[..., None]:
                 terminal.say(conflict.position, position_lines)
             raise
 
-    return reaching(command)
+    return server_options(command)
 
 
-def running(data_dir: Path) -> ServerAddress | None:
-    """Where the folder's server is; None without one, or one that was killed or only begins."""
+def address_of(data_dir: Path) -> ServerAddress | None:
+    """Return the address of the folder's server; None if it isn't running or is still starting."""
     address = read_address(data_dir)
     return None if address is None or address.is_gone or not address.url else address
 
@@ -151,37 +156,37 @@ agents_option = click.option(
     show_default=True,
     help="Folder of the agents, if a server has to be started.",
 )
-"""What such a server serves."""
+"""The option for the folder that a new server serves."""
 
 
 @contextmanager
 def serving(
-    reach: Reach, agents: Path, *, anew: bool = False, options: Sequence[str] = ()
+    server: ServerOptions, agents: Path, *, anew: bool = False, options: Sequence[str] = ()
 ) -> Iterator[Terminal]:
-    """The server that is meant, or if none runs one of its own until the block is left.
+    """Yield a client of the running server, or of a new one that is stopped afterwards.
 
-    `options` are more of those that `devui web` takes, for a server of its own.
+    `options` are additional options of `devui web`, for a new server.
 
-    Raises UnavailableError if none comes up, and without a data folder, unless one may be made
-    `anew`.
+    Raises UnavailableError if the new server doesn't start, or if the data folder doesn't exist and
+    may not be created (`anew`).
     """
-    if not reach.alone:
-        yield reach.terminal()
+    if not server.alone:
+        yield server.terminal()
         return
-    if not (anew or reach.data_dir.exists()):
+    if not (anew or server.data_dir.exists()):
         raise UnavailableError(
-            f"no server is running, and there is no data folder {str(reach.data_dir)!r}; name the"
+            f"no server is running, and there is no data folder {str(server.data_dir)!r}; name the"
             " data folder with --data-dir"
         )
-    with _server(agents, reach.data_dir, options):
-        yield reach.terminal()
+    with _server(agents, server.data_dir, options):
+        yield server.terminal()
 
 
 @contextmanager
 def _server(agents: Path, data_dir: Path, options: Sequence[str]) -> Iterator[None]:
-    """Serve the agents on the data folder, without a browser, until the block is left.
+    """Run a server for the agents on the data folder, without a browser, inside the block.
 
-    Raises UnavailableError with what the server said if it does not come up.
+    Raises UnavailableError with the server's error output if it doesn't start.
     """
     command = [sys.executable, "-m", "devui", "web", str(agents), "--no-browser", "--port", "0"]
     process = subprocess.Popen(  # noqa: S603 - ourselves, with folders as arguments
@@ -190,10 +195,10 @@ def _server(agents: Path, data_dir: Path, options: Sequence[str]) -> Iterator[No
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
-        start_new_session=True,  # Ctrl-C is for us, who end it in order
+        start_new_session=True,  # so that only we get Ctrl-C, and stop it cleanly
     )
     try:
-        if not (process.stdout and process.stdout.readline()) or running(data_dir) is None:
+        if not (process.stdout and process.stdout.readline()) or address_of(data_dir) is None:
             _, errors = process.communicate(timeout=_SECONDS_TO_END)
             raise UnavailableError(
                 f"no server is running on {str(data_dir)!r}, and starting one failed: {errors}"

@@ -9,7 +9,7 @@ from devui.cli.options import json_option, json_text
 from devui.failures import BadRequestError, DevuiError
 
 NAME: Final = "devui"
-"""Of the skill, and of its folder."""
+"""The name of the skill and of its folder."""
 _FOLDER: Final = Path(__file__).parents[1] / "skill"
 _PAGE: Final = "SKILL.md"
 _REFERENCES: Final = "reference"
@@ -55,7 +55,7 @@ def command(page: str | None, folder: Path | None, *, force: bool, as_json: bool
 
 
 def _text(page: str | None) -> str:
-    """A page of the skill. Raises BadRequestError for one that it doesn't have."""
+    """Return a page of the skill. Raises BadRequestError if the page doesn't exist."""
     if page is None:
         return (_FOLDER / _PAGE).read_text(encoding="utf-8")
     pages = {file.stem: file for file in sorted((_FOLDER / _REFERENCES).glob("*.md"))}
@@ -65,10 +65,9 @@ def _text(page: str | None) -> str:
 
 
 def install(place: Path, *, force: bool) -> list[Path]:
-    """Write the files of the skill into the folder `place`; those that were written.
+    """Write the files of the skill into the folder `place`, and return their paths.
 
-    Raises DevuiError for a file that differs and isn't to be overwritten, before anything is
-    written.
+    Without `force`, raises DevuiError if a file there differs, before anything is written.
     """
     pages = [_FOLDER / _PAGE, *sorted((_FOLDER / _REFERENCES).glob("*.md"))]
     texts = {place / page.relative_to(_FOLDER): page.read_text(encoding="utf-8") for page in pages}

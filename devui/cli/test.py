@@ -1,4 +1,4 @@
-"""`devui test`: plays tests that were made from sessions, without a server or a network."""
+"""`devui test`: runs tests that were made from sessions, without a server or network."""
 
 import ast
 import json
@@ -22,15 +22,18 @@ from devui.debugger.saved_tests.cleaning import cleaned, file_text
 from devui.debugger.saved_tests.placing import IsThere, write_all
 from devui.debugger.secrets.redaction import NOTHING, Redactor
 from devui.debugger.secrets.values import secrets_of
-from devui.debugger.workers.interpreter import Interpreter, WrongPython
 from devui.failures import LEFT, BadRequestError, DevuiError
+from devui.interpreter import WORKER_PYTHON, Interpreter, WrongPython
 from devui.wire.framing import codecs
 from devui.wire.outcomes import agents_in_turn, final_state, last_text, tool_calls
 from devui.wire.recordings import Recording
 
 
 def write_files(files: Mapping[Path, str], *, force: bool) -> None:
-    """Write all of them; raises BadRequestError before anything is written over, and DevuiError."""
+    """Write the files. Without `force`, raise BadRequestError instead of overwriting any.
+
+    Raises DevuiError if writing fails.
+    """
     try:
         write_all(files, overwrite=force)
     except IsThere as there:
@@ -46,19 +49,19 @@ _SHOWN_CHARACTERS = 160
 
 @dataclass(frozen=True, slots=True)
 class Refreshed:
-    """A recording that a test did not play as it was."""
+    """A recording that a run differed from."""
 
     file: Path
     lines: list[str]
-    """What became of it, in words."""
+    """What was done with it, in words."""
     is_made: bool
-    """Whether it was recorded anew; else its file is as it was."""
+    """Whether it was recorded again; otherwise, its file is unchanged."""
 
 
 def take(folder: Path, *, keep_secrets: bool) -> list[Refreshed]:
-    """Write what lies in the folder, without secrets, in the place of the old recordings.
+    """Replace the old recordings with the new ones in the folder, with secrets redacted.
 
-    Raises DevuiError for a file that cannot be written.
+    Raises DevuiError if a file can't be written.
     """
     reports = [json.loads(file.read_text(encoding="utf-8")) for file in folder.glob("*.json")]
     reports.sort(key=lambda each: str(each["recording"]))
@@ -143,13 +146,11 @@ _PASSED: Final = 0
 _FAILED: Final = 1
 _NOT_RUN: Final = 2
 _STATUS: Final = {0: _PASSED, 1: _FAILED}
-"""By pytest's own; whatever else it says is that the tests could not be run."""
+"""Our exit status by pytest's. Any other status means that the tests couldn't be run."""
 _REFRESH: Final = "DEVUI_REFRESH"
-"""The variable that tells `devui.testing` where to put what it records anew."""
+"""The variable that tells `devui.testing` where to put new recordings."""
 _REPORT: Final = "DEVUI_TEST_REPORT"
-"""The variable that names the file in which `devui.testing.plugin` writes a line for each test."""
-_PYTHON: Final = "DEVUI_WORKER_PYTHON"
-"""The variable that tells `devui.testing` in which Python to play."""
+"""The variable that names the file where `devui.testing.plugin` writes a line for each test."""
 _MARK: Final = "devui.testing"
 _MOST: Final = 1_000_000
 
@@ -218,7 +219,7 @@ def command(
 
 
 def _variables(python: Path | None) -> dict[str, str]:
-    """The environment of the tests, with the Python of the agents. Raises BadRequestError."""
+    """Return the environment of the tests, with the agents' Python. Raises BadRequestError."""
     if python is None:
         return dict(os.environ)
     try:
@@ -227,17 +228,20 @@ def _variables(python: Path | None) -> dict[str, str]:
             interpreter.check()
     except WrongPython as error:
         raise BadRequestError(str(error)) from error
-    return {**interpreter.environment(os.environ), _PYTHON: str(interpreter.path)}
+    return {**os.environ, WORKER_PYTHON: str(interpreter.path)}
 
 
 def _split(arguments: tuple[str, ...]) -> tuple[list[Path], list[str]]:
-    """Paths, then what begins with the first option of pytest."""
+    """Split the arguments into paths and pytest's options, which start at the first dash."""
     place = next((n for n, each in enumerate(arguments) if each.startswith("-")), len(arguments))
     return [Path(each) for each in arguments[:place]], list(arguments[place:])
 
 
 def _tests(path: Path) -> Iterator[Path]:
-    """A file as it is; of a folder the test files that use us. Raises BadRequestError."""
+    """Yield the path if it's a file, or else the tests below it that import `devui.testing`.
+
+    Raises BadRequestError if there is no such file or folder.
+    """
     if path.is_file():
         yield path
     elif not path.is_dir():
@@ -256,7 +260,7 @@ def _is_searched(folder: Path) -> bool:
 
 
 def _uses_us(file: Path) -> bool:
-    """Whether it imports us; of a file that cannot be parsed, whether it speaks of us."""
+    """Return whether a file imports us, or, if it can't be parsed, mentions us."""
     try:
         with file.open(encoding="utf-8", errors="replace") as stream:
             text = stream.read(_MOST)
@@ -280,7 +284,7 @@ def _imports_us(node: ast.AST) -> bool:
 
 
 def _refresh(run: "Pytest", *, keep_secrets: bool) -> int:
-    """Run pytest, then write what it has recorded anew and tell about it."""
+    """Run pytest, then save and report the new recordings."""
     with TemporaryDirectory(prefix="devui-refresh-") as folder:
         status = run(**{_REFRESH: folder})
         if status == LEFT:
@@ -301,21 +305,21 @@ def _refresh(run: "Pytest", *, keep_secrets: bool) -> int:
 
 
 def _after(status: int, results: list[Refreshed]) -> int:
-    """The status of the command, from that of the tests and what was recorded again."""
+    """Return the exit status, from that of the tests and the results of recording again."""
     return status or (_PASSED if all(each.is_made for each in results) else _FAILED)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Pytest:
-    """Runs pytest in a process of its own; the result is the status that `devui test` ends with."""
+    """Runs pytest in a separate process."""
 
     arguments: list[str]
     variables: Mapping[str, str]
     as_json: bool
-    """A line of JSON for each test on standard output, and what pytest says on standard error."""
+    """Whether to print a line of JSON per test, and pytest's output to standard error."""
 
     def __call__(self, **environment: str) -> int:
-        """Run it once, with more variables of the environment."""
+        """Run pytest with more environment variables; return the exit status of `devui test`."""
         if not self.as_json:
             return self._status(environment, None)
         with TemporaryDirectory(prefix="devui-test-") as folder:

@@ -1,4 +1,4 @@
-"""Calls whose outcome is unknown, and what may be decided about each, as options to be given."""
+"""Lists the calls whose outcome is unknown, with the options that decide about them."""
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
@@ -7,13 +7,13 @@ from typing import Any, Final
 from devui.cli.output import plain
 
 DECISIONS: Final = ("run", "fail", "recorded", "wait")
-"""Words that `--call ID=WHAT` knows; anything else is the call's result as JSON."""
+"""The words for `--call ID=WHAT`; anything else is the call's result as JSON."""
 _VALUE_LENGTH: Final = 60
-"""Characters of a value."""
+"""How many characters of a value are shown."""
 
 
 def choices(unknown: Sequence[Mapping[str, Any]]) -> Iterator[str]:
-    """Lines with each call, and the options of `devui resume` that decide about it."""
+    """Yield lines with each call and the options of `devui resume` that decide about it."""
     yield "these calls have no committed result; say what to do with each:"
     for call in unknown:
         args = ", ".join(f"{name}={_short(value)}" for name, value in call["args"].items())
@@ -27,7 +27,7 @@ def choices(unknown: Sequence[Mapping[str, Any]]) -> Iterator[str]:
 
 
 def _left_out(call: Mapping[str, Any]) -> set[str]:
-    """Decisions that this call does not allow."""
+    """Return the decisions that a call doesn't allow."""
     no_record = {"recorded"} if call["recorded"] is None else set()
     return no_record | (set() if call["later"] and call["made"] else {"wait"})
 

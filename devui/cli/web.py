@@ -31,7 +31,7 @@ from devui.cli.options import (
 )
 from devui.debugger.apps.apps import AppFolder
 from devui.debugger.events.prices import WrongPrices
-from devui.debugger.workers.interpreter import Interpreter, NoFrontEnd, WrongPython, front_end
+from devui.interpreter import Interpreter, NoFrontEnd, WrongPython, front_end
 from devui.settings import (
     DEFAULT_DATA_DIR,
     DEFAULT_HOST,
@@ -50,25 +50,25 @@ from devui.store.errors import StoreError
 from devui.web.program import Announce, serve
 from devui.web.security.access import Access, WeakToken
 from devui.web.security.hosts import BadHostEntry, BindRefused, Origins, check_bind
-from devui.web.security.veil import Veil
+from devui.web.security.redaction import KnownSecrets
 from devui.web.text.visible import visible
 from devui.wire.engines import EngineChoice
 
 _PORTS_TRIED = 50
 _BACKLOG = 128
 _UNREAD_SECONDS = 30
-"""After so long with nothing taken the system cuts a connection off (R60).
+"""How long a client may go without reading before the system disconnects it, in seconds (R60).
 
-The streams have given such a reader up by then, but what waits in the connection's buffers would
-keep it open as long as its reader lives.
+Streams drop such a client earlier, but the data left in the connection's buffers would keep the
+connection open for as long as the client lives.
 """
 _ABOUT_THE_PORT = {errno.EADDRINUSE, errno.EACCES}
 
 
 def listen(host: str, port: int | None) -> list[socket.socket]:
-    """Listening sockets on the port asked for, or on the first free one from the default on.
+    """Return listening sockets on the given port, or on the first free one from the default on.
 
-    Raises OSError that says which option to change.
+    Raises OSError; the message names the option to change.
     """
     ports = range(DEFAULT_PORT, DEFAULT_PORT + _PORTS_TRIED) if port is None else [port]
     for candidate in ports:
@@ -85,9 +85,9 @@ def listen(host: str, port: int | None) -> list[socket.socket]:
 
 
 def _bind(host: str, port: int) -> list[socket.socket]:
-    """A socket on the address; loopback also on its IPv6 twin, so that `localhost` is ours alone.
+    """Return sockets on the address, and for 127.0.0.1 also on ::1, so that we own `localhost`.
 
-    Raises OSError when the port is taken on either.
+    Raises OSError if the port is taken on either.
     """
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     sockets = [_socket(family, host, port)]
@@ -101,14 +101,14 @@ def _bind(host: str, port: int) -> list[socket.socket]:
 
 
 def _socket(family: socket.AddressFamily, host: str, port: int) -> socket.socket:
-    # Not socket.create_server: it leaves the protocol at 0, and asyncio turns Nagle's algorithm off
-    # only for sockets that say they are TCP. With it, the pieces of a stream wait 40 ms.
+    # Not socket.create_server: it leaves the protocol at 0, and asyncio disables Nagle's algorithm
+    # only for sockets with the TCP protocol. With Nagle, each piece of a stream waits 40 ms.
     listener = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
     try:
         listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         if family == socket.AF_INET6:
             listener.setsockopt(socket.IPPROTO_IPV6, socket.IPV6_V6ONLY, 1)
-        if sys.platform == "linux":  # connections have it from their listener
+        if sys.platform == "linux":  # connections inherit it from their listener
             limit = _UNREAD_SECONDS * 1000
             listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_USER_TIMEOUT, limit)
         listener.bind((host, port))
@@ -120,7 +120,7 @@ def _socket(family: socket.AddressFamily, host: str, port: int) -> socket.socket
 
 
 def _has_ipv6_loopback() -> bool:
-    """Whether the system has the address ::1 at all."""
+    """Return whether the system has the address ::1."""
     try:
         _socket(socket.AF_INET6, "::1", 0).close()
     except OSError:
@@ -133,9 +133,9 @@ _FURTHER: Final = "    "
 
 
 class TerminalFormatter(logging.Formatter):
-    """Writes out what a terminal would obey, and indents every line after a record's first.
+    """Escapes control characters, and indents all lines of a record after the first.
 
-    `clean` takes secrets out.
+    `clean` redacts secrets.
     """
 
     def __init__(self, form: str, clean: Callable[[str], str]) -> None:
@@ -143,19 +143,21 @@ class TerminalFormatter(logging.Formatter):
         self._clean = clean
 
     def format(self, record: logging.LogRecord) -> str:
-        """The record as text that moves no cursor and forges no other record."""
+        """Format a record so that it can't move the cursor or imitate another record."""
         text = visible(self._clean(super().format(record)))
         first, *further = text.replace("\r", "\\r").split("\n")
         return "\n".join([first, *(_FURTHER + line for line in further)])
 
 
 def log_to_terminal(level: str, agents: Path) -> None:
-    """Send what every logger says from `level` on ("warning") to standard error.
+    """Log everything from `level` ("warning") upwards to standard error.
 
-    What is secret to the apps in the folder `agents` is left out (R64).
+    Secrets of the apps in the folder `agents` are redacted (R64).
     """
     handler = logging.StreamHandler()
-    handler.setFormatter(TerminalFormatter(_FORM, Veil(AppFolder.at(agents)).everybody.text))
+    handler.setFormatter(
+        TerminalFormatter(_FORM, KnownSecrets(AppFolder.at(agents)).for_everybody.text)
+    )
     logging.basicConfig(level=level.upper(), handlers=[handler])
 
 
@@ -169,9 +171,9 @@ _REFUSED = (
     WrongPython,
     OSError,
 )
-"""What options may be refused with, that a change of the environment could make good."""
+"""The errors of valid options that a change of the environment could fix."""
 _MISUSED = (WrongDebugPort, WrongLimit)
-"""What options are that make no sense."""
+"""The errors of invalid options."""
 _WORKER_OPTIONS: Final = {
     "python": "--python",
     "debug_ports": "--debug-port",
@@ -188,7 +190,7 @@ _LOG_LEVELS = ("debug", "info", "warning", "error", "critical")
 
 
 def _worker_options(function: Callable[..., None]) -> Callable[..., None]:
-    """Add the options about app processes; the command gets them as `workers`."""
+    """Add the options for workers to a command, which gets them as `workers`."""
 
     @click.option(
         "--idle-worker",
@@ -366,7 +368,7 @@ def command(  # noqa: PLR0913, PLR0917  a parameter for each option
 
 
 def _refusal(error: Exception) -> click.ClickException:
-    """What the command ends with: status 2 for what makes no sense, else 1."""
+    """Return the exception to exit with: status 2 for invalid options, otherwise 1."""
     kind = click.UsageError if isinstance(error, _MISUSED) else click.ClickException
     return kind(str(error))
 
@@ -374,7 +376,7 @@ def _refusal(error: Exception) -> click.ClickException:
 def _become_host(agents: Path, engine: EngineChoice) -> NoReturn:
     """Run the apps in this process, which starts the server as its child (`devui.hosting`).
 
-    Raises UsageError for options about processes of the apps' own.
+    Raises UsageError for options about workers, and BadParameter if there are no apps.
     """
     context = click.get_current_context()
     for name, option in _WORKER_OPTIONS.items():
@@ -384,7 +386,7 @@ def _become_host(agents: Path, engine: EngineChoice) -> NoReturn:
                 f"{option if is_typed else f'The variable for {option}'} can't be combined with"
                 " --in-process: no app has a process of its own"
             )
-    agents = AppFolder.meant_by(agents)
+    agents = AppFolder.folder_of(agents)
     _check_folder(agents)
     folder = AppFolder.at(agents)
     if not folder.names():
@@ -398,11 +400,11 @@ def _become_host(agents: Path, engine: EngineChoice) -> NoReturn:
 
 
 def _agents(path: Path, served_by: tuple[int, int] | None) -> tuple[Path, Hosted | None]:
-    """The folder that is meant, and its apps if another process runs them.
+    """Return the agents' folder, and its apps if another process runs them.
 
-    Raises BadParameter for what is no folder.
+    Raises BadParameter if the path isn't a folder.
     """
-    path = AppFolder.meant_by(path)
+    path = AppFolder.folder_of(path)
     _check_folder(path)
     if served_by is None:
         return path, None
@@ -412,14 +414,14 @@ def _agents(path: Path, served_by: tuple[int, int] | None) -> tuple[Path, Hosted
 
 
 def _check_folder(agents: Path) -> None:
-    """Raises BadParameter for what is no folder."""
+    """Raise BadParameter if the path isn't a folder."""
     if not agents.is_dir():
         more = ", nor the agent.py or root_agent.yaml of an app" if agents.is_file() else ""
         raise click.BadParameter(f"{agents} is not a folder{more}", param_hint="AGENTS_DIR")
 
 
 def _check_origins(origins: tuple[str, ...], *, open_to_all: bool) -> None:
-    """Raises BadHostEntry for what is no origin, and for all of them where nobody signs in."""
+    """Raise BadHostEntry for an invalid origin, and for patterns or `*` if there is no sign-in."""
     if Origins.read(origins).names_none and open_to_all:
         raise BadHostEntry(
             "--no-auth with --allow-origins '*' or regex: would let any web page run agents."
@@ -429,7 +431,7 @@ def _check_origins(origins: tuple[str, ...], *, open_to_all: bool) -> None:
 
 @contextlib.contextmanager
 def _storage(settings: Settings, *, in_memory: bool) -> Iterator[Settings]:
-    """Where sessions are kept, for as long as the server runs."""
+    """Yield the settings, with a temporary data folder if sessions are to be kept in memory."""
     if not in_memory:
         yield settings
         return
@@ -447,7 +449,7 @@ def _serve(
 
 
 def _look_at(interpreter: Interpreter) -> None:
-    """Say what keeps workers from running; installed later, it is found by the next start."""
+    """Print what keeps workers from running; the server starts anyway, and later workers retry."""
     try:
         if not interpreter.own:
             interpreter.check()
@@ -456,9 +458,9 @@ def _look_at(interpreter: Interpreter) -> None:
 
 
 def _check_debugger(debug: DebugPorts, interpreter: Interpreter) -> None:
-    """Raises WrongDebugPort, and NoDebugger if agents run in this Python and it lacks debugpy.
+    """Raise WrongDebugPort, or NoDebugger if agents run in this Python and it lacks debugpy.
 
-    In another one, the app's page says so.
+    If another Python lacks it, the app's page says so.
     """
     if debug.wait and not debug.by_app:
         raise WrongDebugPort("--wait-for-client needs --debug-port")
@@ -469,7 +471,7 @@ def _check_debugger(debug: DebugPorts, interpreter: Interpreter) -> None:
 
 
 def _announcer(settings: Settings, token: str, *, browser: bool, as_json: bool) -> Announce:
-    """Tells the addresses, and how scripts get in with the token that was drawn."""
+    """Return a function that prints the URLs, and the token for scripts if it was generated."""
     is_drawn = settings.auth and not os.environ.get("DEVUI_TOKEN")
 
     def lines(link: str) -> Iterator[str]:
@@ -488,7 +490,7 @@ def _announcer(settings: Settings, token: str, *, browser: bool, as_json: bool) 
         else:
             click.echo("\n".join(lines(url)))
         if browser:
-            # A browser may block its opener until it is closed, so it gets a thread of its own.
+            # Opening a browser may block until it is closed, so it happens in its own thread.
             threading.Thread(target=_open, args=(url,), daemon=True).start()
 
     return announce

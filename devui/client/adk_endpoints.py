@@ -123,8 +123,8 @@ class AdkEndpoints(Connection):
     def app_info(self, app: str) -> AdkAppInfoJson:
         """Get an app's agents with their instructions and tool declarations.
 
-        By name, with `instruction`, `tools` (as declared to models) and `sub_agents`; 400 if the
-        root isn't an LlmAgent.
+        The agents are listed by name, with `instruction`, `tools` (as declared to models) and
+        `sub_agents`; 400 if the root isn't an LlmAgent.
         """
         answer: AdkAppInfoJson = self._get("apps", app, "app-info")
         return answer
@@ -305,9 +305,9 @@ class AdkEndpoints(Connection):
     def session_spans(self, app: str, session: str) -> list[AdkSpanJson]:
         """List a session's finished spans; empty for an unknown session.
 
-        With model messages as logs; from the journal, so they survive a restart. Below `/debug`, it
-        searches the sessions of all apps. If several users have sessions with this id, it lists the
-        spans of all of them.
+        Model messages are included as logs. Spans are stored in the journal, so they survive a
+        restart. Below `/debug`, it searches the sessions of all apps. If several users have
+        sessions with this id, it lists the spans of all of them.
         """
         answer: list[AdkSpanJson] = self._get(
             "dev", "apps", app, "debug", "trace", "session", session
@@ -317,7 +317,7 @@ class AdkEndpoints(Connection):
     def event_span(self, app: str, event: str) -> dict[str, Any]:
         """Get the attributes of the model or tool span that led to an event.
 
-        With `gcp.vertex.agent.llm_request` and `llm_response`, or `tool_call_args` and
+        They include `gcp.vertex.agent.llm_request` and `llm_response`, or `tool_call_args` and
         `tool_response`. Below `/debug`, it searches the sessions of all apps.
         """
         answer: dict[str, Any] = self._get("dev", "apps", app, "debug", "trace", event)
@@ -333,7 +333,7 @@ class AdkEndpoints(Connection):
     ) -> dict[str, AdkGraphJson]:
         """Get graphs of an agent, by default the root, and of each workflow below it.
 
-        In Graphviz's language DOT, by the paths of the agents.
+        The graphs are in Graphviz's DOT language, by the paths of the agents.
 
         Args:
             dark_mode: `true` for dark colors.
@@ -347,7 +347,7 @@ class AdkEndpoints(Connection):
     def app_graph(self, app: str, *, dark_mode: bool | None = None) -> AdkGraphJson:
         """Get the whole app as one graph.
 
-        In Graphviz's language DOT.
+        The graph is in Graphviz's DOT language.
 
         Args:
             dark_mode: `true` for dark colors.
@@ -365,7 +365,7 @@ class AdkEndpoints(Connection):
     def agent_yaml(self, app: str, *, file_path: str | None = None, tmp: bool | None = None) -> str:
         """Get the agent as YAML, from `root_agent.yaml` or another file in its folder.
 
-        Empty without one.
+        Empty if there is no such file.
 
         Args:
             file_path: Another YAML file of the app.

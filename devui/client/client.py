@@ -1,4 +1,4 @@
-"""The client itself: every endpoint, and what takes more than one of them."""
+"""The client: every endpoint, and operations that combine several."""
 
 import time
 from collections.abc import Mapping
@@ -17,29 +17,29 @@ if TYPE_CHECKING:
     from devui.web.panels.runs.schemas import PositionJson, SessionJson
 
 USER: Final = "user"
-"""Whose the sessions are that are made on the page."""
+"""The user of sessions that are made on the page."""
 UNDER_WAY: Final = frozenset({"running", "stopping"})
-"""What a run is that is neither held nor over."""
+"""The statuses of a run that is neither held nor over."""
 
 _LONGEST_ANSWER: Final = 30
-"""Seconds that the server waits before it answers where a run stands."""
+"""The longest time that the server waits for a run before it answers, in seconds."""
 
 
 class Client(Endpoints):
-    """Speaks to one server: a method for each endpoint of the debugger's API;
-    `adk` has those of ADK's REST API.
+    """A client of one server, with a method for each endpoint of the debugger's API; `adk` has
+    those of ADK's REST API.
 
-    Answers are JSON as the API documents it (docs/guide/api.md). Every method raises `DevuiError`:
-    its `status` is that of the answer, its `message` the server's sentence about what is wrong and
-    what to do; subclasses say what kind of failure it is. Leaving the client as a context manager,
-    or `close`, ends the streams that are still open; between requests it holds no connection.
+    Methods return JSON as documented in docs/guide/api.md, and raise `DevuiError`, or a subclass
+    for each kind of failure: its `status` is the HTTP status, its `message` the server's sentence
+    about what is wrong and what to do. No connection is kept open between requests. `close`, or
+    the end of the context if used as a context manager, ends the streams that are still open.
     """
 
     @classmethod
     def of_folder(cls, data_dir: str | Path = ".devui", *, actor: str = "api") -> Self:
-        """The client of the server that runs on a data folder of this user.
+        """Return a client of the server that runs on this data folder of the current user.
 
-        Raises UnavailableError.
+        Raises UnavailableError if there is none.
         """
         folder = Path(data_dir)
         address = read_address(folder)
@@ -52,9 +52,9 @@ class Client(Endpoints):
 
     @property
     def adk(self) -> AdkEndpoints:
-        """ADK's REST API."""
+        """The endpoints of ADK's REST API."""
         endpoints = AdkEndpoints(self.url, self.token, self.actor, self.job)
-        object.__setattr__(endpoints, "_open", self._open)  # `close` ends what they stream, too
+        object.__setattr__(endpoints, "_open", self._open)  # so that `close` ends their streams
         return endpoints
 
     def __enter__(self) -> Self:
@@ -69,7 +69,7 @@ class Client(Endpoints):
         self.close()
 
     def session(self, key: int) -> "SessionJson":
-        """The session of this number. Raises NotFoundError."""
+        """Return the session with this key. Raises NotFoundError."""
         for each in self.sessions(key=key)["sessions"]:
             return each
         raise NotFoundError(f"there is no session {key}; `sessions()` lists them")
@@ -77,16 +77,19 @@ class Client(Endpoints):
     def new_session(
         self, app: str, *, name: str | None = None, state: Mapping[str, Any] | None = None
     ) -> "SessionJson":
-        """Make a session of the user that the page's sessions are of; `name` is its id.
+        """Create a session for the user that the page's sessions belong to; `name` is its id.
 
-        Raises NotFoundError if there is no such app.
+        Raises NotFoundError if the app doesn't exist.
         """
         initial = None if state is None else dict(state)
         session = self.adk.create_session(app, USER, session_id=name, state=initial)
         return self.sessions(app=app, user=USER, id=session["id"])["sessions"][0]
 
     def wait(self, position: "PositionJson", *, seconds: float = inf) -> "PositionJson":
-        """Wait until the run of a position is held or over, at most so long; where it then is."""
+        """Wait until the run at this position is held or over, for at most this long.
+
+        Returns its position then.
+        """
         until = time.monotonic() + seconds
         while position["status"] in UNDER_WAY and (remaining := until - time.monotonic()) > 0:
             wait = ceil(min(remaining, _LONGEST_ANSWER))

@@ -1,4 +1,4 @@
-"""Requests to a server and its answers."""
+"""The HTTP connection to a server: requests, answers and streams."""
 
 import json
 from collections.abc import Callable, Iterator, Mapping
@@ -20,7 +20,7 @@ from devui.failures import (
 )
 
 _PATIENCE: Final = 60.0
-"""Seconds without a byte; waiting answers come within 30, streams say something every 15."""
+"""The socket timeout in seconds; answers take at most 30, and streams send something every 15."""
 _KINDS: Final[dict[int, type[DevuiError]]] = {
     400: BadRequestError,
     401: AuthenticationError,
@@ -39,14 +39,14 @@ _T = TypeVar("_T")
 
 @dataclass(frozen=True, slots=True)
 class _Frame:
-    """One message of a stream."""
+    """A message of a stream."""
 
     event: str
     data: str
 
 
 class Stream(Iterator[_T]):
-    """An answer that comes bit by bit; its connection is open until its end, or until `close`."""
+    """An answer that arrives in parts, on a connection that stays open until its end or `close`."""
 
     def __init__(
         self, items: Iterator[_T], response: HTTPResponse, connection: HTTPConnection
@@ -66,7 +66,7 @@ class Stream(Iterator[_T]):
             raise
 
     def close(self) -> None:
-        """Read no more."""
+        """Stop reading, and close the connection."""
         self._items = iter(())
         self._response.close()
         self._connection.close()
@@ -74,20 +74,21 @@ class Stream(Iterator[_T]):
 
 @dataclass(frozen=True)
 class Connection:
-    """What the methods of endpoints are made of. Each raises what `failures` has."""
+    """Sends requests to one server, for the endpoint methods. Raises errors of `devui.failures`."""
 
     url: str
-    """`http://127.0.0.1:8000`; a path is kept before those that are asked for."""
+    """The server's URL, such as `http://127.0.0.1:8000`; a path is a prefix of all requests."""
     token: str = field(default="", repr=False)
-    """"" where no sign-in is needed."""
+    """Empty if no sign-in is needed."""
     actor: str = "api"
-    """The name that others see beside what is done here."""
+    """The name that others see beside what this client does."""
     job: str = ""
-    """The id that long work gets as a job, so that it can be followed and stopped; "" for any."""
+    """The id for the jobs of long operations, with which they can be followed and stopped; "" lets
+    the server choose."""
     _open: "WeakSet[Stream[Any]]" = field(
         default_factory=WeakSet, init=False, repr=False, compare=False
     )
-    """Streams and downloads that nobody has read to their end."""
+    """Streams and downloads that haven't been read to their end."""
 
     def close(self) -> None:
         """End the streams and downloads that are still open."""
@@ -95,49 +96,49 @@ class Connection:
             each.close()
 
     def _get(self, *path: object, **query: object) -> Any:
-        """Ask for something; a query that is None is left out."""
+        """Send a GET request; leaves out query parameters that are None."""
         return self._ask("GET", path, query)
 
     def _post(self, *path: object, **body: Any) -> Any:
-        """Do something; members that are None are left out."""
+        """Send a POST request with a JSON object; leaves out members that are None."""
         return self._ask("POST", path, {}, _without_none(body))
 
     def _put(self, *path: object, **body: Any) -> Any:
-        """Say what something is to be; a member that is None takes it back."""
+        """Send a PUT request with a JSON object; members that are None reset values."""
         return self._ask("PUT", path, {}, body)
 
     def _patch(self, *path: object, **body: Any) -> Any:
-        """Change something; members that are None are left out."""
+        """Send a PATCH request with a JSON object; leaves out members that are None."""
         return self._ask("PATCH", path, {}, _without_none(body))
 
     def _delete(self, *path: object) -> Any:
-        """Delete something."""
+        """Send a DELETE request."""
         return self._ask("DELETE", path, {})
 
     def _upload(self, body: object, *path: object, **query: object) -> Any:
-        """Send a file as it is, or a value as JSON."""
+        """Send a POST request with a file verbatim, or any other value as JSON."""
         return self._ask("POST", path, query, body)
 
     def _get_text(self, *path: object, **query: object) -> str:
-        """A text that is no JSON."""
+        """Return an answer that is text and not JSON."""
         return b"".join(self._download(*path, **query)).decode()
 
     def _download(self, *path: object, **query: object) -> "Stream[bytes]":
-        """A file in pieces, as it comes. Raises UnavailableError if it ends too early."""
+        """Return the parts of a file as they arrive. Raises UnavailableError if it is cut off."""
         return self._stream(self._pieces, "GET", path, query)
 
     def _follow(self, *path: object, **query: object) -> "Stream[Any]":
-        """The messages of a session's stream, as they come.
+        """Return the messages of a session's stream as they arrive.
 
-        Raises UnavailableError when the server ends, DevuiError after too long a pause between two
-        messages.
+        Raises UnavailableError when the server ends the stream, DevuiError if the reader is too
+        slow and has missed messages.
         """
         return self._stream(self._news, "GET", path, query)
 
     def _post_stream(self, *path: object, **body: Any) -> "Stream[Any]":
-        """Do something, and yield the messages that answer it, until its end.
+        """Send a POST request with a JSON object, and return the messages of the answer.
 
-        Raises DevuiError if a message says why it failed.
+        Raises DevuiError for a message that reports a failure.
         """
         return self._stream(self._messages, "POST", path, {}, _without_none(body))
 
@@ -149,7 +150,7 @@ class Connection:
         query: dict[str, object],
         body: object = None,
     ) -> "Stream[_T]":
-        """What `read` makes of an answer that comes bit by bit."""
+        """Send a request, and return its answer as a stream of what `read` yields."""
         connection = self._connection()
         try:
             response = self._successful(connection, method, path, query, body)
@@ -188,7 +189,7 @@ class Connection:
             yield message
 
     def _frames(self, response: HTTPResponse) -> Iterator[_Frame]:
-        """The messages of a stream of server-sent events."""
+        """Yield the messages of a stream of server-sent events."""
         fields: dict[str, str] = {}
         for line in self._lines(response):
             name, _, value = line.partition(": ")
@@ -219,7 +220,7 @@ class Connection:
         query: dict[str, object],
         body: object = None,
     ) -> HTTPResponse:
-        """The answer, if it is a good one. Raises what `failures` has."""
+        """Send a request and return its answer. Raises an error of `devui.failures`."""
         response = self._send(connection, method, path, query, body)
         if response.status >= _ERRORS:
             raise self._failure(response)
@@ -276,7 +277,7 @@ class Connection:
     def _kind_of_failure(self, status: int, text: str) -> DevuiError:
         kind = _KINDS.get(status, DevuiError)
         answer = _parse(text)
-        message = answer.get("detail") or answer.get("message")  # the latter in OTLP's form
+        message = answer.get("detail") or answer.get("message")  # the latter from OTLP endpoints
         detail = _sentence(message or text.strip() or f"status {status}")
         if kind is AuthenticationError:
             return AuthenticationError(
@@ -293,14 +294,14 @@ def _without_none(members: dict[str, Any]) -> dict[str, Any]:
 
 
 def _plain(value: object) -> object:
-    """A mapping of any class as JSON has it."""
+    """Convert any kind of mapping for JSON."""
     if isinstance(value, Mapping):
         return dict(value)
     raise TypeError(f"a value of type {type(value).__name__} isn't JSON")
 
 
 def _word(value: object) -> object:
-    """A value of a query, as JSON has truth values."""
+    """Return a query value, with booleans as JSON spells them."""
     return json.dumps(value) if isinstance(value, bool) else value
 
 
@@ -317,14 +318,14 @@ def _parse(text: str) -> dict[str, Any]:
 
 
 def _sentence(detail: Any) -> str:
-    """One text of what a body of the wrong shape was told, which is a list."""
+    """Return an error's detail as one text; that of an invalid body is a list of problems."""
     if isinstance(detail, list):
         return "; ".join(map(_problem, detail))
     return str(detail)
 
 
 def _problem(each: Any) -> str:
-    """What is wrong, and where in the body if that is not said."""
+    """Return what is wrong, with the place in the body unless the message begins with it."""
     message = str(each.get("msg", each))
     _, *place = each.get("loc") or ("body",)
     name = ".".join(map(str, place))

@@ -54,6 +54,7 @@ if TYPE_CHECKING:
     from devui.web.panels.trace.api import ReceivedJson, SpanJson, SpanWithBodiesJson, TraceJson
     from devui.web.panels.trials.api import ToolJson, ToolsJson, TrialJson
     from devui.web.panels.usage.usage import UsageJson
+    from devui.web.security.sign_in_links import SignInLinkJson
     from devui.wire.engines import ReplayEngine
 
 
@@ -63,9 +64,10 @@ class Endpoints(Connection):
     def search(self, q: str, *, before: int | None = None) -> SearchJson:
         """Search the events of all sessions.
 
-        `q` is a filter: texts, `tool:`, `key:`, `is:error`, `cost>0.01`. Texts match at the
-        beginning of a word. At most 20 sessions with three events each; `before` leads to older
-        ones. What a fork has copied is listed in its parent only.
+        `q` is a filter (docs/guide/debugging.md#filtering-the-timeline): texts, `tool:`, `key:`,
+        `is:error`, `cost>0.01`. Texts match at the beginning of a word. Returns at most 20 sessions
+        with three events each; `before` leads to older ones. Events that a fork copied are listed
+        only in its parent.
 
         Args:
             q: A filter, as in the timeline.
@@ -90,12 +92,13 @@ class Endpoints(Connection):
     ) -> SessionsJson:
         """List sessions with their keys.
 
-        The most recently changed ones, unless the query selects others.
+        The first 200, by last activity: the `timestamp` of a session's last event, or the time at
+        which it was created or forked. `sort` and `order` choose another order.
 
         Args:
-            user: Of this user, with `app`.
-            id: Those with this id, of that app and user if given.
-            key: The session of this number in the journal.
+            user: Only the sessions of this user; requires `app`.
+            id: Only sessions with this id, of the app and user if given.
+            key: Only the session with this number in the journal.
             starred: `yes` selects those with a star.
             status: With `app`: the status of the newest run, or `starred`.
             q: With `app`: part of the title or id, or the number.
@@ -129,7 +132,8 @@ class Endpoints(Connection):
     ) -> ImportedJson:
         """Import a bundle as a read-only session.
 
-        Also accepts a session's JSON. The guide explains imports.
+        Also accepts a session's JSON. The guide explains imports
+        (docs/guide/api.md#notes-and-files-of-sessions).
 
         Args:
             app: The app to import into, instead of its own.
@@ -166,6 +170,11 @@ class Endpoints(Connection):
         answer: PrunedJson = self._post("api", "sessions", "prune", days=days, app=app, sure=sure)
         return answer
 
+    def new_sign_in_link(self) -> SignInLinkJson:
+        """Make a new sign-in link, as `devui link` prints it."""
+        answer: SignInLinkJson = self._post("api", "sign-in-links")
+        return answer
+
     def export_session(
         self,
         session: int,
@@ -176,7 +185,8 @@ class Endpoints(Connection):
     ) -> Stream[bytes]:
         """Export a session as a file.
 
-        The guide explains the formats and what is left out.
+        The guide explains the formats and what is left out
+        (docs/guide/api.md#notes-and-files-of-sessions).
 
         Args:
             format: A bundle, a page, google-adk's Session, or a file for `adk web` or `adk eval`.
@@ -233,7 +243,7 @@ class Endpoints(Connection):
         message: str | Mapping[str, Any] | None = None,
         invocation_id: str | None = None,
         state_delta: dict[str, Any] | None = None,
-        streaming: bool = True,
+        streaming: bool | None = None,
         pause: bool = False,
         settings: Mapping[str, Any] | None = None,
         watch: bool = False,
@@ -242,9 +252,11 @@ class Endpoints(Connection):
     ) -> PositionJson:
         """Start a run, or resume an invocation.
 
-        `message` is text or a Content. `unknown` decides about calls of unknown outcome, `guard`
-        about tools that ran before. `settings` is for this run's model calls only; a run that
-        resumes an invocation has that one's unless it says others.
+        `message` is text or a Content. `unknown` decides about calls of unknown outcome
+        (docs/guide/api.md#resuming), `guard` about tools that ran before
+        (docs/guide/debugging.md#before-a-tool-runs-twice). `settings` is for this run's model calls
+        only. A run that resumes an invocation keeps its `customMetadata` and `serviceTier`, and its
+        `settings` and `streaming` unless the request has its own.
         """
         answer: PositionJson = self._post(
             "api",
@@ -317,7 +329,7 @@ class Endpoints(Connection):
     def send_queued(self, session: int, number: str) -> PositionJson:
         """Send a queued message now.
 
-        Before those that wait longer. Answers with the position of its run.
+        It is sent before earlier messages. Answers with the position of its run.
         """
         answer: PositionJson = self._post("api", "sessions", session, "queue", number, "send")
         return answer
@@ -334,7 +346,7 @@ class Endpoints(Connection):
     ) -> PositionJson:
         """Answer a question.
 
-        The session's run continues with it.
+        Continues the session's run with the answer.
         """
         answer: PositionJson = self._post(
             "api",
@@ -364,7 +376,7 @@ class Endpoints(Connection):
         """Get what a run is waiting for.
 
         Calls, holds, tasks with their await stacks, questions. The guide explains what a run waits
-        for.
+        for (docs/guide/api.md#what-a-run-waits-for).
         """
         answer: StandingJson = self._get("api", "runs", run, "standing")
         return answer
@@ -379,12 +391,12 @@ class Endpoints(Connection):
     ) -> list[OutputLineJson]:
         """List what a run printed and logged.
 
-        stdout, stderr, logging and the debugger's log lines, up to now. Without `last`, 1,000 lines
-        after line `after`, or up to `limit`.
+        Includes stdout, stderr, logging and the debugger's log lines so far. Without `last`,
+        returns 1,000 lines after line `after`, or up to `limit`.
 
         Args:
             after: The number of a line.
-            limit: How many at most, from that line on.
+            limit: The maximum number to return, starting after `after`.
             last: Return only the last N lines.
         """
         answer: list[OutputLineJson] = self._get(
@@ -433,9 +445,9 @@ class Endpoints(Connection):
     ) -> PositionJson:
         """End a call in progress, or answer it.
 
-        Ends an active call (`end`) or answers in its place (`answer`); the run continues. It is
-        refused with 409 if the call has ended or can't be reached, with 422 if the answer is
-        invalid or several calls match.
+        Ends an active call (docs/guide/debugging.md#why-is-it-stuck) (`end`) or answers in its
+        place (`answer`); the run continues. It is refused with 409 if the call has ended or can't
+        be reached, with 422 if the answer is invalid or several calls match.
         """
         answer: PositionJson = self._post(
             "api",
@@ -552,7 +564,7 @@ class Endpoints(Connection):
             breakpoint: The number of one of the app's breakpoints.
             after: The first hits after this event.
             before: The last hits before this event.
-            limit: How many at most.
+            limit: The maximum number to return.
         """
         answer: PastJson = self._get(
             "api",
@@ -603,7 +615,7 @@ class Endpoints(Connection):
     def compare(self, left: str, right: str) -> ComparisonJson:
         """Compare two sessions or runs.
 
-        Aligned row by row, see comparing.
+        Aligned row by row, see comparing (docs/guide/debugging.md#comparing).
 
         Args:
             left: A session by its number, or one of its runs: 12, or 12@2.
@@ -648,7 +660,7 @@ class Endpoints(Connection):
         app.
 
         Args:
-            user: Whose; `user` by default.
+            user: The user whose memories to search; `user` by default.
             q: Words to search for; without them the newest memories.
         """
         answer: MemoryJson = self._get("api", "apps", app, "memory", user=user, q=q)
@@ -657,7 +669,7 @@ class Endpoints(Connection):
     def tools(self, app: str) -> ToolsJson:
         """List an app's tools and their side effects.
 
-        See effect classes. Loads the app.
+        See effect classes (docs/guide/debugging.md#before-a-tool-runs-twice). Loads the app.
         """
         answer: ToolsJson = self._get("api", "apps", app, "tools")
         return answer
@@ -682,8 +694,8 @@ class Endpoints(Connection):
     ) -> TrialJson:
         """Run a tool on its own, with a copy of the state.
 
-        Runs a tool alone on the state of a session, now or as of an event. A tool that may have
-        effects runs only if `sure`.
+        Runs a tool alone (docs/guide/debugging.md#one-call-by-itself) on the state of a session,
+        now or as of an event. A tool that may have effects runs only if `sure`.
         """
         answer: TrialJson = self._post(
             "api",
@@ -715,7 +727,7 @@ class Endpoints(Connection):
     def try_model(self, session: int, span: int, request: dict[str, Any]) -> TrialJson:
         """Repeat a recorded model call with an edited request.
 
-        `request` is your version of the `sent` of its span.
+        `request` is an edited copy of the `sent` of its span.
         """
         answer: TrialJson = self._post(
             "api", "sessions", session, "spans", span, "trials", request=request, actor=self.actor
@@ -734,11 +746,11 @@ class Endpoints(Connection):
         """List events as timeline rows.
 
         `takenBack` is the number of the rewind that removed the event, or null. An invalid filter
-        is refused with the place of the error.
+        (docs/guide/debugging.md#filtering-the-timeline) is refused with the place of the error.
 
         Args:
             after: The number of an event.
-            limit: How many at most, from that event on.
+            limit: The maximum number to return, starting after `after`.
             last: Return only the last N events.
             filter: Only events that match this filter, as in the field above the timeline.
         """
@@ -750,7 +762,7 @@ class Endpoints(Connection):
     def event(self, session: int, number: int) -> AdkEventJson:
         """Get one event in full.
 
-        However large it is; pages show only the beginning of a long text.
+        The event is complete, whatever its size; pages show only the beginning of a long text.
         """
         answer: AdkEventJson = self._get("api", "sessions", session, "events", number)["event"]
         return answer
@@ -764,7 +776,7 @@ class Endpoints(Connection):
         """Get the state, now or as of an event, and what changed since another event.
 
         `writer` is `event`, `initial` or `elsewhere` (another session). `pending` is state before
-        its commit.
+        its commit (docs/guide/debugging.md#state-before-its-commit).
 
         Args:
             at: The number of an event; 0 is before the first.
@@ -784,8 +796,8 @@ class Endpoints(Connection):
     ) -> KeyHistoryJson:
         """List the writes of a state key.
 
-        The newest 200, the oldest first. With `path`, the writes that changed that part of the
-        value, and in `by` the one it comes from.
+        Returns the newest 200, oldest first. With `path`, returns the writes that changed that part
+        of the value, and in `by` the one it comes from.
 
         Args:
             key: The key, with its prefix.
@@ -803,12 +815,12 @@ class Endpoints(Connection):
     ) -> Stream[EventNewsJson | OutputNewsJson | PositionNewsJson | DeletedNewsJson]:
         """Stream everything that happens, as server-sent events of JSON.
 
-        From the event `after` or the `Last-Event-ID` on. A client that reconnects to a deleted
+        Starts after the event `after` or the `Last-Event-ID`. A client that reconnects to a deleted
         session gets 204, after which an EventSource stops.
 
         Args:
             after: The number of an event.
-            run: A run whose position comes first, even if it has ended.
+            run: Send the position of this run first, even if it has ended.
         """
         answer: Stream[EventNewsJson | OutputNewsJson | PositionNewsJson | DeletedNewsJson] = (
             self._follow("api", "sessions", session, "stream", after=after, run=run)
@@ -820,11 +832,11 @@ class Endpoints(Connection):
     ) -> UncommittedJson:
         """List uncommitted state: who wrote it, who read it, and what became of it.
 
-        See state before its commit.
+        See state before its commit (docs/guide/debugging.md#state-before-its-commit).
 
         Args:
             run: Only those of this run.
-            event: What this event committed, read or was flagged with.
+            event: Only what this event committed, read or was flagged with.
         """
         answer: UncommittedJson = self._get(
             "api", "sessions", session, "uncommitted", run=run, event=event
@@ -834,7 +846,7 @@ class Endpoints(Connection):
     def cutoff(self, session: int) -> CutoffJson:
         """Get a session's interruption: what was lost, and which calls have an unknown outcome.
 
-        The guide explains resuming.
+        The guide explains resuming (docs/guide/api.md#resuming).
         """
         answer: CutoffJson = self._get("api", "sessions", session, "cutoff")
         return answer
@@ -863,12 +875,13 @@ class Endpoints(Connection):
         note: str | None = None,
         id: str | None = None,
         run: bool = False,
-        streaming: bool = True,
+        streaming: bool | None = None,
         guard: Policy = "ask",
     ) -> ForkedJson:
         """Fork a session at an event.
 
-        Makes a session from the events up to `number`. The guide explains forking and going back.
+        Makes a session from the events up to `number`. The guide explains forking and going back
+        (docs/guide/api.md#forking-and-going-back).
         """
         answer: ForkedJson = self._post(
             "api",
@@ -895,7 +908,7 @@ class Endpoints(Connection):
         invocation_id: str | None = None,
         number: int | None = None,
         message: str | None = None,
-        streaming: bool = True,
+        streaming: bool | None = None,
         guard: Policy = "ask",
     ) -> PositionJson:
         """Rewind a session to before an invocation, optionally with a new message.
@@ -947,8 +960,8 @@ class Endpoints(Connection):
     ) -> ReplayJson:
         """Replay a run in a fork, with recorded model and tool answers.
 
-        On the app's engine, or on `google-adk`, `devui` or the `other` one, which continues after
-        differences. The guide explains replaying.
+        Uses the app's engine, or `google-adk`, `devui` or the `other` one, which continues after
+        differences. The guide explains replaying (docs/guide/api.md#replaying).
         """
         answer: ReplayJson = self._post(
             "api",
@@ -995,7 +1008,8 @@ class Endpoints(Connection):
     ) -> TestMadeJson:
         """Make a test file with recordings; it is only written if a file is named.
 
-        The session becomes a test. The guide explains the members.
+        The session becomes a test (docs/guide/testing.md). The guide explains the members
+        (docs/guide/api.md#tests).
         """
         answer: TestMadeJson = self._post(
             "api",
@@ -1016,7 +1030,7 @@ class Endpoints(Connection):
     def edits(self, session: int) -> list[EditJson]:
         """List edits made by people.
 
-        With what was held before, and what they replaced it with.
+        Each edit has what was held and what replaced it.
         """
         answer: list[EditJson] = self._get("api", "sessions", session, "edits")["edits"]
         return answer
@@ -1024,7 +1038,7 @@ class Endpoints(Connection):
     def usage(self, session: int, *, until: int | None = None) -> UsageJson:
         """Get token usage and cost.
 
-        Costs are in US dollars, null if unknown (prices).
+        Costs are in US dollars, null if unknown (prices (docs/guide/debugging.md#tokens-and-cost)).
 
         Args:
             until: The number of the last event to count.
@@ -1049,8 +1063,8 @@ class Endpoints(Connection):
     def trace(self, session: int, *, run: str | None = None) -> TraceJson:
         """Export spans as OTLP JSON.
 
-        With the attributes of OpenTelemetry's conventions for generative AI, without message
-        content.
+        The spans have the attributes of OpenTelemetry's conventions for generative AI, without
+        message content.
 
         Args:
             run: Only those of this run.
@@ -1068,8 +1082,8 @@ class Endpoints(Connection):
     ) -> PromptDiffJson:
         """Compare two model requests.
 
-        How what was sent to a model differs. Blocks are aligned by their text; `breaks` marks where
-        the cached prefix ends.
+        Shows how what was sent (docs/guide/debugging.md#what-was-sent) to a model differs. Blocks
+        are aligned by their text; `breaks` marks where the cached prefix ends.
 
         Args:
             with_: The id of the span to compare with; by default the agent's previous call.
@@ -1083,7 +1097,8 @@ class Endpoints(Connection):
         """Save exported spans as sessions.
 
         An OTLP export request, as protobuf or JSON, optionally gzipped: sessions of agents that ran
-        elsewhere. Rejected spans are counted in `partialSuccess`; errors follow OTLP.
+        elsewhere (docs/guide/opentelemetry.md#receive-traces). Rejected spans are counted in
+        `partialSuccess`; errors follow OTLP.
         """
         answer: ReceivedJson = self._upload(traces, "v1", "traces")
         return answer

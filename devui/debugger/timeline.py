@@ -1,9 +1,9 @@
-"""A session's timeline: one fold over its history, for whoever shows it.
+"""The timeline of a session: one fold over its history, shared by everything that shows it.
 
 The page, an older window, a filter, the stream and the export all turn history into the same rows:
-each invocation has a heading, under it its events, and between them what people dropped and how
-runs ended. `fold` decides where headings go. What an invocation came to (`Invocation`) doesn't
-depend on the events that are folded, and how a row looks is up to the caller.
+a heading for each invocation, its events below it, and between them dropped events and the ends of
+runs. `fold` decides where headings go. The totals of an invocation (`Invocation`) don't depend on
+which of its events are folded, and the caller decides how a row looks.
 """
 
 from collections.abc import Iterable
@@ -15,57 +15,57 @@ from devui.store.rows import EditRow, EventRow, RunRow
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """An event, as a timeline takes it in."""
+    """An event to add to a timeline."""
 
     row: EventRow
     is_shown: bool = True
-    """It has a row of its own; false if a filter leaves it out."""
+    """Whether it has a row of its own; false if a filter hides it."""
 
 
 News: TypeAlias = Entry | EditRow | RunRow
-"""An event, a dropped event, or a run that ended and has something to say about it."""
+"""An event, a dropped event, or a run whose end is worth a row."""
 
 
 @dataclass(frozen=True, slots=True)
 class Heading:
-    """What stands above the events of an invocation."""
+    """The heading above the events of an invocation."""
 
     row: EventRow
     """An event of the invocation."""
     continued: bool
-    """The invocation began before the first row under it."""
+    """Whether the invocation began before the first row under the heading."""
 
 
 @dataclass(frozen=True, slots=True)
 class Invocation:
-    """What a heading says of its invocation, whatever of it a page shows."""
+    """The totals in a heading, over the whole invocation, however little of it a page shows."""
 
     events: int
     seconds: float
-    """At work, without the time in which it was held."""
+    """Time at work, in seconds, without the time held. Finished runs count from start to end."""
     held: float
-    """Seconds in which its runs were held."""
+    """How long its runs were held, in seconds."""
     tokens: int | None
-    """None if no model counted any."""
+    """None if no model reported a count."""
     cost: float | None
-    """Dollars, as far as they are known; None if no answer's cost is."""
+    """The sum of the known costs, in dollars; None if none is known."""
     is_unpriced: bool
-    """The cost of some answers is unknown, and not in the sum."""
+    """Whether the cost of some answers is unknown, and missing from `cost`."""
     failures: int
-    """How many of the events are errors, or have a tool's error as a result."""
+    """How many of the events are errors or contain a failed tool's result."""
     message: EventRow | None
-    """The user's first; None without."""
+    """The user's first message, if any."""
 
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """An event's row."""
+    """The row of an event."""
 
     row: EventRow
     previous: EventRow | None
-    """The event before it, shown or not."""
+    """The preceding event, shown or not."""
     follows: bool = False
-    """Its row comes directly after that of the event before."""
+    """Whether its row directly follows the row of the preceding event."""
 
 
 Item: TypeAlias = Heading | Line | EditRow | RunRow
@@ -73,32 +73,38 @@ Item: TypeAlias = Heading | Line | EditRow | RunRow
 
 @dataclass(frozen=True, slots=True)
 class Changes:
-    """What news change of a timeline."""
+    """The effect of news on a timeline."""
 
     items: tuple[Item, ...]
-    """What follows at its end."""
+    """The items to append."""
     heading: Heading | None = None
-    """What takes the place of its last heading."""
+    """The replacement for the last heading, if that changes."""
 
 
 @dataclass(frozen=True, slots=True)
 class Timeline:
-    """What a timeline ends with, as far as the next item depends on it."""
+    """The end of a timeline: what the next item depends on."""
 
     last: EventRow | None = None
     """The last event, shown or not."""
     first: EventRow | None = None
-    """The first event under the last heading, or under the one that comes with the next row."""
+    """The first event of the current invocation: under the last heading, or under the one that the
+    next row will bring."""
     continued: bool = False
-    """Whether the invocation of that event began before it."""
+    """Whether the invocation of `first` began before it."""
     headed: bool = False
-    """Whether it has its heading."""
+    """Whether the current invocation has its heading."""
     ends_with_row: bool = True
-    """Whether the last event has a row, and nothing comes after it."""
+    """Whether the last event has a row and nothing follows it."""
+
+    @property
+    def heading(self) -> Heading | None:
+        """The last heading, if the current invocation has one."""
+        return Heading(self.first, self.continued) if self.first and self.headed else None
 
 
 def fold(timeline: Timeline, news: Iterable[News]) -> tuple[Timeline, Changes]:
-    """The timeline after the news, given in order, and what they change of it."""
+    """Apply news in order; return the timeline after it, and the changes."""
     end = _End(timeline)
     for item in news:
         if isinstance(item, Entry):
@@ -114,7 +120,7 @@ def fold(timeline: Timeline, news: Iterable[News]) -> tuple[Timeline, Changes]:
 
 
 class _End:
-    """The end of a timeline while it grows."""
+    """The end of a growing timeline."""
 
     def __init__(self, timeline: Timeline) -> None:
         self.last, self.first = timeline.last, timeline.first
@@ -122,12 +128,11 @@ class _End:
         self.ends_with_row = timeline.ends_with_row
         self.items: list[Item] = []
         self.heading: Heading | None = None
-        """What takes the place of the heading that was there before."""
+        """The replacement for a heading that an earlier fold added."""
         self._has_headed = False
-        """Whether the last heading is among the items."""
+        """Whether the last heading is one of `items`."""
 
     def add(self, entry: Entry) -> None:
-        """Take in an event."""
         row, last = entry.row, self.last
         same = last is not None and last.invocation_id == row.invocation_id
         if self.first is None or not same:

@@ -1,7 +1,7 @@
-"""The program that `devui --in-process` becomes: it runs the apps of a folder in the terminal.
+"""The program that `devui --in-process` turns into: it runs a folder's apps in the terminal.
 
-`python -m devui.hosting --agents DIR --engine NAME -- ARGUMENTS`; started by it alone. The
-arguments are those of the `devui` command, with which it starts the server.
+`python -m devui.hosting --agents DIR --engine NAME -- ARGUMENTS`; only `devui` starts it. It starts
+the server with ARGUMENTS, which are those of the `devui` command.
 """
 
 import argparse
@@ -22,7 +22,7 @@ from devui.worker.engines.kit import App, BaseNode
 from devui.worker.loading import load
 
 _SERVED_BY = "DEVUI_SERVED_BY"
-"""The variable that tells the server who runs the apps: a descriptor and a process."""
+"""The environment variable that tells the server who runs the apps: a descriptor and a pid."""
 _TOKEN = "DEVUI_TOKEN"  # noqa: S105 - the name of a variable
 
 
@@ -35,7 +35,7 @@ def _arguments() -> argparse.Namespace:
 
 
 def load_app(agents: Path, name: str) -> App | BaseNode:
-    """Import an app as a worker does; after a failure, nothing of it is left to the next try."""
+    """Import an app as a worker does; a failed import leaves nothing behind for the next try."""
     modules, path, hooks = {*sys.modules}, [*sys.path], [*sys.path_hooks]
     try:
         return load(agents, name)
@@ -49,7 +49,7 @@ def load_app(agents: Path, name: str) -> App | BaseNode:
 
 
 def main() -> int:
-    """Run the apps until the server ends or Ctrl-C comes, and return the exit status."""
+    """Run the apps until the server ends or Ctrl-C is pressed, and return the exit status."""
     options = _arguments()
     try:
         prepare(options.engine)
@@ -66,11 +66,11 @@ def main() -> int:
             stdin=subprocess.DEVNULL,
             pass_fds=[theirs.fileno()],
             env={**os.environ, _SERVED_BY: f"{theirs.fileno()} {os.getpid()}"},
-            start_new_session=True,  # Ctrl-C is for us, who end it in order
+            start_new_session=True,  # Ctrl-C goes only to this process, which stops the server
             text=True,
         )
-    os.environ.pop(_TOKEN, None)  # agent code must not hold it (R09)
-    # An app is imported when it is first used, and again if it did not load.
+    os.environ.pop(_TOKEN, None)  # agent code must not have it (R09)
+    # An app is imported on first use, and again if that failed.
     host = Host(cache(partial(load_app, options.agents)), ours, options.agents)
     host.start()
     serving = Serving(server, ours, host)
@@ -84,7 +84,10 @@ def main() -> int:
 
 
 def _failure(status: int) -> int:
-    """The exit status for that of the server, which says by itself why it did not start."""
+    """Return the exit status for a server's exit status, and report the signal that killed it.
+
+    If it failed to start, the server has already printed the reason.
+    """
     if status > 0:
         return status
     sys.stderr.write(f"Error: the server was ended by {signal.Signals(-status).name}.\n")

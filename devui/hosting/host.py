@@ -1,7 +1,8 @@
-"""Runs the apps of this process for the server: in a thread with a loop of its own.
+"""Runs the apps of this process for the server, in a thread with its own event loop.
 
-For each worker that the server wants, it sends a name and the two ends of a new wire over a socket.
-All of them share the one loop, because they share the agent objects, which may be bound to it.
+For each worker that it needs, the server sends the app's name and the two ends of a new wire over a
+socket. All workers share one event loop, because they share the agent objects, which may be bound
+to it.
 """
 
 import asyncio
@@ -16,28 +17,28 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from devui.hosting.terminal import Overhearing, join
+from devui.hosting.terminal import OutputForwarder, join
 from devui.wire.engines import EngineChoice
 from devui.wire.messages import AppFailed, AppLoaded, Shutdown
 from devui.worker.engine import Engine
-from devui.worker.engines.choice import EngineUnavailable, chosen_kit, engine_info
+from devui.worker.engines.choice import EngineUnavailable, chosen_kit, engine_info, environment
 from devui.worker.engines.kit import App, BaseNode
 from devui.worker.errors import agent_error
 from devui.worker.instruments.instruments import Instruments
-from devui.worker.link import Link, Turns, let_go
+from devui.worker.link import Link, WorkerSelector, let_go
 from devui.worker.orders import Inbox, carry_out
 from devui.worker.output import Outputs
 from devui.worker.runs import Runs
-from devui.worker.tasks import Lookout, Watchdog
+from devui.worker.tasks import TaskInspector, Watchdog
 
 MAX_ORDER = 4096
-"""Bytes of one order of the server."""
+"""The maximum size of one of the server's orders, in bytes."""
 _WIRE = 2
-"""Descriptors that come with it."""
+"""The number of descriptors that come with an order."""
 _SECONDS_TO_END = 5.0
 
 _links: dict[Link, tuple[int, int]] = {}
-"""The wires in use, which a forked copy of the process must not hold."""
+"""The wires in use, which a fork of this process must not keep open."""
 
 
 def _in_copy() -> None:
@@ -52,36 +53,37 @@ def _in_copy() -> None:
 
 
 class Host:
-    """The apps of this process, at work for one server."""
+    """Runs the apps of this process as workers of one server."""
 
     def __init__(
         self, load: Callable[[str], App | BaseNode], control: socket.socket, agents: Path
     ) -> None:
-        """`load` returns an app by its name, or raises what its import does.
+        """Create a host for the server at the other end of `control`.
 
-        `control` is the socket to the server, `agents` the folder of the apps' own code.
+        `load` returns an app by its name, or raises what its import raises. `agents` is the folder
+        with the apps' own code.
         """
         self._load = load
         self._control = control
         self._agents = agents
         self._at_work: Counter[str] = Counter()
         self._tasks: set[asyncio.Task[None]] = set()
-        self._overhearing = Overhearing()
-        self._loop = asyncio.SelectorEventLoop(Turns())
+        self._forwarder = OutputForwarder()
+        self._loop = asyncio.SelectorEventLoop(WorkerSelector())
         self._thread = threading.Thread(target=self._run, name="devui-agents", daemon=True)
 
     def start(self) -> None:
-        """Take orders from now on."""
-        self._overhearing.start()
+        """Start taking orders from the server."""
+        self._forwarder.start()
         self._thread.start()
         threading.Thread(target=self._listen, name="devui-control", daemon=True).start()
 
     def stop(self) -> None:
-        """End what is under way, and wait for it; code that does not end is left behind."""
-        with contextlib.suppress(RuntimeError):  # the loop is closed already
+        """Cancel everything in progress and wait a few seconds for its end."""
+        with contextlib.suppress(RuntimeError):  # the loop is already closed
             self._loop.call_soon_threadsafe(self._loop.stop)
         self._thread.join(_SECONDS_TO_END)
-        self._overhearing.stop()
+        self._forwarder.stop()
 
     def _run(self) -> None:
         asyncio.set_event_loop(self._loop)
@@ -96,7 +98,7 @@ class Host:
             self._loop.close()
 
     def _go_on(self) -> None:
-        """Turn the loop until `stop`: sys.exit() in a task of agent code ends that run alone."""
+        """Run the loop until `stop`; sys.exit() in agent code ends only the run that calls it."""
         while True:
             try:
                 self._loop.run_forever()
@@ -113,12 +115,12 @@ class Host:
                 data, descriptors, _, _ = socket.recv_fds(self._control, MAX_ORDER, _WIRE)
             except OSError:
                 return
-            if len(descriptors) < _WIRE:  # the server hung up
+            if len(descriptors) < _WIRE:  # the server closed the connection
                 return
             order = json.loads(data)
             try:
                 self._loop.call_soon_threadsafe(self._begin, order, descriptors)
-            except RuntimeError:  # this is being stopped
+            except RuntimeError:  # the host is being stopped
                 return
 
     def _begin(self, order: Any, wire: list[int]) -> None:
@@ -129,7 +131,7 @@ class Host:
         task.add_done_callback(self._tasks.discard)
 
     async def _work(self, name: str, choice: EngineChoice, down: int, up: int) -> None:
-        """Be a worker until the server says so or hangs up."""
+        """Act as a worker until the server ends it or closes the connection."""
         for descriptor in (down, up):
             os.set_inheritable(descriptor, False)
         link = Link(os.fdopen(down, "rb"), up, self._loop)
@@ -140,19 +142,19 @@ class Host:
         join(outputs)
         self._at_work[name] += 1
         try:
-            # The server may hang up at any moment.
+            # The server may close the connection at any moment.
             with contextlib.suppress(BrokenPipeError):
                 await self._serve(name, choice, link, inbox, outputs)
         finally:
             self._at_work[name] -= 1
             del _links[link]
-            # Its number stays taken: a thread of agent code that is left behind may still print.
+            # The descriptor stays in use, since a leftover thread of agent code may still print.
             nowhere = os.open(os.devnull, os.O_RDWR)
             let_go((up,), nowhere)
             os.close(nowhere)
 
     def _lost(self, inbox: Inbox) -> None:
-        with contextlib.suppress(RuntimeError):  # the loop is closed already
+        with contextlib.suppress(RuntimeError):  # the loop is already closed
             self._loop.call_soon_threadsafe(inbox.put_nowait, Shutdown())
 
     async def _serve(
@@ -160,28 +162,33 @@ class Host:
     ) -> None:
         try:
             engine, instruments = self._engine(name, choice, link)
-        # What an app imports, and the constructors of plugins and services, may raise anything.
+        # An app's imports, and the constructors of plugins and services, may raise anything.
         except (Exception, SystemExit) as error:  # noqa: BLE001
-            link.send(AppFailed(error=agent_error(error, self._agents)))
+            link.send(AppFailed(error=agent_error(error, self._agents), environment=environment()))
             return
-        lookout = Lookout(self._loop, instruments.calls, instruments.kit.standing, self._agents)
-        watchdog = Watchdog(self._loop, link.send, lookout.blocked)
+        inspector = TaskInspector(
+            self._loop, instruments.calls, instruments.kit.standing, self._agents
+        )
+        watchdog = Watchdog(self._loop, link.send, inspector.blocked)
         watchdog.start()
-        link.on_look(lambda look: lookout.answer(look, blocked=watchdog.silence))
+        link.on_inspect(lambda request: inspector.answer(request, blocked=watchdog.silence))
         runs = Runs(engine, link, outputs, instruments, agents=self._agents)
 
         async def close() -> None:
-            if self._at_work[name] == 1:  # its workers share the toolsets of the agent
+            if self._at_work[name] == 1:  # an app's workers share its toolsets
                 await engine.close()
 
         try:
-            with contextlib.suppress(TimeoutError):  # what does not stop is left behind
+            with contextlib.suppress(TimeoutError):  # code that doesn't stop is abandoned
                 await carry_out(engine, runs, inbox, close)
         finally:
             watchdog.stop()
 
     def _engine(self, name: str, choice: EngineChoice, link: Link) -> tuple[Engine, Instruments]:
-        """Raises EngineUnavailable for another engine than the agent's own."""
+        """Load the app and create its engine and instruments.
+
+        Raises EngineUnavailable for an engine other than the agent's own.
+        """
         app = self._load(name)
         kit = chosen_kit(app, choice)
         if choice not in {"auto", kit.name}:

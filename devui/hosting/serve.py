@@ -1,4 +1,4 @@
-"""`devui.serve`: the page on agents that are objects of this script or notebook."""
+"""`devui.serve`: the debugger for agents that are objects of this script or notebook."""
 
 import asyncio
 import atexit
@@ -29,13 +29,13 @@ _LIMITS: Final = (
 
 
 class ServeError(RuntimeError):
-    """The server did not start, or ended by itself; the message says why."""
+    """The server didn't start, or ended unexpectedly; the message says why."""
 
 
 class Serving:
-    """A server that runs until `stop`; also a context manager and an async one.
+    """A running server.
 
-    Closing the process ends it, too.
+    It ends with `stop`, on leaving its `with` or `async with` block, or with the process.
     """
 
     def __init__(self, server: subprocess.Popen[str], control: socket.socket, host: Host) -> None:
@@ -44,11 +44,11 @@ class Serving:
         self._host = host
         self._stopping = threading.Lock()
         self.url = ""
-        """Where the server is: `http://127.0.0.1:8000`, without a slash."""
+        """The server's URL, such as `http://127.0.0.1:8000`, without a trailing slash."""
         self.link = ""
-        """The address that signs a browser in: once, within ten minutes."""
+        """A link that signs a browser in; works once, within ten minutes."""
         self.token = ""
-        """What scripts send, as `Authorization: Bearer TOKEN`."""
+        """The token that scripts send, as `Authorization: Bearer TOKEN`."""
 
     def __repr__(self) -> str:
         state = "running" if self._server.poll() is None else "stopped"
@@ -77,7 +77,7 @@ class Serving:
         await asyncio.to_thread(self.stop)
 
     def begin(self) -> None:
-        """Wait until the server answers, and let the agents take orders. Raises ServeError."""
+        """Wait until the server is ready, then start the agents' host. Raises ServeError."""
         stdout = self._server.stdout
         line = stdout.readline() if stdout is not None else ""
         report = json.loads(line) if line else {"error": "its process ended; see standard error"}
@@ -90,7 +90,7 @@ class Serving:
         atexit.register(self.stop)
 
     def wait(self) -> None:
-        """Return when the server has ended. Raises ServeError if nobody stopped it."""
+        """Wait for the server to end. Raises ServeError if it fails by itself."""
         status = self._server.wait()
         if not self._stopping.locked():
             self.stop()
@@ -98,11 +98,11 @@ class Serving:
                 raise ServeError(f"the server ended with status {status}; see standard error")
 
     def stop(self) -> None:
-        """End the server, interrupt what runs, and wait for that; later calls do nothing."""
-        if not self._stopping.acquire(blocking=False):  # it is never released
+        """Stop the server, interrupt active runs, and wait for both; later calls do nothing."""
+        if not self._stopping.acquire(blocking=False):  # never released
             return
         atexit.unregister(self.stop)
-        with contextlib.suppress(OSError):  # the server is gone already
+        with contextlib.suppress(OSError):  # the server has already ended
             self._control.shutdown(socket.SHUT_RDWR)
         try:
             self._server.wait(_SECONDS_TO_END)
@@ -136,7 +136,7 @@ def serve(
     sys.stdout.write(f"devui  {serving.link}\n{_LIMITS}\n")
     sys.stdout.flush()
     if open_browser:
-        # A browser may block its opener until it is closed, so it gets a thread of its own.
+        # Opening a browser may block until it is closed, so it is done in a thread.
         threading.Thread(target=_open, args=(serving.link,), daemon=True).start()
     if _blocks() if block is None else block:
         sys.stdout.write("Press Ctrl+C to stop.\n")
@@ -149,7 +149,7 @@ def serve(
 
 
 def _named(agent: Any, name: str | None) -> dict[str, Any]:
-    """What is to be served, by the names of the apps. Raises TypeError and ValueError."""
+    """Return the agents to serve, by app name. Raises TypeError, ValueError."""
     agents = list(agent) if isinstance(agent, list | tuple) else [agent]
     if not agents:
         raise ValueError("devui.serve() needs at least one agent")
@@ -189,7 +189,7 @@ def _started(apps: dict[str, Any], options: list[str]) -> Serving:
             stdout=subprocess.PIPE,
             text=True,
             pass_fds=[theirs.fileno()],
-            start_new_session=True,  # Ctrl-C is for us, who end it in order
+            start_new_session=True,  # Ctrl-C goes only to this process, which stops the server
         )
     serving = Serving(server, ours, Host(apps.__getitem__, ours, folder))
     serving.begin()
@@ -203,14 +203,14 @@ def _scratch() -> str:
 
 
 def _folder() -> Path:
-    """Where the code of the agents is: beside the script, or in the current folder."""
+    """Return the folder with the agents' code: that of the script, or the current one."""
     main = sys.modules.get("__main__")
     file = vars(main).get("__file__") if main is not None else None
     return Path(file).resolve().parent if file else Path.cwd()
 
 
 def _blocks() -> bool:
-    """Whether this is a plain script: no loop runs here, and nobody types code."""
+    """Return whether this is a plain script: not interactive, and without a running event loop."""
     try:
         asyncio.get_running_loop()
     except RuntimeError:

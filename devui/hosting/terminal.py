@@ -1,7 +1,7 @@
-"""Lets the pages have what agents print, and the terminal or notebook keep it.
+"""Copies what agents print to the pages, while the terminal or notebook still shows it.
 
-Lines of a run also go to the server; which run it is, context variables say, so what other code of
-the process prints goes nowhere else than before.
+The output of a run also goes to the server. Context variables tell which run it is, so the
+process's other output goes only where it did before.
 """
 
 import logging
@@ -12,24 +12,24 @@ from typing import Any, TextIO
 from devui.worker.output import LineWriter, LogHandler, Outputs, current_run
 
 _outputs: ContextVar[Outputs | None] = ContextVar("devui_outputs", default=None)
-"""Of the app whose code is executing."""
+"""The outputs of the app whose code is executing."""
 _STREAMS = ("stdout", "stderr")
 
 
 def join(outputs: Outputs) -> None:
-    """Let what this task and those it starts print belong to an app."""
+    """Attribute the output of this task, and of those it starts, to an app."""
     outputs.writers = [LineWriter(outputs, name, -1) for name in _STREAMS]
     _outputs.set(outputs)
 
 
 class Tee:
-    """A stream of the process that also hands on what runs write.
+    """A wrapper of a stream of the process that also forwards the output of runs.
 
-    Everything else is that of the stream: a debugger finds the terminal it needs.
+    All other attributes are the stream's, so that debuggers find the terminal they need.
     """
 
     def __init__(self, stream: TextIO, number: int) -> None:
-        """`number`: the place of the stream's writer among those of an app."""
+        """Wrap `stream`; `number` is the index of its writer in `Outputs.writers`."""
         self.stream = stream
         self._number = number
 
@@ -37,7 +37,7 @@ class Tee:
         return getattr(self.stream, name)
 
     def write(self, text: str, /) -> int:
-        """Write, and hand on what a run says."""
+        """Write the text, and forward it if a run wrote it."""
         outputs = _outputs.get()
         if outputs is not None and current_run.get() is not None:
             outputs.writers[self._number].write(text)
@@ -45,7 +45,7 @@ class Tee:
 
 
 class _OfRuns(logging.Handler):
-    """Hands on the log records of runs; where else they go is for the process to say."""
+    """Forwards the log records of runs; the process's own handlers still get them."""
 
     def emit(self, record: logging.LogRecord) -> None:
         outputs = _outputs.get()
@@ -53,21 +53,21 @@ class _OfRuns(logging.Handler):
             LogHandler(outputs).emit(record)
 
 
-class Overhearing:
-    """The streams and the log of this process, between `start` and `stop`."""
+class OutputForwarder:
+    """Forwards the streams and the log of this process between `start` and `stop`."""
 
     def __init__(self) -> None:
         self._handler = _OfRuns()
         self._tees: tuple[Tee, Tee] | None = None
 
     def start(self) -> None:
-        """Put a `Tee` around both streams."""
+        """Wrap both streams in a `Tee`, and add a log handler."""
         self._tees = Tee(sys.stdout, 0), Tee(sys.stderr, 1)
         sys.stdout, sys.stderr = self._tees
         logging.getLogger().addHandler(self._handler)
 
     def stop(self) -> None:
-        """Put the streams back, unless others have taken their place meanwhile."""
+        """Restore the streams, unless they have been replaced by others meanwhile."""
         logging.getLogger().removeHandler(self._handler)
         if self._tees is not None:
             out, err = self._tees

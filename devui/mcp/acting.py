@@ -1,4 +1,4 @@
-"""Tools that act: send messages, move and change runs, set breakpoints, fork."""
+"""Tools that act: send messages, control and change runs, set breakpoints, fork."""
 
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, ClassVar, Final, Literal
@@ -13,12 +13,12 @@ if TYPE_CHECKING:
     from devui.debugger.stepping.commands import CommandName
 
 _SECONDS: Final = 45.0
-"""How long a tool waits for a run; clients give up on a call after a minute."""
+"""How long a tool waits for a run, in seconds; clients give up on a call after a minute."""
 _GOING: Final = frozenset({"running", "held", "stopping"})
 
 
 def follow(client: Client, position: Any, before: int) -> str:
-    """What came of a run that was just started or moved on, until it is held or over."""
+    """Wait until a run that was started or continued is held or over, and return the outcome."""
     return outcome(client, client.wait(position, seconds=_SECONDS), before)
 
 
@@ -35,7 +35,7 @@ class SendMessage(OfSession):
     """Values of the fields of the open question, instead of message"""
 
     def answer(self, client: Client) -> str:
-        """The events of the run, and where it stands."""
+        """Return the events of the run, and its position."""
         if self.answers is not None:
             return self._answer_question(client)
         if not self.message:
@@ -74,10 +74,10 @@ _ORDERS: "Final[Mapping[str, CommandName]]" = {
     "drop": "drop",
     "undo": "undo",
 }
-"""What the server calls the commands."""
+"""The server's names of the commands."""
 _CALLS: Final[Mapping[str, Literal["end", "answer"]]] = {"end_call": "end", "answer_call": "answer"}
 _CHANGES: Final = frozenset({"edit", "mock", "reject", "skip", "drop", "undo"})
-"""Commands that leave the run where it is."""
+"""Commands that don't move the run."""
 _DECISIONS: Final = ("run", "fail", "recorded", "wait")
 
 
@@ -118,7 +118,7 @@ class ControlRun(OfSession):
     """Refuse if the run has moved on from here"""
 
     def answer(self, client: Client) -> str:
-        """What was committed since, and where the run then stands."""
+        """Return what was committed since, and the run's new position."""
         session = self.of(client)["key"]
         at = client.newest_run(session)
         before = _newest(client, session)
@@ -152,7 +152,7 @@ class ControlRun(OfSession):
         return merge_edit(position["holds"], self.hold, self.value)
 
     def _resume(self, client: Client, session: int, at: Mapping[str, Any]) -> Any:
-        """Resume the newest invocation. Raises BadRequestError with the calls to decide."""
+        """Resume the newest invocation. Raises BadRequestError, which lists the calls to decide."""
         if at["invocationId"] is None:
             raise BadRequestError("the run ended before its message was committed: send it again")
         try:
@@ -172,7 +172,7 @@ def _call(name: str) -> int | str:
 
 
 def _decisions(value: Any) -> dict[str, Any] | None:
-    """What is to become of calls without a result. Raises BadRequestError."""
+    """Return the decisions about calls without a result. Raises BadRequestError."""
     if value is None:
         return None
     if not isinstance(value, dict):
@@ -191,7 +191,7 @@ def _unknown(call: Mapping[str, Any]) -> str:
 
 
 def _newest(client: Client, session: int) -> int:
-    """The number of the session's last event; 0 without one."""
+    """Return the number of the session's last event; 0 if it has none."""
     rows = client.events(session, last=1)
     return int(rows[-1]["number"]) if rows else 0
 
@@ -233,7 +233,7 @@ class Breakpoints(Tool):
     """To remove"""
 
     def answer(self, client: Client) -> str:
-        """The app's breakpoints afterwards."""
+        """Return the app's breakpoints after the action."""
         app = self._app(client)
         if self.action == "add":
             if self.on is None:
@@ -291,7 +291,7 @@ class Fork(OfSession):
     """Tools that ran in the original: hold, use the recorded result, or run again"""
 
     def answer(self, client: Client) -> str:
-        """The new session, the events of its run, and where that stands."""
+        """Return the new session, the events of its run, and the run's position."""
         source = self.key_of(client)
         event = None
         if self.change is not None:

@@ -1,7 +1,7 @@
-"""What coding agents read: short lines with the numbers to go on with.
+"""The texts that coding agents read: short lines, with the numbers needed for the next call.
 
-A reader pays for every character. So values are shortened where they stand, with the number of
-what is left out, and an answer as a whole is cut at `MOST` characters.
+The reader pays for every character. So each value is shortened, with a count of what is left out,
+and an answer as a whole is truncated at `MOST` characters.
 """
 
 import json
@@ -13,7 +13,7 @@ from devui.wire.gates import original
 from devui.wire.merge_patch import difference
 
 MOST: Final = 6000
-"""Characters of an answer, about 1,500 tokens."""
+"""The maximum number of characters of an answer, about 1,500 tokens."""
 
 _TEXT: Final = 300
 _MEMBERS: Final = 20
@@ -21,13 +21,13 @@ _LEVELS: Final = 8
 _LEAST: Final = 20
 _ROW: Final = 200
 _ROWS: Final = 1000
-"""The most events that the server lists at once."""
+"""The maximum number of events that the server lists at once."""
 _TRACEBACK: Final = 1200
 
 
 def cut(text: str, advice: str = "", *, most: int = MOST, start: int = 0) -> str:
-    """At most so many characters from `start` on, the number of those that follow, and how to get
-    them."""
+    """Return at most `most` characters from `start` on, the number of those that follow, and the
+    `advice` on how to get them."""
     end = start + most
     if len(text) <= end:
         return text[start:]
@@ -36,7 +36,7 @@ def cut(text: str, advice: str = "", *, most: int = MOST, start: int = 0) -> str
 
 
 def short(value: Any, *, text: int = _TEXT, levels: int = _LEVELS) -> Any:
-    """The value with long texts and lists shortened and its empty members left out."""
+    """Return the value with long texts and lists shortened, and without empty members."""
     if isinstance(value, str):
         rest = len(value) - text
         return value if rest <= _LEAST else f"{value[:text]}… {rest:,} more characters"
@@ -55,17 +55,17 @@ def short(value: Any, *, text: int = _TEXT, levels: int = _LEVELS) -> Any:
 
 
 def as_json(value: Any) -> str:
-    """The value as JSON in one line."""
+    """Return the value as JSON on one line."""
     return json.dumps(value, ensure_ascii=False, separators=(", ", ": "))
 
 
 def short_json(value: Any, most: int = _TEXT) -> str:
-    """The value as JSON, cut at so many characters."""
+    """Return the value as JSON, truncated at `most` characters."""
     return str(short(as_json(value), text=most))
 
 
 def row_line(row: Mapping[str, Any]) -> str:
-    """`#5 result planner: search → {"found": 3}`, and what people changed or devui noticed."""
+    """Return `#5 result planner: search → {"found": 3}`, with people's edits and devui's notes."""
     marks = [f"{edit['action']} by {edit['by']}" for edit in row["edits"]]
     marks += [f"{note['kind']} state {note['key']}" for note in row["notes"]]
     marks += [f"taken back by #{row['takenBack']}"] if row.get("takenBack") else []
@@ -74,7 +74,7 @@ def row_line(row: Mapping[str, Any]) -> str:
 
 
 def position_lines(position: Mapping[str, Any]) -> Iterator[str]:
-    """Where a run stands: what is held, what its commit would change, who gave the last command."""
+    """Yield a run's position: its holds, what their commits would change, and the last command."""
     words = [position["status"]]
     words += [f"position {position['position']}"] if position["position"] is not None else []
     if last := position.get("lastCommand"):
@@ -109,7 +109,7 @@ def _hold_lines(hold: Mapping[str, Any]) -> Iterator[str]:
 
 
 def change_line(change: Mapping[str, Any]) -> str:
-    """`bill: 84.0 → 75.6`, and what the agent's code wrote if an edit replaces it."""
+    """Return `bill: 84.0 → 75.6`, and what the agent's code wrote if an edit replaces it."""
     old = short_json(change["old"]) if "old" in change else "nothing"
     new = short_json(change["new"]) if "new" in change else "nothing"
     line = f"{change['key']}: {old} → {new}"
@@ -119,7 +119,7 @@ def change_line(change: Mapping[str, Any]) -> str:
 
 
 def _edit_text(hold: Mapping[str, Any], edit: Mapping[str, Any]) -> str:
-    """What an edit changes in what is held; else its value."""
+    """Return what an edit changes in the held value; for other actions, their value."""
     value = edit["value"]
     if edit["action"] == "edit":
         value = difference(original(hold["gate"], hold["held"]), value)
@@ -127,7 +127,7 @@ def _edit_text(hold: Mapping[str, Any], edit: Mapping[str, Any]) -> str:
 
 
 def run_line(run: Mapping[str, Any]) -> str:
-    """`run 8c1f… #1 to #7 failed: ValueError: …, at faulty/bill.py:33`."""
+    """Return `run 8c1f… #1 to #7 failed: ValueError: …, at faulty/bill.py:33`."""
     where = f"#{run['first']} to #{run['last']}" if run["first"] else "no events"
     line = f"run {run['run']} {where} {run['status']}"
     error = run["error"]
@@ -138,19 +138,19 @@ def run_line(run: Mapping[str, Any]) -> str:
 
 
 def failure(error: Mapping[str, Any]) -> str:
-    """`ValueError: what was wrong`."""
+    """Return the error as `ValueError: what was wrong`."""
     return ": ".join(str(error[part]) for part in ("type", "message") if error[part])
 
 
 def traceback_lines(run: Mapping[str, Any]) -> Iterator[str]:
-    """The end of the traceback of a run that failed."""
+    """Yield the end of the traceback of a failed run."""
     text = ((run["error"] or {}).get("traceback") or "").strip()
     if text:
         yield text if len(text) <= _TRACEBACK else f"…{text[-_TRACEBACK:]}"
 
 
 def question_line(question: Mapping[str, Any]) -> str:
-    """What an agent asks, and the fields that an answer has."""
+    """Return what an agent asks, and the fields of an answer."""
     fields = [short_json(short(field)) for field in question["fields"]]
     about = one_line(str(question["about"] or question["hint"] or question["name"]))
     choices = f"; choices {short_json(question['choices'])}" if question["choices"] else ""
@@ -158,7 +158,7 @@ def question_line(question: Mapping[str, Any]) -> str:
 
 
 def outcome(client: Client, position: Mapping[str, Any], before: int) -> str:
-    """What was committed behind event `before`, then where the run stands and why it failed."""
+    """Return what was committed after event `before`, then the run's position and why it failed."""
     session = position["session"]
     rows = client.events(session, last=_ROWS)
     lines = [*position_lines(position)]
@@ -178,30 +178,30 @@ def outcome(client: Client, position: Mapping[str, Any], before: int) -> str:
 def with_newest(
     rows: Sequence[str], lines: Sequence[str], *, noun: str, advice: str, head: str = ""
 ) -> str:
-    """As many of the newest rows as there is room for before these lines, which matter most.
+    """Return as many of the newest rows as fit, followed by these lines, which matter most.
 
-    `noun` and `advice` say what is left out and how to get it.
+    `noun` and `advice` say what was left out and how to get it.
     """
-    room = MOST - sum(len(line) + 1 for line in (head, *lines))
+    budget = MOST - sum(len(line) + 1 for line in (head, *lines))
     first = len(rows)
-    while first and (room := room - len(rows[first - 1]) - 1) > 0:
+    while first and (budget := budget - len(rows[first - 1]) - 1) > 0:
         first -= 1
     note = [f"… {quantity(first, noun)}: {advice}"] if first else []
     return join_lines([*filter(None, [head]), *note, *rows[first:], *lines])
 
 
 def join_lines(lines: Iterable[str], advice: str = "") -> str:
-    """The lines as one answer."""
+    """Join the lines to one answer, truncated if necessary."""
     return cut("\n".join(lines), advice)
 
 
 def quantity(number: int, noun: str) -> str:
-    """`1 event`, `12 events`."""
+    """Return `1 event` or `12 events`."""
     return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"
 
 
 def one_line(text: str) -> str:
-    """The text with its line breaks written out, so that a value can't look like a line of ours."""
+    """Return the text with line breaks escaped, so that a value can't pass for a line of ours."""
     return text.replace("\r", "\\r").replace("\n", "\\n")
 
 

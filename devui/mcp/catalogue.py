@@ -1,4 +1,4 @@
-"""What a coding agent can ask for: the tools, the resources and the prompts."""
+"""The tools, resources and prompts that are available to coding agents."""
 
 import re
 from collections.abc import Sequence
@@ -27,10 +27,10 @@ TOOLS: Final[Sequence[type[Tool]]] = (
     Compare,
     MakeTest,
 )
-"""They need a server and nothing else."""
+"""The tools that need nothing but a server."""
 
 LOCAL_TOOLS: Final[Sequence[type[Tool]]] = (*TOOLS, RunTests)
-"""Those of a process that runs in the folder of the agent's code."""
+"""The tools of a process that runs in the folder of the agent's code."""
 
 INSTRUCTIONS: Final = (
     "Debugger for agents built with ADK. A session is a list of events, numbered #1, #2…; a run"
@@ -45,7 +45,7 @@ _ADDRESS: Final = re.compile(r"devui://sessions/(\d+)(?:/events/(\d+))?")
 
 
 def resource(client: Client, address: str) -> str:
-    """The text behind an address: a session's runs and events, or an event as JSON.
+    """Return the text of a resource: a session's runs and events, or an event as JSON.
 
     Raises NotFoundError.
     """
@@ -64,8 +64,8 @@ CAUSE_ABOUT: Final = "Find the cause of this failure"
 
 
 def cause(session: str, question: str) -> str:
-    """How to find the cause of a failure or a wrong answer, as a message of the user's."""
-    where = f"session {session}" if session else "the newest session"
+    """Return instructions for finding the cause of a failure or wrong answer, as a user message."""
+    where = f"session {session}" if session else "the most recently active session"
     asks = f"The user says: {question}\n\n" if question else ""
     return f"""{asks}Find the cause of what went wrong in {where}, with devui's tools.
 

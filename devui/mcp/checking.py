@@ -1,4 +1,4 @@
-"""Tools that check: replays, comparisons, and sessions as tests."""
+"""Tools that check: replays, comparisons, and tests made from sessions."""
 
 import os
 import signal
@@ -17,11 +17,11 @@ _SECONDS: Final = 50.0
 _ROWS: Final = 15
 _TAIL: Final = 3000
 _TEST_SECONDS: Final = 300
-"""More than many clients wait for an answer: `paths` keeps a call short."""
+"""Longer than many clients wait for an answer; `paths` keeps a call short."""
 _VERDICTS: Final[Mapping[int, str]] = {0: "passed", 1: "failed"}
-"""What exit statuses say of tests that were run."""
+"""The verdict of `devui test` by exit status, if it ran any tests."""
 _NO_TESTS: Final = 2
-"""The exit status of `devui test` if it could run none."""
+"""The exit status of `devui test` if it couldn't run any tests."""
 
 
 class Replay(OfSession):
@@ -33,7 +33,7 @@ class Replay(OfSession):
     """Default: the newest"""
 
     def answer(self, client: Client) -> str:
-        """The verdict, with the first difference."""
+        """Return the verdict, with the first difference."""
         replay = client.start_replay(self.key_of(client), run=self.run)
         position = client.wait(client.run(replay["run"]), seconds=_SECONDS)
         verdict = client.replay(replay["run"])["verdict"]
@@ -67,11 +67,15 @@ class Compare(Tool):
     right: str
 
     def answer(self, client: Client) -> str:
-        """The rows that differ, and the details of the first."""
+        """Return the rows that differ, with the details of the first."""
         answer = client.compare(self.left, self.right)
+        later = [row for row in answer["rows"] if row["later"]]
+        suffix = (
+            f"; {quantity(len(later), 'later event')} on the {later[0]['kind']}" if later else ""
+        )
         if answer["equal"]:
-            return "no difference"
-        lines = [quantity(answer["differences"], "difference")]
+            return f"no difference{suffix}"
+        lines = [quantity(answer["differences"], "difference") + suffix]
         lines += [_prompt(each) for each in answer["prompts"]]
         rows = [row for row in answer["rows"] if row["differs"]]
         lines += [_row(row) for row in rows[:_ROWS]]
@@ -111,7 +115,7 @@ class MakeTest(OfSession):
     overwrite: bool = False
 
     def answer(self, client: Client) -> str:
-        """The files, or the checks to choose from."""
+        """Return the files written, or the checks to choose from."""
         key = self.key_of(client)
         if self.file is None:
             offer = client.test_offer(key)
@@ -136,7 +140,7 @@ class RunTests(Tool):
     """Interpreter or virtual environment of the agents; default: devui's own"""
 
     def answer(self, client: Client) -> str:
-        """The end of what pytest says."""
+        """Return the verdict, and the end of pytest's output."""
         python = ["--python", self.python] if self.python else []
         command = [sys.executable, "-P", "-m", "devui", "test", *python, *(self.paths or ())]
         with subprocess.Popen(  # noqa: S603 - ourselves
@@ -172,12 +176,12 @@ _under_way: Final[set[subprocess.Popen[str]]] = set()
 
 
 def stop_tests() -> None:
-    """Kill the tests that are running, since nobody is left to read their answer."""
+    """Kill the tests in progress, since nobody is left to read their result."""
     for tests in tuple(_under_way):
         _kill(tests)
 
 
 def _kill(tests: subprocess.Popen[str]) -> None:
-    """Kill it with pytest, which is a process of its own."""
+    """Kill the command's process group, since pytest is a separate process in it."""
     with suppress(ProcessLookupError):
         os.killpg(tests.pid, signal.SIGKILL)

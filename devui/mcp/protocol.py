@@ -1,6 +1,7 @@
-"""The catalogue as a server of the Model Context Protocol, on the package `mcp`.
+"""A server of the Model Context Protocol for the catalogue, built on the package `mcp`.
 
-It is loaded when a coding agent asks for it: `mcp` takes half a second, and may be missing.
+This module is loaded only when a coding agent connects, since importing `mcp` takes half a second
+and the package may be missing.
 """
 
 import json
@@ -66,22 +67,22 @@ from devui.mcp.tool import Tool
 Context = ServerRequestContext[Any, Any]
 Page = PaginatedRequestParams | None
 ClientOf = Callable[[Context], Client]
-"""The client that does what a request asks for. Raises DevuiError if there is no server."""
+"""Returns the client for a request. Raises DevuiError if there is no server."""
 
 _CALLS: Final = 16
-"""Calls at once: each waits in a thread of its own, for a run perhaps."""
+"""The maximum number of concurrent calls; each blocks a thread, possibly until a run ends."""
 _SESSIONS: Final = 30
-"""Listed as resources."""
+"""The maximum number of sessions listed as resources."""
 _NAME: Final = 80
 _BODY: Final = 1_000_000
 _OPEN: Final = 128
-"""Sessions at once, in the worst case: the server ends idle ones before."""
+"""The maximum number of open MCP sessions; idle ones are closed after a while."""
 _PLAIN: Final = "text/plain"
 _JSON: Final = "application/json"
 
 
 def entries(tools: Sequence[type[Tool]]) -> list[ToolEntry]:
-    """The tools as the protocol lists them."""
+    """Return the tools as the protocol lists them."""
     return [
         ToolEntry(
             name=each.tool_name(),
@@ -94,14 +95,14 @@ def entries(tools: Sequence[type[Tool]]) -> list[ToolEntry]:
 
 
 def actor(context: Context) -> str:
-    """The name that others see beside what this coding agent does: `mcp:claude-code`."""
+    """Return the name that others see beside what this coding agent does: `mcp:claude-code`."""
     client = context.session.client_params
     name = client.client_info.name if client else ""
     return f"mcp:{name[:_NAME]}" if name else "mcp"
 
 
 class _Handlers:
-    """What the requests of the protocol do."""
+    """The handlers of the protocol's requests."""
 
     def __init__(self, client_of: ClientOf, tools: Sequence[type[Tool]]) -> None:
         self._client_of = client_of
@@ -112,7 +113,7 @@ class _Handlers:
         return ListToolsResult(tools=entries(list(self._tools.values())))
 
     async def call_tool(self, context: Context, params: CallToolRequestParams) -> CallToolResult:
-        """The answer, or the sentence that says what went wrong and what to do."""
+        """Return the tool's answer, or a sentence that says what went wrong and what to do."""
         try:
             call = self._tool(params.name).read(params.arguments or {})
             text, failed = await self._run(context, call.answer), False
@@ -157,7 +158,9 @@ class _Handlers:
 
     async def list_prompts(self, context: Context, page: Page) -> ListPromptsResult:
         arguments = [
-            PromptArgument(name="session", description="Its number; default: the newest"),
+            PromptArgument(
+                name="session", description="Its number; default: the most recently active"
+            ),
             PromptArgument(name="question", description="What is wrong, in the user's words"),
         ]
         return ListPromptsResult(
@@ -173,14 +176,14 @@ class _Handlers:
         return GetPromptResult(description=CAUSE_ABOUT, messages=[message])
 
     async def _ask(self, context: Context, action: Callable[[Client], Any]) -> Any:
-        """The same for what answers with an error of the protocol. Raises MCPError."""
+        """Run an action, and turn its DevuiError into an error of the protocol (MCPError)."""
         try:
             return await self._run(context, action)
         except DevuiError as error:
             raise MCPError(INVALID_PARAMS, error.message) from error
 
     async def _run(self, context: Context, action: Callable[[Client], Any]) -> Any:
-        """Do something in a thread; a coding agent that leaves doesn't wait for its end."""
+        """Run an action in a thread, which is abandoned if the coding agent disconnects."""
 
         def run() -> Any:
             return action(self._client_of(context))
@@ -189,7 +192,7 @@ class _Handlers:
 
 
 def server(client_of: ClientOf, tools: Sequence[type[Tool]]) -> Server[Any]:
-    """A server of the protocol with these tools."""
+    """Return a server of the protocol with these tools."""
     handlers = _Handlers(client_of, tools)
     return Server(
         "devui",
@@ -206,13 +209,13 @@ def server(client_of: ClientOf, tools: Sequence[type[Tool]]) -> Server[Any]:
 
 
 def serve_stdio(connect: Callable[[], Client], *, has_actor: bool) -> None:
-    """Speak over standard input and output until the input ends.
+    """Serve the protocol on standard input and output until the input ends.
 
-    `connect` finds the server anew for each call, so it may start later or again. With `has_actor`
-    its actor stands before the coding agent's name.
+    `connect` looks for the server on each call, so that it may start later or be restarted. With
+    `has_actor`, the client's own actor is used instead of the coding agent's name.
 
-    It doesn't return: the process ends at once, and what waits in its threads with it. One of them
-    reads the input, and others may wait for runs, which go on.
+    Never returns: the process ends immediately, without waiting for its threads. One of them reads
+    the input, and others may be waiting for runs, which aren't affected.
     """
 
     def client_of(context: Context) -> Client:
@@ -235,7 +238,7 @@ def serve_stdio(connect: Callable[[], Client], *, has_actor: bool) -> None:
 
 
 async def _lines() -> AsyncIterator[str]:
-    """The messages on standard input, each in a form that gets an answer."""
+    """Yield the messages on standard input, fixed so that each gets an answer."""
     wrapped = TextIOWrapper(sys.stdin.buffer, encoding="utf-8", errors="replace")
     async for line in anyio.wrap_file(wrapped):
         yield answerable(line)
@@ -245,10 +248,10 @@ _HALF: Final = re.compile("[\ud800-\udfff]")
 
 
 def answerable(line: str) -> str:
-    """The message without what the package drops in silence, for which its sender would wait.
+    """Fix a message that `mcp` would drop silently, leaving its sender without an answer.
 
-    Lone surrogates are replaced; parameters that aren't an object are empty ones, which the method
-    refuses.
+    Replaces lone surrogates, and parameters that aren't an object by an empty one, which the method
+    then refuses.
     """
     try:
         message = json.loads(line)
@@ -264,13 +267,13 @@ def answerable(line: str) -> str:
 
 
 def _leave(status: int) -> NoReturn:
-    """End this process and the tests that it runs."""
+    """End this process, and kill the tests that it is running."""
     stop_tests()
     os._exit(status)
 
 
 def http_manager(url: str) -> StreamableHTTPSessionManager:
-    """Answers the requests to `/mcp` of the server at `url`, each with the token it came with."""
+    """Return the handler of `/mcp` for the server at `url`; it uses each request's own token."""
 
     def client_of(context: Context) -> Client:
         header = context.request.headers.get("authorization", "") if context.request else ""

@@ -1,4 +1,4 @@
-"""Tools that look at sessions: what happened, what was known, what was asked, what it waits for."""
+"""Tools that inspect sessions: events, state, prompts, and what a run is waiting for."""
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
@@ -29,18 +29,18 @@ from devui.mcp.tool import OfSession, Tool, known_app
 _SESSIONS: Final = 30
 _RUNS: Final = 5
 _ROWS: Final = 1000
-"""The most that the server lists at once."""
+"""The maximum number of events that the server lists at once."""
 _BLOCK: Final = 1500
-"""Characters of one message of a prompt."""
+"""The maximum number of characters shown of one message of a prompt."""
 _CONFIG: Final = 300
 _TEXT_LENGTH: Final = 60
 _VALUE: Final = 4000
-"""Characters of a state value that was asked for, which leave room for its writes."""
+"""The maximum number of characters of a requested state value; leaves room for its writes."""
 _WRITES: Final = 20
 
 
 class ListSessions(Tool):
-    """List apps and sessions, the newest first, or find events in all sessions."""
+    """List apps and sessions, the most recently active first, or find events in all sessions."""
 
     app: str | None = None
     status: Literal["failed", "held", "running", "waiting", "interrupted", "done"] | None = None
@@ -49,7 +49,7 @@ class ListSessions(Tool):
     """Filter as in what_happened: search all sessions instead"""
 
     def answer(self, client: Client) -> str:
-        """A line per session, or per event found."""
+        """Return one line per session, or per matching event."""
         if self.find:
             return _matches(client.search(self.find))
         if self.status and not self.app:
@@ -90,13 +90,13 @@ class WhatHappened(OfSession):
     Begin here."""
 
     filter: str = ""
-    """Such as tool:book_*, key:plan, is:error, kind:call, agent:planner, "a text"; - excludes"""
+    """Such as tool:book, key:plan, is:error, kind:call, agent:planner, "a text"; - excludes"""
     after: int | None = None
     """Event number; shows those after it"""
     limit: int = Field(default=30, ge=1, le=200)
 
     def answer(self, client: Client) -> str:
-        """The session, its runs, its events, and where an active run stands."""
+        """Return the session, its runs, its events, and the position of an active run."""
         session = self.of(client)
         runs = client.runs(session["key"])
         lines = [_session_line(session)]
@@ -114,7 +114,7 @@ class WhatHappened(OfSession):
         return with_newest(rows, tail, noun="earlier line", advice=advice, head=head)
 
     def _rows(self, client: Client, session: Mapping[str, Any]) -> Iterator[str]:
-        """The last events, or those after one, and how many there are beside them."""
+        """Yield the last events, or those after one, and the number of others."""
         key, expression = session["key"], self.filter or None
         if self.after is None:
             rows = client.events(key, filter=expression, last=_ROWS)
@@ -144,7 +144,7 @@ class ShowEvent(OfSession):
     """First character to show"""
 
     def answer(self, client: Client) -> str:
-        """The event as JSON, from `start` on."""
+        """Return the event as JSON, from `start` on."""
         value = _at(client.event(self.key_of(client), self.event), self.path)
         text = value if isinstance(value, str) else as_json(value)
         return cut(text, "use path, or start for the rest", start=self.start)
@@ -154,7 +154,7 @@ _STEP: Final = re.compile(r"\[(\d+)\]|\[\"([^\"]*)\"\]|\.?([^.\[\]]+)")
 
 
 def _at(value: Any, path: str) -> Any:
-    """The value at a place such as `content.parts[0].text`. Raises NotFoundError."""
+    """Return the value at a path such as `content.parts[0].text`. Raises NotFoundError."""
     for step in _STEP.finditer(path):
         index, name = step[1], step[3] if step[2] is None else step[2]
         if not isinstance(value, Mapping | list):
@@ -187,7 +187,7 @@ class StateAt(OfSession):
     """First character of the value to show"""
 
     def answer(self, client: Client) -> str:
-        """A line per key, change or write."""
+        """Return one line per key, change or write."""
         session = self.key_of(client)
         answer = client.state(session, at=self.event, from_=self.since)
         if self.key is None:
@@ -208,7 +208,7 @@ class StateAt(OfSession):
         return join_lines(lines, "use event for fewer writes")
 
     def _value(self, value: Mapping[str, Any]) -> str:
-        """The key's value, or the part of it at the path. Raises NotFoundError."""
+        """Return the key's value, or the part of it at `path`. Raises NotFoundError."""
         try:
             part = _at(value["value"], self.path)
         except NotFoundError as error:
@@ -270,7 +270,7 @@ class PromptAt(OfSession):
     """First character to show"""
 
     def answer(self, client: Client) -> str:
-        """What was sent, in blocks; or the blocks that differ, or the text at one place."""
+        """Return what was sent, in blocks; or the blocks that differ; or the text at `path`."""
         key = self.key_of(client)
         spans = _spans(client, key, self.event)
         if self.diff or self.compare_with is not None:
@@ -291,14 +291,17 @@ class PromptAt(OfSession):
         return join_lines(lines, "use path, such as contents[2]")
 
     def _part(self, calls: Sequence[Any]) -> str:
-        """What is at the path: in the call or, of several tool calls, in the list of them."""
+        """Return the text at `path`, which starts at the call or, if several, at a list of them."""
         value = _at(calls[0] if len(calls) == 1 else calls, self.path)
         text = _words(value) if isinstance(value, str) or _is_content(value) else as_json(value)
         return cut(text, "use start for the rest", start=self.start)
 
 
 def _spans(client: Client, session: int, event: int) -> Sequence[Mapping[str, Any]]:
-    """The calls that an event came of. Raises NotFoundError, with what the event came of."""
+    """Return the calls that produced an event.
+
+    Raises NotFoundError if there are none; its message says where the event came from.
+    """
     spans = client.spans(session, event=event)
     if not spans:
         body = client.event(session, event)
@@ -319,7 +322,7 @@ def _model_span(spans: Sequence[Mapping[str, Any]]) -> int:
 
 
 def _call_value(span: Mapping[str, Any]) -> Any:
-    """What was sent to a model, or a tool's arguments and what came of them."""
+    """Return what was sent to a model, or a tool's arguments with its result or error."""
     if span["type"] == "model":
         return span["sent"]
     outcome = {"error": span["error"]} if span["error"] else {"result": span["result"]}
@@ -331,12 +334,12 @@ def _is_content(value: Any) -> bool:
 
 
 def _block(text: str, path: str) -> str:
-    """A text of a call, cut with the argument that shows the rest."""
+    """Truncate a text of a call, and say which argument shows the rest."""
     return cut(text, f"use path={path}", most=_BLOCK)
 
 
 def _sent_lines(span: Mapping[str, Any], place: str) -> Iterator[str]:
-    """What was sent in one call; `place` comes before the paths in it."""
+    """Yield what was sent in one call; `place` is the prefix of the paths in it."""
     payload = span["sent"]
     if span["type"] != "model":
         yield f"tool {span['name']} called by {span['agent']}"
@@ -365,7 +368,7 @@ def _sent_lines(span: Mapping[str, Any], place: str) -> Iterator[str]:
 
 
 def _words(value: Any) -> str:
-    """The texts of a content, with its other parts as JSON."""
+    """Return the texts of a content, and its other parts as JSON."""
     parts = value.get("parts") or () if isinstance(value, Mapping) else (value,)
     texts = (part if isinstance(part, str) else part.get("text") or as_json(part) for part in parts)
     return "\n".join(texts)
@@ -375,7 +378,7 @@ _SIGNS: Final = {"added": "+", "removed": "-", "changed": "≠"}
 
 
 def _difference(answer: Mapping[str, Any]) -> str:
-    """Only what differs; how many blocks are the same."""
+    """Return what differs, and the number of blocks that are the same."""
     event = answer["withEvent"]
     lines = [f"compared with the prompt of #{event}" if event else "compared with an earlier call"]
     lines += [answer["verdict"]] if answer["verdict"] else []
@@ -401,7 +404,7 @@ class WhyStuck(OfSession):
     a person, a blocked event loop."""
 
     def answer(self, client: Client) -> str:
-        """What the run's standing says, shortened."""
+        """Return the run's standing, shortened."""
         session = self.of(client)
         position = client.newest_run(session["key"])
         standing: dict[str, Any] = {**client.standing(position["run"])}
@@ -415,5 +418,5 @@ class WhyStuck(OfSession):
 
 
 def _task(task: Mapping[str, Any]) -> dict[str, Any]:
-    """The task without the places that are not in the app's code."""
+    """Return the task with only those places that are in the app's code."""
     return {**task, "places": [place for place in task["places"] if place["own"]]}

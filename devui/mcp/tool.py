@@ -1,4 +1,4 @@
-"""A tool as one class: its name, its schema and description, and what it does."""
+"""The base classes of tools: each tool is a class with its name, description, schema and action."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -11,10 +11,10 @@ from devui.failures import BadRequestError, NotFoundError
 
 
 class Tool(BaseModel):
-    """One call of a tool with its arguments.
+    """A call of a tool with its arguments.
 
-    The docstring of a subclass is what the coding agent reads of it; a docstring below a member
-    describes the argument.
+    The coding agent reads the docstring of a subclass as the tool's description, and a docstring
+    below a member as the description of that argument.
     """
 
     model_config = ConfigDict(
@@ -22,25 +22,28 @@ class Tool(BaseModel):
     )
 
     reads: ClassVar[bool] = True
-    """Whether it leaves everything as it is."""
+    """Whether the tool is read-only."""
 
     def answer(self, client: Client) -> str:
-        """Do it. Raises what the client does: the sentence is the answer then."""
+        """Run the tool, and return its answer.
+
+        Raises what the client raises; the error's message then becomes the answer.
+        """
         raise NotImplementedError
 
     @classmethod
     def tool_name(cls) -> str:
-        """`what_happened` for the class `WhatHappened`."""
+        """Return the tool's name: `what_happened` for the class `WhatHappened`."""
         return re.sub(r"(?<!^)(?=[A-Z])", "_", cls.__name__).lower()
 
     @classmethod
     def about(cls) -> str:
-        """The description, in one line."""
+        """Return the tool's description, on one line."""
         return " ".join((cls.__doc__ or "").split())
 
     @classmethod
     def schema_of_arguments(cls) -> dict[str, Any]:
-        """The JSON schema of the arguments, without what a reader can do without."""
+        """Return the JSON schema of the arguments, without anything that a reader doesn't need."""
         schema = cls.model_json_schema()
         members = {name: _slim(each) for name, each in schema.get("properties", {}).items()}
         required = {"required": schema["required"]} if "required" in schema else {}
@@ -48,7 +51,7 @@ class Tool(BaseModel):
 
     @classmethod
     def read(cls, arguments: dict[str, Any]) -> "Tool":
-        """The call with these arguments. Raises BadRequestError with what is wrong with each."""
+        """Parse the arguments of a call. Raises BadRequestError, which names each wrong one."""
         try:
             return cls.model_validate(arguments)
         except ValidationError as error:
@@ -63,7 +66,7 @@ class Tool(BaseModel):
 
 
 def _slim(member: dict[str, Any]) -> dict[str, Any]:
-    """An argument that may be left out has one type, and no title and default."""
+    """Return an argument's schema without title, default and the null of an optional argument."""
     kinds = [each for each in member.pop("anyOf", ()) if each.get("type") != "null"]
     member |= kinds[0] if len(kinds) == 1 else {"anyOf": kinds} if kinds else {}
     for name in ("title", "default", "additionalProperties", "minimum"):
@@ -75,10 +78,10 @@ class OfSession(Tool):
     """A tool that is about one session."""
 
     session: int | None = Field(default=None, ge=1)
-    """Session number; default: the newest"""
+    """Session number; default: the most recently active"""
 
     def of(self, client: Client) -> Mapping[str, Any]:
-        """The session. Raises NotFoundError."""
+        """Return the session. Raises NotFoundError."""
         if self.session is None:
             rows = client.sessions()["sessions"]
             if not rows:
@@ -92,12 +95,12 @@ class OfSession(Tool):
         return sessions[0]
 
     def key_of(self, client: Client) -> int:
-        """Its number. Raises NotFoundError."""
+        """Return the session's number. Raises NotFoundError."""
         return int(self.of(client)["key"])
 
 
 def known_app(name: str, apps: Sequence[str]) -> str:
-    """The name, if there is such an app. Raises NotFoundError."""
+    """Return the name of an app. Raises NotFoundError if it isn't among `apps`."""
     if name not in apps:
         raise NotFoundError(f"there is no app {name}; available: {', '.join(apps) or 'none'}")
     return name

@@ -26,5 +26,5 @@ __getattr__ = lazy(
     },
 )
 
-# The one effect of this import: names of google-adk that are not here say what to use instead.
+# The only effect of this import: missing names of google-adk are explained when imported.
 install()

@@ -1,4 +1,4 @@
-"""Tells a run that was cancelled from code that awaited what was, and cancels: devui's own."""
+"""Distinguishes cancelled runs from code that awaited something cancelled (devui's own)."""
 
 import asyncio
 import logging
@@ -9,42 +9,38 @@ logger = logging.getLogger(__name__)
 
 
 def check_cancelled(cancelled: asyncio.CancelledError, who: str) -> None:
-    """Refuse a CancelledError where nobody has cancelled the task that this runs in.
-
-    Raises:
-        RuntimeError: see `not_cancelled`.
-    """
+    """Raise the RuntimeError of `not_cancelled` unless the running task is cancelled."""
     error = not_cancelled(who)
     if error is not None:
         raise error from cancelled
 
 
 def not_cancelled(who: str) -> RuntimeError | None:
-    """What to raise for a CancelledError that was caught; None if the running task is cancelled.
+    """Return the error to raise for a CancelledError, or None if the running task is cancelled.
 
-    Where it is not, code awaited a task or a future that was cancelled, and did not catch that. It
-    would end everything above without a word, or look as if the caller had been cancelled.
+    If it isn't, code awaited a task or future that was cancelled and didn't catch that. The
+    CancelledError would end everything above silently, or look as if the caller had been cancelled.
 
     Args:
-        who: Whose code it passed through, at the beginning of a sentence, such as `Tool 'look'`.
+        who: Whose code it passed through, as the start of a sentence, such as `Tool 'look'`.
     """
     task = asyncio.current_task()
     return None if task is not None and task.cancelling() else cancelled_elsewhere(who)
 
 
 def cancelled_elsewhere(who: str) -> RuntimeError:
-    """What to say of a CancelledError that came of something else than a run; see above."""
+    """Return the error for a CancelledError whose cause was not the run; see `not_cancelled`."""
     return RuntimeError(
-        f"{who} awaited something that was cancelled; the run itself was not. Catch"
-        " asyncio.CancelledError where it awaits it."
+        f"{who} awaited something that was cancelled, although the run was not. Catch"
+        " asyncio.CancelledError around that `await`."
     )
 
 
 async def cancel_here() -> NoReturn:
-    """Cancel the running task at this place: nobody else might do it any more.
+    """Cancel the running task here, since nothing else may cancel it later.
 
     Raises:
-        CancelledError: and nothing else.
+        CancelledError: Always.
     """
     task = asyncio.current_task()
     if task is not None:
@@ -54,13 +50,13 @@ async def cancel_here() -> NoReturn:
 
 
 async def stop(tasks: Collection[asyncio.Task[Any]]) -> None:
-    """Cancel the tasks, and wait until they have ended; who cancels this, cancels them once more.
+    """Cancel the tasks and wait until they have ended; cancelling this cancels them again.
 
-    What one raises of its own, such as in its cleaning up, is logged: who stops it is on the way
+    What a task raises while it ends, such as in its cleanup, is logged: its caller is on the way
     out, perhaps with an error that matters more.
     """
     for task in tasks:
         task.cancel()
     for outcome in await asyncio.gather(*tasks, return_exceptions=True):
         if isinstance(outcome, Exception):
-            logger.error("A tool raised while it was stopped.", exc_info=outcome)
+            logger.error("A tool raised an exception while being stopped.", exc_info=outcome)

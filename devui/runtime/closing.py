@@ -1,19 +1,19 @@
-"""Closing several things in a row, whatever goes wrong with one of them (adk-runtime 3.6)."""
+"""Closes several things in a row, even if closing one of them fails (adk-runtime 3.6)."""
 
 import asyncio
 from collections.abc import Awaitable, Callable, Iterable
 
 
 async def take_all(steps: Iterable[Callable[[], Awaitable[object]]]) -> None:
-    """Take each step, then raise what the first one that failed has raised.
+    """Run each step, then raise the error of the first one that failed.
 
-    A cancellation holds up no step either, and is raised before anything else.
+    A cancellation doesn't stop the other steps either, and is raised before any other error.
     """
     errors: list[BaseException] = []
     for step in steps:
         try:
             await step()
-        except (Exception, asyncio.CancelledError) as error:  # noqa: BLE001  raised in the end
+        except (Exception, asyncio.CancelledError) as error:  # noqa: BLE001  raised at the end
             errors.append(error)
     errors.sort(key=lambda error: not isinstance(error, asyncio.CancelledError))
     if errors:
@@ -21,7 +21,7 @@ async def take_all(steps: Iterable[Callable[[], Awaitable[object]]]) -> None:
 
 
 async def finish(work: Awaitable[None]) -> None:
-    """Wait until the work is done, also when cancelled meanwhile; that comes afterwards."""
+    """Wait until the work is done, even if cancelled meanwhile; then raise the cancellation."""
     task = asyncio.ensure_future(work)
     try:
         await asyncio.shield(task)

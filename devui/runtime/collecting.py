@@ -1,4 +1,4 @@
-"""The garbage collector, and what makes very many objects at once (devui's own)."""
+"""Pauses the garbage collector while very many objects are created (devui's own)."""
 
 import gc
 import threading
@@ -6,11 +6,11 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 _MANY = 20_000
-"""So many new objects take longer to look at than garbage among them may be kept waiting for."""
+"""With more new objects than this, scanning them isn't worth the garbage it would find."""
 
 
 class _Pauses:
-    """The pauses under way, in all threads: the collector is the process's."""
+    """The pauses in progress in all threads, since a process has only one collector."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -34,8 +34,8 @@ class _Pauses:
 
 
 def _take_for_old() -> None:
-    """Put all objects among the old ones, without the look at each that they would get first."""
-    if gc.get_freeze_count() == 0:  # or what somebody froze would thaw
+    """Move all objects to the oldest generation, without the scan that usually precedes this."""
+    if gc.get_freeze_count() == 0:  # else unfreezing would affect objects frozen by others
         gc.freeze()
         gc.unfreeze()
 
@@ -45,10 +45,10 @@ _pauses = _Pauses()
 
 @contextmanager
 def collector_paused() -> Iterator[None]:
-    """Make many objects that stay, such as the events of a session, without looking for garbage.
+    """Create many objects that stay, such as the events of a session, without garbage collection.
 
-    Python looks for it each time the number of objects has grown by a part, and finds none, which
-    takes as long as making them (devui's own). Nothing that takes long otherwise belongs in here.
+    Python collects whenever the number of objects has grown by a certain share, and finds nothing,
+    which takes as long as creating them (devui's own). Don't do other lengthy work in this block.
     """
     _pauses.begin()
     try:

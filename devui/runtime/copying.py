@@ -1,4 +1,4 @@
-"""Copies of pydantic models and of arguments that are known to be right (devui's own)."""
+"""Copies of pydantic models and of arguments that are known to be valid (devui's own)."""
 
 import copy
 from functools import cache
@@ -14,20 +14,20 @@ _set_values = vars(BaseModel)["__dict__"].__set__
 _set_names = vars(BaseModel)["__pydantic_fields_set__"].__set__
 _set_extra = vars(BaseModel)["__pydantic_extra__"].__set__
 _set_private = vars(BaseModel)["__pydantic_private__"].__set__
-"""What a model consists of, by the names that pydantic documents. `model_copy` sets the same at
-three times the price, and a streamed answer needs several copies for each chunk."""
+"""The state of a model, by the names that pydantic documents. `model_copy` sets the same at
+three times the cost, and a streamed answer needs several copies for each chunk."""
 
 
 @cache
 def blank(kind: type[M]) -> M:
-    """A model with nothing but defaults, made once: to be copied, and never changed."""
+    """Return a model with only defaults, created once: copy it, and never change it."""
     return kind()
 
 
 def copy_with(model: M, /, **values: Any) -> M:
-    """`model.model_copy(update=values)` for fields, with values that are known to be right.
+    """Return `model.model_copy(update=values)` for fields, with values known to be valid.
 
-    What they contain is shared with the original.
+    Their contents are shared with the original.
     """
     names = model.__pydantic_fields_set__.union(values)
     extra, private = model.__pydantic_extra__, model.__pydantic_private__
@@ -40,16 +40,17 @@ def copy_with(model: M, /, **values: Any) -> M:
 
 
 def renewed(model: M, /, **values: Any) -> M:
-    """A copy of a model of defaults: as if it were made anew, and its default factories had given
-    `values`, which therefore do not count as set. It has no private attributes.
+    """Copy a model of defaults, as if it were new and `values` came from its default factories.
+
+    These values don't count as set. The copy has no private attributes.
     """
     return _build(type(model), model.__dict__ | values, set())
 
 
 def assemble(defaults: M, values: dict[str, Any]) -> M:
-    """A new model, as if it were made with `values`, which is known to be right.
+    """Return a new model, as if it were created with `values`, which are known to be valid.
 
-    `defaults` has what is not given; neither has private attributes.
+    `defaults` provides the other values; neither model has private attributes.
     """
     return _build(type(defaults), defaults.__dict__ | values, set(values))
 
@@ -64,14 +65,14 @@ def _build(kind: type[M], values: dict[str, Any], names: set[str]) -> M:
 
 
 def assign(model: M, /, **values: Any) -> M:
-    """The model itself with values that are known to be right, set all at once."""
+    """Set values that are known to be valid, all at once, and return the model itself."""
     model.__dict__.update(values)
     model.__pydantic_fields_set__.update(values)
     return model
 
 
 def json_copy(value: Any) -> Any:
-    """A deep copy of JSON; what JSON does not know is left to `copy.deepcopy`."""
+    """Return a deep copy of JSON data; other values are left to `copy.deepcopy`."""
     kind = type(value)
     if kind in _SCALARS:
         return value

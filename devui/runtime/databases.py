@@ -1,9 +1,8 @@
 """SQLite files, each used by one job at a time over one connection that stays open.
 
-The standard library's driver blocks, so that a service hands its work to a thread. One writer
-at a time is what SQLite allows anyway, and an open connection keeps its page cache. A small write
-to a quick disk is over before a thread would have woken: it is done on the spot while the disk
-is quick.
+The standard library's driver blocks, so a service passes its work to a thread. SQLite allows only
+one writer at a time anyway, and an open connection keeps its page cache. A small write to a quick
+disk is over before a thread would have woken, so it is done on the spot while the disk is quick.
 
 See adk-runtime 2.5, 10.2.
 """
@@ -32,25 +31,25 @@ T = TypeVar("T")
 MEMORY = ":memory:"
 _WAITING = ("PRAGMA busy_timeout = 10000", "PRAGMA wal_autocheckpoint = 1000")
 """How many milliseconds to wait for other processes that write the same file, and how many pages
-its log has when they are put into it: SQLite's own figure."""
+the log holds before they are moved to the file: SQLite's own default."""
 _NOT_WAITING = ("PRAGMA busy_timeout = 0", "PRAGMA wal_autocheckpoint = 0")
 _MOMENT = 0.001
-"""Seconds for which a loop may be held up by a write."""
+"""How long a write may hold up a loop, in seconds."""
 _TURN = 0.001
-"""Seconds for which a row of jobs may keep the loop from others."""
+"""How long a series of jobs may keep the loop from other work, in seconds."""
 _SMALL = 100_000
-"""Bytes that a quick disk writes within a moment."""
+"""How many bytes a quick disk writes within a moment."""
 _QUICK_IN_A_ROW = 8
-"""How many writes have to be over within a moment, before one is done on the spot."""
+"""How many writes must finish within a moment before one is done on the spot."""
 _ON_THE_SPOT = 100
-"""How many are, before a thread does one, which also does what SQLite put off meanwhile."""
+"""How many are done on the spot before a thread does one, with what SQLite put off meanwhile."""
 _threads = PlainThreads(64, "devui-sqlite")
 _URL_SCHEMES = ("sqlite:", "sqlite+aiosqlite:")
 
 
 @dataclass(frozen=True, slots=True)
 class DatabasePath:
-    """Where a database is: a file's name for people, and what SQLite is given."""
+    """The location of a database: the file name to show, and what SQLite is given."""
 
     name: str
     target: str
@@ -58,10 +57,10 @@ class DatabasePath:
 
     @classmethod
     def of(cls, path: str | Path) -> "DatabasePath":
-        """Read a plain path, or a URL as SQLAlchemy writes them (adk-runtime 2.5).
+        """Parse a plain path, or a URL as SQLAlchemy writes them (adk-runtime 2.5).
 
         `sqlite:///some.db` is relative, `sqlite:////some.db` absolute, and the part after `?` is
-        handed to SQLite (`?mode=ro`). Raises ValueError for an empty path.
+        passed to SQLite (`?mode=ro`). Raises ValueError for an empty path.
         """
         text = str(path).strip()
         if not text:
@@ -76,17 +75,17 @@ class DatabasePath:
 
 
 class _File(NamedTuple):
-    """A file, by what tells it from another of the same name."""
+    """The identity of a file, which distinguishes it from others of the same name."""
 
     path: str | None
-    """None: nothing that could be deleted."""
+    """None if there is no file that could be deleted."""
     device: int = 0
     number: int = 0
 
     @classmethod
     def at(cls, name: str) -> "_File":
-        """The file of that name, if there is one: there is none of a database in memory."""
-        path = Path(name).absolute()  # the folder to work in may change
+        """Return the file of that name, if it exists; a database in memory has none."""
+        path = Path(name).absolute()  # the working directory may change
         try:
             status = path.stat()
         except OSError:
@@ -94,7 +93,7 @@ class _File(NamedTuple):
         return cls(str(path), status.st_dev, status.st_ino)
 
     def is_in_place(self) -> bool:
-        """Whether the path still leads to it."""
+        """Return whether the path still leads to the file."""
         if self.path is None:
             return True
         try:
@@ -105,11 +104,11 @@ class _File(NamedTuple):
 
 
 class _Pace:
-    """Whether writes to a file have been quick lately, by the last ones."""
+    """Whether recent writes to a file have been quick."""
 
     def __init__(self) -> None:
         self._quick = 0
-        """How many were, one after the other."""
+        """How many of the latest writes in a row were quick."""
 
     def allows_the_spot(self) -> bool:
         return _QUICK_IN_A_ROW <= self._quick < _QUICK_IN_A_ROW + _ON_THE_SPOT
@@ -124,7 +123,7 @@ class _Pace:
 
 
 class _LastTurn(threading.local):
-    """When others had the loop of this thread last, by `time.perf_counter`."""
+    """When other tasks last ran in this thread's loop, by `time.perf_counter`."""
 
     end = 0.0
 
@@ -133,7 +132,7 @@ _last_turn = _LastTurn()
 
 
 async def give_way() -> None:
-    """Let others have the loop, which a row of jobs that are done at once would keep from them."""
+    """Let other tasks run, so that a series of jobs done on the spot doesn't block them."""
     if time.perf_counter() - _last_turn.end >= _TURN:
         await asyncio.sleep(0)
         _last_turn.end = time.perf_counter()
@@ -143,7 +142,7 @@ def _committed(
     connection: sqlite3.Connection, begin: str, job: Callable[[sqlite3.Connection], T]
 ) -> T:
     try:
-        # In here: on the spot an interrupt from the keyboard may come at once.
+        # Inside `try`, because on the spot a keyboard interrupt may follow immediately.
         connection.execute(begin)
         result = job(connection)
         connection.execute("COMMIT")
@@ -155,64 +154,64 @@ def _committed(
 
 _databases: "weakref.WeakSet[Database]" = weakref.WeakSet()
 _registry_lock = threading.Lock()
-"""Who may add to them; a process that forks keeps it so long."""
+"""Protects the set of databases; a process that forks holds it meanwhile."""
 
 
 class Database:
-    """One database. It is opened on first use, and may be used after `close`.
+    """One database. It is opened at its first use, and may be used after `close`.
 
-    A file that was removed, or that another took the place of, is opened anew: what is written
-    into a file without a name is lost with the process. A job returns no cursor: its statement
-    is shared, and the cursor's end, which may be that of its holder in another thread, resets it.
+    A file that was removed or replaced is reopened, since what is written to a file without a
+    name is lost with the process. A job must not return a cursor: its statement is shared, and
+    the end of the cursor, perhaps in another thread, resets the statement.
     """
 
     def __init__(self, path: DatabasePath, prepare: Callable[[sqlite3.Connection], None]) -> None:
-        """Describe the database; `prepare` checks or makes its schema right after opening."""
+        """Describe the database; `prepare` checks or creates its schema right after opening."""
         self.path = path
         self._prepare = prepare
         self._connection: sqlite3.Connection | None = None
         self._file = _File(None)
-        """What the connection has open."""
+        """The file that the connection has open."""
         self._turn = threading.Lock()
-        """Whose job it is that uses the connection."""
+        """Held by the job that uses the connection."""
         self._pace = _Pace()
         self._waits: bool | None = True
-        """Whether the connection may wait for other processes and for long writes of the disk."""
+        """Whether the connection may wait for other processes and for long disk writes."""
         with _registry_lock:
             _databases.add(self)
 
     def __del__(self) -> None:
-        """Close the file of a database that nobody closed: Python 3.13 warns otherwise."""
+        """Close the file of a database that nobody closed; Python 3.13 would warn about it."""
         if self._connection is not None:
             self._connection.close()
 
     async def read(self, job: Callable[[sqlite3.Connection], T]) -> T:
-        """What `job` returns; all that it reads is of one moment."""
+        """Return what `job` returns; it reads one consistent snapshot."""
         result: T = await _threads.run(partial(self._transaction, "BEGIN", job))
         await give_way()
         return result
 
     async def peek(self, job: Callable[[sqlite3.Connection], T]) -> T | None:
-        """What a small job reads, such as a row or two; None if it has to be read by `read`."""
+        """Return what a small job reads, such as a row or two; None if it must be run by `read`."""
         outcome = self._on_the_spot(partial(self._transaction, "BEGIN", job))
         await give_way()
         return None if outcome is None else outcome.value()
 
     async def write(self, job: Callable[[sqlite3.Connection], T]) -> T:
-        """What `job` returns, once its changes are on the disk; if it raises, none is made.
+        """Return what `job` returns, once its changes are on disk; none are made if it raises.
 
-        A caller that is cancelled waits no longer; the job is done whole.
+        A cancelled caller stops waiting; the job is still completed.
         """
         result: T = await _threads.run(partial(self._transaction, "BEGIN IMMEDIATE", job))
         await give_way()
         return result
 
     def begin_write(self, job: Callable[[sqlite3.Connection], Any], *, size: int) -> Outcome:
-        """As `write`, for a job that may be done on the spot, before this returns, if it is small.
+        """Like `write`, but a small job may be done on the spot, before this returns.
 
-        For a caller that has to know of the job's end although it is cancelled: the outcome is a
-        `Call` if a thread does the job, which may have something left. Without, the caller should
-        `give_way`.
+        It is for callers that must learn how the job ends even if they are cancelled. The outcome
+        is a `Call` if a thread does the job, which may not have finished. Otherwise, the caller
+        should `give_way`.
 
         Args:
             job: May be called twice.
@@ -223,11 +222,11 @@ class Database:
         return outcome or _threads.begin(write)
 
     async def close(self) -> None:
-        """Close the file after what is under way."""
+        """Close the file, after any job in progress."""
         await _threads.run(self._close)
 
     def _on_the_spot(self, transaction: Callable[..., Any]) -> Outcome | None:
-        """The transaction, done; None if it would have to wait."""
+        """Run the transaction now; None if it would have to wait."""
         if not self._pace.allows_the_spot():
             return None
         outcome = Outcome(partial(transaction, waits=False))
@@ -243,15 +242,15 @@ class Database:
     def _transaction(
         self, begin: str, job: Callable[[sqlite3.Connection], T], *, waits: bool = True
     ) -> T:
-        """What the job returns. Without waiting, what is in the way is an OperationalError."""
+        """Return what the job returns; unless it `waits`, any obstacle is an OperationalError."""
         if not self._turn.acquire(blocking=waits):
-            raise sqlite3.OperationalError("Another thread uses the connection.")
+            raise sqlite3.OperationalError("Another thread is using the connection.")
         try:
             connection = self._current(waits=waits)
             self._set_waits(connection, waits=waits)
             return _committed(connection, begin, job)
         except sqlite3.DatabaseError as error:
-            error.add_note(f"The file is {self.path.name}.")
+            error.add_note(f"Database file: {self.path.name}.")
             raise
         finally:
             self._turn.release()
@@ -267,7 +266,7 @@ class Database:
         if self._connection is not None and self._file.is_in_place():
             return self._connection
         if not waits:
-            raise sqlite3.OperationalError("The file has to be opened first.")
+            raise sqlite3.OperationalError("The file must be opened first.")
         if self._connection is not None:
             self._leave(self._connection)
         connection = self._open()
@@ -276,10 +275,10 @@ class Database:
         return connection
 
     def _leave(self, connection: sqlite3.Connection) -> None:
-        """Close the connection to a file that is not at its path any more."""
-        logger.warning("%s was removed or replaced; it is opened anew.", self.path.name)
-        # The log at the path is that of the file that is gone: SQLite would add what is in it
-        # to the new one.
+        """Close the connection to a file that is no longer at its path."""
+        logger.warning("%s was removed or replaced; opening it again.", self.path.name)
+        # The log at the path belongs to the file that is gone. SQLite would apply its contents to
+        # the new file.
         self._set_waits(connection, waits=True)
         with suppress(sqlite3.OperationalError):
             connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
@@ -301,8 +300,8 @@ class Database:
             connection.close()
             if type(error) is sqlite3.DatabaseError:
                 raise RuntimeError(
-                    f"{self.path.name} is no SQLite database, or is damaged: {error}. It was left"
-                    " as it is; give the name of another file."
+                    f"{self.path.name} is not a SQLite database, or is damaged: {error}. It was"
+                    " left unchanged; use another file name."
                 ) from error
             raise
         return connection
@@ -312,11 +311,11 @@ class Database:
             return sqlite3.connect(
                 self.path.target,
                 uri=self.path.is_uri,
-                isolation_level=None,  # transactions are begun by name, above
-                check_same_thread=False,  # each job may have another
+                isolation_level=None,  # transactions are begun explicitly, above
+                check_same_thread=False,  # each job may run in another
             )
         except sqlite3.OperationalError as error:
-            error.add_note("Make its folder first, and writable.")
+            error.add_note("Create its folder first, and make it writable.")
             raise
 
     def _close(self) -> None:
@@ -326,10 +325,10 @@ class Database:
                 self._connection = None
 
     def stand_still(self) -> None:
-        """Close the file, and let no job begin until `go_on`: the process is about to fork.
+        """Close the file, and let no job begin until `go_on`, because the process is about to fork.
 
-        What SQLite knows of an open file and its locks is not so in the copy: what that writes
-        could be lost when the original closes the file, or wait for ever.
+        What SQLite knows of an open file and its locks is wrong in the child: its writes could be
+        lost when the parent closes the file, or wait forever.
         """
         self._turn.acquire()
         if self._connection is not None and self._file.path is not None:
@@ -337,7 +336,7 @@ class Database:
             self._connection = None
 
     def go_on(self) -> None:
-        """Let jobs begin, in the original or in the copy; the first opens the file again."""
+        """Let jobs begin again, in the parent or the child; the first one reopens the file."""
         self._turn.release()
 
 
@@ -357,6 +356,6 @@ os.register_at_fork(before=_before_fork, after_in_parent=_after_fork, after_in_c
 
 
 def tables(connection: sqlite3.Connection) -> set[str]:
-    """The names of the tables of a database."""
+    """Return the names of a database's tables."""
     rows = connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'")
     return {row[0] for row in rows}

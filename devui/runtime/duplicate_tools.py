@@ -1,4 +1,4 @@
-"""Tools of one agent with the same name: a model could call only one of them (adk-runtime 8.2)."""
+"""Detects tools of one agent with the same name: a model could call only one (adk-runtime 8.2)."""
 
 import inspect
 from collections.abc import Callable, Iterable
@@ -14,21 +14,17 @@ class DuplicateToolError(ValueError):
     """Two tools have the same name; the message says where each comes from."""
 
     def __init__(self, name: str, first: str, second: str) -> None:
-        """Tell of two tools by their origins, such as `pay (agent.py:12)`."""
+        """Describe two tools by their origins, such as `pay (agent.py:12)`."""
         super().__init__(
             f"Tool {name!r} is listed twice: {first}. Remove one of the two."
             if first == second
             else f"Two tools are named {name!r}: {first} and {second}. A model can call only one"
-            " tool of a name. Rename one of them."
+            " tool per name. Rename one of them."
         )
 
 
 def check_names(origins: Iterable[tuple[str, str]]) -> None:
-    """Check the names of the tools that one agent offers, each with its origin.
-
-    Raises:
-        DuplicateToolError: two have the same name.
-    """
+    """Raise DuplicateToolError if two tools of an agent, given as name and origin, share a name."""
     origin_by_name: dict[str, str] = {}
     for name, origin in origins:
         if name in origin_by_name:
@@ -37,7 +33,7 @@ def check_names(origins: Iterable[tuple[str, str]]) -> None:
 
 
 def is_same(first: Any, second: Any) -> bool:
-    """Whether two tools do the same: one tool, or two made of one function in the same way."""
+    """Return whether two tools are the same, or made from one function with the same settings."""
     if first is second:
         return True
     mine, other = ([vars(each).get(name) for name in _SETTINGS] for each in (first, second))
@@ -45,7 +41,7 @@ def is_same(first: Any, second: Any) -> bool:
 
 
 def origin_of(function: Callable[..., Any]) -> str:
-    """The function that is called, with `file:line`; of an object that is called, its class."""
+    """Return the name of the called function, or the class of a called object, with `file:line`."""
     target = unpartialled(function)
     is_named = inspect.isroutine(target) or inspect.isclass(target)
     return place(target if is_named else type(target))

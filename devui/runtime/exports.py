@@ -2,8 +2,8 @@
 
 The runtime keeps ADK's module paths, so `agents` holds both the contexts (which tools and flows
 need) and `LlmAgent` (which needs tools and flows). A package that imported all its names at once
-would make a ring of that; one that loads each name when it is asked for does not, and starts
-faster. Here and in `import_paths` the runtime imports a module by name.
+would create an import cycle; one that loads each name on request does not, and starts faster.
+Only here and in `import_paths` does the runtime import modules by name.
 """
 
 from collections.abc import Callable, Mapping
@@ -15,11 +15,11 @@ from devui.runtime.left_out import closest
 
 
 def lazy(package: str, modules: Mapping[str, str]) -> Callable[[str], Any]:
-    """A module-level `__getattr__` (PEP 562) for `package`.
+    """Return a module-level `__getattr__` (PEP 562) for `package`.
 
-    `modules` tells, for each public name, the module inside the package that defines it, as
-    `module:attribute` where it has another name there; one beside the package has a dot before it.
-    The package's own modules are there by their names, too, as after the import of google-adk.
+    `modules` maps each public name to the module inside the package that defines it, written as
+    `module:attribute` if its name there differs; a module beside the package begins with a dot. The
+    package's own modules are available by name, too, as they are after importing google-adk.
     """
 
     def load(name: str) -> Any:
@@ -38,5 +38,5 @@ def lazy(package: str, modules: Mapping[str, str]) -> Callable[[str], Any]:
 def _is_module(package: str, name: str) -> bool:
     try:
         return not name.startswith("_") and find_spec(f"{package}.{name}") is not None
-    except ModuleNotFoundError:  # the words of left_out, which only an import shows
+    except ModuleNotFoundError:  # left_out's explanation, which is for imports only
         return False

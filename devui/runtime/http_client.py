@@ -1,6 +1,6 @@
-"""The HTTP client that google-genai brings along: httpx2, or httpx with its older versions.
+"""The HTTP client that google-genai depends on: httpx2, or httpx in its older versions.
 
-Clients that agents make themselves are of either (adk-runtime 8.9; devui's own).
+Agents may create clients of either kind (adk-runtime 8.9; devui's own).
 """
 
 import sys
@@ -9,13 +9,13 @@ from typing import Any, NamedTuple
 try:
     import httpx2 as httpx
 except ImportError:
-    import httpx  # type: ignore[no-redef, unused-ignore]  # the same names in the older one
+    import httpx  # type: ignore[no-redef, unused-ignore]  # has the same names
 
 __all__ = ["Timeouts", "httpx", "kinds"]
 
 
 class Timeouts(NamedTuple):
-    """Seconds to wait, or None, in a form that clients of httpx and those of httpx2 take both."""
+    """Seconds to wait, or None, in a form that clients of both httpx and httpx2 accept."""
 
     connect: float | None
     read: float | None
@@ -24,9 +24,9 @@ class Timeouts(NamedTuple):
 
 
 def kinds(*names: str) -> tuple[Any, ...]:
-    """The classes of these names, those of httpx beside httpx2, too, if anybody uses it.
+    """Return the classes with these names, including those of httpx beside httpx2 if it is in use.
 
-    Code of agents that makes its own clients has them from there, as google-adk does.
+    Agents' code that creates its own clients imports them from httpx, as google-adk does.
     """
     modules = {id(each): each for each in (httpx, sys.modules.get("httpx") or httpx)}
     return tuple(vars(each)[name] for each in modules.values() for name in names)

@@ -1,9 +1,9 @@
 """Where google-adk's import paths lead, as data, and the finders that follow it (devui's own).
 
 Editors write the path of the module that defines a name, or of one that only imports it
-(`from google.adk.agents.llm_agent import ToolContext`), and much code has either. A path that is no
-module here is made when it is imported, and gives what its home has; a name is fetched from its
-home when it is asked for. So neither is a file to look after.
+(`from google.adk.agents.llm_agent import ToolContext`), and much code uses either. A path without a
+module here is created on import and forwards to its home module; each name is fetched from there
+when it is requested. So no files need to be maintained for either.
 """
 
 import logging
@@ -67,8 +67,8 @@ PATHS = {
     "tools.transfer_to_agent_tool": "tools.control_tools",
     "tools.url_context_tool": "tools.google_tools",
     "workflow.utils": "workflow",
-    # Private in google-adk, which has no other path for some of their names; `runners.runner` is
-    # where the runtime seed defines the Runner.
+    # Private in google-adk, which has no other path for some of their names; in the runtime seed,
+    # `runners.runner` is the module that defines the Runner.
     "agents._streaming_mode": "agents.run_config",
     "apps._configs": "apps.app",
     "environment._base_environment": "environment",
@@ -98,7 +98,7 @@ PATHS = {
     "workflow._workflow": "workflow",
     "workflow.utils._workflow_hitl_utils": "workflow.requests",
 }
-"""The module that has the names of each path, below the root."""
+"""The module that has the names of each path, relative to the root package."""
 
 STEPS = {
     "flows.llm_flows.basic": "basic",
@@ -107,7 +107,7 @@ STEPS = {
     "flows.llm_flows.instructions": "instructions",
     "flows.llm_flows.request_confirmation": "request_confirmation",
 }
-"""What the name `request_processor` of a path stands for in its home."""
+"""What the name `request_processor` of each path refers to in its home."""
 
 HOMES = {
     "agents": "BaseAgent InvocationContext LlmAgent RunConfig",
@@ -144,10 +144,70 @@ HOMES = {
     "tools.mcp_tool": "MCPTool",
     "tools.openapi_tool.openapi_spec_parser": "OpenApiSpecParser OperationEndpoint",
     "tools.set_model_response_tool": "SetModelResponseTool",
+    "tools.tool_configs": "BaseToolConfig ToolArgsConfig",
     "tools.tool_context": "ToolContext",
     "workflow": "BaseNode",
 }
-"""Where the names are at home here."""
+"""The home module of each name in this runtime."""
+
+PLACES = {
+    "agents.base_agent": "BaseAgentState",
+    "agents.llm_agent": "BeforeModelCallback BeforeToolCallback ToolUnion",
+    "agents.readonly_context": "ReadonlyContext",
+    "agents.remote_a2a_agent": "A2AClientError AgentCardResolutionError",
+    "apps.base_events_summarizer": "BaseEventsSummarizer",
+    "artifacts.base_artifact_service": "ArtifactVersion",
+    "auth.auth_credential": "HttpAuth HttpCredentials ServiceAccount ServiceAccountCredential",
+    "auth.auth_provider_registry": "AuthProviderRegistry",
+    "auth.credential_manager": "CredentialManager",
+    "auth.credential_service.base_credential_service": "BaseCredentialService",
+    "auth.credential_service.in_memory_credential_service": "InMemoryCredentialService",
+    "auth.credential_service.session_state_credential_service": "SessionStateCredentialService",
+    "auth.exchanger.base_credential_exchanger": "CredentialExchangeError ExchangeResult",
+    "auth.exchanger.credential_exchanger_registry": "CredentialExchangerRegistry",
+    "auth.exchanger.oauth2_credential_exchanger": "OAuth2CredentialExchanger",
+    "auth.refresher.base_credential_refresher": "CredentialRefresherError",
+    "auth.refresher.credential_refresher_registry": "CredentialRefresherRegistry",
+    "auth.refresher.oauth2_credential_refresher": "OAuth2CredentialRefresher",
+    "code_executors.code_execution_utils": "CodeExecutionInput CodeExecutionResult File",
+    "errors.already_exists_error": "AlreadyExistsError",
+    "errors.input_validation_error": "InputValidationError",
+    "errors.not_found_error": "NotFoundError",
+    "errors.session_not_found_error": "SessionNotFoundError",
+    "errors.tool_execution_error": "ToolErrorType ToolExecutionError",
+    "events.ui_widget": "UiWidget",
+    "examples.example_util": "build_example_si convert_examples_to_text",
+    "flows.llm_flows.auto_flow": "AutoFlow",
+    "flows.llm_flows.single_flow": "SingleFlow",
+    "memory.base_memory_service": "SearchMemoryResponse",
+    "memory.memory_entry": "MemoryEntry",
+    "models.cache_metadata": "CacheMetadata",
+    "plugins.context_filter_plugin": "ContextFilterPlugin",
+    "plugins.global_instruction_plugin": "GlobalInstructionPlugin",
+    "plugins.multimodal_tool_results_plugin": "MultimodalToolResultsPlugin",
+    "plugins.save_files_as_artifacts_plugin": "SaveFilesAsArtifactsPlugin",
+    "sessions.sqlite_session_service": "SqliteSessionService",
+    "skills.prompt": "format_skills_as_xml",
+    "tools": "AuthToolArguments",
+    "tools.authenticated_function_tool": "AuthenticatedFunctionTool",
+    "tools.base_toolset": "BaseToolset",
+    "tools.enterprise_search_tool": "EnterpriseWebSearchTool",
+    "tools.google_maps_grounding_tool": "GoogleMapsGroundingTool",
+    "tools.google_search_agent_tool": "GoogleSearchAgentTool create_google_search_agent",
+    "tools.google_search_tool": "GoogleSearchTool",
+    "tools.load_artifacts_tool": "as_safe_part_for_llm",
+    "tools.load_memory_tool": "LoadMemoryResponse LoadMemoryTool",
+    "tools.mcp_tool.mcp_session_manager": "MCPSessionManager",
+    "tools.openapi_tool.openapi_spec_parser.rest_api_tool": "HttpxClientFactory",
+    "tools.preload_memory_tool": "PreloadMemoryTool",
+    "tools.skill_toolset": (
+        "ListSkillsTool LoadSkillResourceTool LoadSkillTool "
+        "RunSkillScriptTool SearchSkillsTool SkillLifecycleConfig SkillLifecycleMode"
+    ),
+    "tools.tool_confirmation": "ToolConfirmation",
+    "tools.url_context_tool": "UrlContextTool",
+}
+"""google-adk's module for public names that this runtime defines elsewhere."""
 
 BORROWED = {
     "agents.base_agent": "CallbackContext",
@@ -210,12 +270,12 @@ BORROWED = {
         "AlreadyExistsError SessionNotFoundError StaleSessionError State"
     ),
     "skills.models": "FeatureName",
-    "tools.agent_tool": "FeatureName ToolContext",
+    "tools.agent_tool": "BaseToolConfig FeatureName ToolArgsConfig ToolContext",
     "tools.authenticated_function_tool": "AuthCredential ToolContext",
     "tools.base_authenticated_tool": "ToolContext",
     "tools.base_toolset": "ReadonlyContext",
     "tools.enterprise_search_tool": "BaseTool ToolContext",
-    "tools.example_tool": "ToolErrorType ToolExecutionError",
+    "tools.example_tool": "BaseToolConfig ToolArgsConfig ToolErrorType ToolExecutionError",
     "tools.function_tool": "FeatureName ToolContext",
     "tools.google_maps_grounding_tool": "BaseTool ToolContext",
     "tools.google_search_tool": "ToolContext",
@@ -241,16 +301,16 @@ BORROWED = {
     "tools.tool_context": "Context",
     "tools.url_context_tool": "BaseTool ToolContext",
 }
-"""Modules of google-adk, and what can be imported from them that they import themselves."""
+"""Modules of google-adk, and the names they import that can also be imported from them."""
 
 _OUTSIDE = {"override": "typing_extensions", "types": "google.genai"}
-"""What any module may be asked for, since most of google-adk's have it; at home elsewhere."""
+"""Names that most modules of google-adk have, and their homes outside of it."""
 
 _HOME_OF = {name: home for home, names in HOMES.items() for name in names.split()}
 
 
 def _borrow(root: str, module: ModuleType, name: str) -> object:
-    """What `module` is asked for as an attribute, though google-adk's only imports it."""
+    """Return an attribute of `module` that google-adk's module only imports."""
     if name not in BORROWED.get(module.__name__.removeprefix(f"{root}."), "").split():
         raise AttributeError(f"module {module.__name__!r} has no attribute {name!r}")
     return _lend(root, name)
@@ -261,9 +321,9 @@ def _lend(root: str, name: str) -> object:
 
 
 class Paths:
-    """Finds and loads the modules of PATHS: for `sys.meta_path`.
+    """Finds and loads the modules of PATHS, as an entry of `sys.meta_path`.
 
-    Its base classes stay where they are, since importlib.abc takes a while to load.
+    It doesn't inherit from importlib.abc, which takes a while to load.
     """
 
     def __init__(self, root: str) -> None:
@@ -273,16 +333,16 @@ class Paths:
     def find_spec(
         self, fullname: str, path: object, target: ModuleType | None = None
     ) -> ModuleSpec | None:
-        """One for each of the table; a package, so that names it has not are explained."""
+        """Return a spec for each path of the table; a package, so missing names are explained."""
         if fullname.removeprefix(f"{self._root}.") not in PATHS:
             return None
         return ModuleSpec(fullname, cast("Loader", self), is_package=True)
 
     def create_module(self, spec: ModuleSpec) -> None:
-        """A module like any other."""
+        """Return None, for Python's default module."""
 
     def exec_module(self, module: ModuleType) -> None:
-        """Let it ask its home for each name."""
+        """Make the module ask its home for each name."""
         vars(module)["__getattr__"] = partial(self._fetch, module)
 
     def _fetch(self, module: ModuleType, name: str) -> object:
@@ -299,7 +359,7 @@ class Paths:
 
 
 class Lending(SourceFileLoader):
-    """Loads a module that is also asked for such names as attributes: `base_plugin.BaseTool`."""
+    """Loads a module that also has borrowed names as attributes, as in `base_plugin.BaseTool`."""
 
     def __init__(self, fullname: str, path: str, *, root: str) -> None:
         """Load the module at that path, which is below `root`."""
@@ -307,26 +367,26 @@ class Lending(SourceFileLoader):
         self._root = root
 
     def exec_module(self, module: ModuleType) -> None:
-        """Let it fetch a name that it has not itself."""
+        """Make the module fetch names that it lacks."""
         super().exec_module(module)
         vars(module).setdefault("__getattr__", partial(_borrow, self._root, module))
 
 
 class Borrowed:
-    """Puts such a name into the module it is asked of: a finder of `sys.meta_path`.
+    """Puts a borrowed name into the module from which it is imported; for `sys.meta_path`.
 
-    `from module import name` looks for a module of that name when the module has none, and takes
-    what is there after that.
+    If a module lacks `name`, `from module import name` looks for a submodule of that name, and then
+    reads the attribute again.
     """
 
     def __init__(self, root: str) -> None:
-        """Lend to the modules below `root`."""
+        """Serve the modules below `root`."""
         self._root = root
 
     def find_spec(
         self, fullname: str, path: Sequence[str] | None, target: ModuleType | None = None
     ) -> ModuleSpec | None:
-        """Never a module: what is lent is no module."""
+        """Return None: borrowed names aren't modules."""
         borrower_name, _, name = fullname.rpartition(".")
         borrower = modules.get(borrower_name)
         if borrower is None or not borrower_name.startswith(f"{self._root}."):

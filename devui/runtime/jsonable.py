@@ -1,4 +1,4 @@
-"""Values of agents' code in JSON's types, whatever they are (devui's own)."""
+"""Converts any value of agents' code to JSON's types (devui's own)."""
 
 import logging
 import re
@@ -8,24 +8,24 @@ from typing import Any
 
 from pydantic_core import to_jsonable_python
 
-# Iterators in values of agents' code, such as `map(...)`: who reads one uses it up.
+# Iterators in values of agents' code, such as `map(...)`: reading one uses it up.
 #
-# What is written twice, as an event and as state, would be empty the second time; and whoever
-# only looks at a value must leave it to the agent. Containers are copied before they are walked,
-# since threads of the agent may write to them meanwhile.
+# A value that is written twice, as an event and as state, would be empty the second time, and code
+# that only inspects a value must leave it to the agent. Containers are copied before they are
+# walked, since the agent's threads may write to them meanwhile.
 
 
 logger = logging.getLogger(__name__)
 
 _ITERATOR_DEPTH = 4
-"""How many containers deep iterators are looked for."""
+"""How many containers deep to look for iterators."""
 _CONTAINERS = (dict, list, tuple)
 _SCALARS = frozenset({str, int, float, bool, type(None)})
-"""What most values hold, asked first since to ask for an iterator takes ten times as long."""
+"""The types of most values, checked first because checking for iterators takes ten times longer."""
 
 
 def with_lists(value: Any) -> Any:
-    """The value with lists in the place of the iterators in it; the same if there is none.
+    """Return the value with its iterators replaced by lists; the same value if it has none.
 
     Raises whatever an iterator raises.
     """
@@ -35,7 +35,7 @@ def with_lists(value: Any) -> Any:
 
 
 def storable(value: Any) -> Any:
-    """`with_lists` for what is stored: of an iterator that breaks off there is the repr."""
+    """Like `with_lists`, for storage: an iterator that raises is replaced by its repr."""
     return (
         _replace(value, _list_or_repr, _ITERATOR_DEPTH)
         if _has_iterator(value, _ITERATOR_DEPTH)
@@ -44,7 +44,7 @@ def storable(value: Any) -> Any:
 
 
 def with_reprs(value: Any) -> Any:
-    """The value to be looked at, with the reprs of iterators in their place."""
+    """Return the value for inspection, with its iterators replaced by their reprs."""
     return (
         _replace(value, repr, _ITERATOR_DEPTH) if _has_iterator(value, _ITERATOR_DEPTH) else value
     )
@@ -54,7 +54,7 @@ def _has_iterator(value: Any, depth: int) -> bool:
     if not depth or not isinstance(value, _CONTAINERS):
         return isinstance(value, Iterator)
     inner = dict.values(value) if isinstance(value, dict) else value
-    if _SCALARS.issuperset(map(type, inner)):  # no other thread can come between
+    if _SCALARS.issuperset(map(type, inner)):  # no other thread can interfere
         return False
     return any(type(each) not in _SCALARS and _has_iterator(each, depth - 1) for each in [*inner])
 
@@ -62,8 +62,8 @@ def _has_iterator(value: Any, depth: int) -> bool:
 def _list_or_repr(iterator: Iterator[Any]) -> Any:
     try:
         return list(iterator)
-    except Exception:  # agent code's own
-        logger.exception("%r broke off when it was read to be stored; this is stored.", iterator)
+    except Exception:  # whatever the agent's code raises
+        logger.exception("%r raised an exception while being read; storing its repr.", iterator)
         return repr(iterator)
 
 
@@ -77,19 +77,19 @@ def _replace(value: Any, make: Callable[[Iterator[Any]], Any], depth: int) -> An
     return value
 
 
-# Texts with halves of characters in them, which nothing can send or keep.
+# Texts that contain surrogates, which can't be sent or stored.
 #
-# JSON can name half of a character, such as an emoji that was cut in two, and Python has halves
-# in the names of files that are not UTF-8 (R53).
+# JSON can contain a lone surrogate, such as from an emoji cut in two, and Python has them in the
+# names of files that are not UTF-8 (R53).
 
 
 _PAIR = re.compile("[\ud800-\udbff][\udc00-\udfff]")
 _FIRST = ("\ud800", "\udbff")
-"""The first and the last of the halves that come before another one."""
+"""The first and the last of the high surrogates, which begin a pair."""
 
 
 def sendable(text: str) -> str:
-    """The text with its halves joined; those whose other half is missing are spelled out."""
+    """Return the text with surrogate pairs joined and lone surrogates escaped."""
     try:
         text.encode()
     except UnicodeEncodeError:
@@ -98,13 +98,13 @@ def sendable(text: str) -> str:
 
 
 def without_open_half(text: str) -> tuple[str, str]:
-    """The text up to half of a character at its end, whose other half may be to come; and that."""
+    """Split off a high surrogate at the text's end, whose other half may still follow."""
     cut = len(text) - (_FIRST[0] <= text[-1:] <= _FIRST[1])
     return text[:cut], text[cut:]
 
 
 def half_told(error: UnicodeEncodeError) -> str:
-    """What is wrong with a text that was to be sent."""
+    """Return what is wrong with a text that can't be sent."""
     return f"{error.object[error.start]!r} contains a lone surrogate and can't be sent."
 
 
@@ -113,16 +113,16 @@ def _join(pair: re.Match[str]) -> str:
 
 
 _DEPTH = 50
-"""How deep a value is walked that has no form in JSON as a whole."""
+"""How deep to walk a value that has no JSON form as a whole."""
 
 
 def jsonable(value: Any, **how: Any) -> Any:
-    """The value in JSON's types, with the repr of what has no form in JSON.
+    """Return the value in JSON's types; what has no JSON form is replaced by its repr.
 
-    So are told containers that hold themselves, and what is nested too deeply.
+    This includes containers that contain themselves, and values that are nested too deeply.
 
     Args:
-        value: What is to be kept.
+        value: The value to convert.
         how: Settings of pydantic's `to_jsonable_python`.
     """
     try:
@@ -137,7 +137,7 @@ def walked(
     key: Callable[[str], str],
     outer: tuple[int, ...] = (),
 ) -> Any:
-    """The value in dicts and lists, with `leaf` of all that is in them and `key` of their keys.
+    """Rebuild the value from dicts and lists, with `leaf` applied to the rest and `key` to keys.
 
     A container that is in itself, or too deep, is a leaf: its repr.
     """

@@ -1,6 +1,6 @@
-"""Types that google-genai has had since 2.0, for runtimes beside an older one (devui's own).
+"""Types that google-genai has since 2.0, for runtimes with an older version (devui's own).
 
-There a field of such a type takes anything: nothing that the older library makes is of it.
+With an older version, a field of such a type accepts anything, since that version never fills it.
 """
 
 from typing import TYPE_CHECKING, Any

@@ -1,6 +1,6 @@
-"""What google-adk has and this runtime has not, and what to do instead (devui's own).
+"""What google-adk has and this runtime doesn't, and what to use instead (devui's own).
 
-`docs/guide/adk-differences.md` lists it, and an import of it fails with these words.
+`docs/guide/adk-differences.md` lists these names, and importing one fails with this explanation.
 """
 
 import difflib
@@ -13,7 +13,8 @@ from importlib.machinery import ModuleSpec, PathFinder
 from pathlib import Path
 from types import ModuleType
 
-from devui.runtime.import_paths import BORROWED, Borrowed, Lending, Paths
+from devui.runtime.import_paths import BORROWED, PLACES, Borrowed, Lending, Paths
+from devui.runtime.version import __version__
 
 ROOT = "devui.runtime"
 
@@ -21,21 +22,24 @@ _LISTED = re.compile(r'"([A-Za-z]\w*)"')
 _DEFINED = re.compile(
     r"^(?:class |(?:async )?def |(?=[A-Z]\w*[a-z]))([A-Za-z]\w+)(?=[(:\[]| [:=])", re.MULTILINE
 )
-"""Names that a package lists, and those that a module defines."""
+"""Match the names that a package lists, and those that a module defines."""
+
+
+_PLACES = {name: place for place, names in PLACES.items() for name in names.split()}
 
 
 @dataclass(frozen=True, slots=True)
 class LeftOut:
-    """One topic: the names that belong to it, why they are not here, and what is."""
+    """A topic: the names that belong to it, why they are missing, and what to use instead."""
 
     topic: str
     names: str
-    """Modules and names of packages below the root, with all below them; parted by blanks."""
+    """Modules and names below the root package, including all below them; separated by spaces."""
     why: str
     instead: str
 
     def covers(self, name: str) -> bool:
-        """Whether a dotted name below the root belongs to the topic."""
+        """Return whether a dotted name below the root belongs to the topic."""
         return any(name == one or name.startswith(f"{one}.") for one in self.names.split())
 
 
@@ -114,11 +118,10 @@ TABLE = (
         " agents.base_agent_config agents.common_configs agents.config_agent_utils"
         " agents.llm_agent_config agents.loop_agent_config agents.parallel_agent_config"
         " agents.sequential_agent_config tools.agent_tool.AgentToolConfig"
-        " tools.example_tool.ExampleToolConfig"
-        " tools.mcp_tool.mcp_toolset.ALLOW_CONFIG_STDIO_SERVERS_ENV_VAR"
-        " tools.mcp_tool.mcp_toolset.McpToolsetConfig tools.tool_configs",
-        "These config classes aren't included, but a root_agent.yaml in an app's folder works.",
-        "Write the agents in Python; the keywords are the keys of the file.",
+        " tools.example_tool.ExampleToolConfig",
+        "These config classes aren't included, because a root_agent.yaml works without them.",
+        "Declare settings as fields of your agent class, or as parameters of your tool's"
+        " `__init__`; the keys of the file are their names.",
     ),
     LeftOut(
         "Other classes of models",
@@ -173,8 +176,8 @@ TABLE = (
         " telemetry.trace_merged_tool_calls telemetry.trace_send_data telemetry.trace_tool_call"
         " telemetry.tracer telemetry.tracing runners.tracer plugins.auto_tracing_helpers"
         " plugins.auto_tracing_plugin",
-        "The runtime emits google-adk's spans, metrics and log records itself (opentelemetry.md),"
-        " except `adk.experimental`.",
+        "The runtime emits google-adk's spans, metrics and log records itself, except"
+        " `adk.experimental`.",
         "For your own spans, use OpenTelemetry's `trace.get_tracer(__name__)`; they are children of"
         " the current span.",
     ),
@@ -259,7 +262,7 @@ TABLE = (
         " utils.streaming_utils utils.variant_utils utils.vertex_ai_utils utils.yaml_utils"
         " skills.DEFAULT_SKILL_SYSTEM_INSTRUCTION",
         "The internals of this runtime are different.",
-        "Use the public names listed in docs/guide/runtime.md.",
+        "Use public names: each package lists its own in `__all__`.",
     ),
     LeftOut(
         "Asking a stronger model",
@@ -292,33 +295,33 @@ TABLE = (
 )
 
 
+def topic_of(name: str) -> LeftOut | None:
+    """Return the topic to which a name below the root belongs; None if it wasn't left out."""
+    return next((left_out for left_out in TABLE if left_out.covers(name)), None)
+
+
 def explanation(name: str) -> str:
-    """Why there is no such name below the root, and what to do."""
-    for left_out in TABLE:
-        if left_out.covers(name):
-            return (
-                f"{ROOT} has no {name} ({left_out.topic}). {left_out.why} Instead:"
-                f" {left_out.instead}"
-            )
+    """Explain why a name below the root is missing, and what to use instead."""
+    if left_out := topic_of(name):
+        return (
+            f"{ROOT} has no {name} ({left_out.topic}). {left_out.why} Instead: {left_out.instead}"
+        )
     inside = " Names that begin with _ are internal to google-adk." if "._" in f".{name}" else ""
-    return (
-        f"{ROOT} has no {name}.{inside}{_suggestion(name)} docs/guide/runtime.md lists the names it"
-        " has, and docs/guide/adk-differences.md those that only google-adk has."
-    )
+    return f"{ROOT} has no {name}.{inside}{_suggestion(name)}"
 
 
 class Explainer:
-    """Explains imports below the root that no other finder can serve: a finder of `sys.meta_path`.
+    """Explains imports below the root that no other finder can serve; for `sys.meta_path`.
 
-    Its base class stays where it is, since importlib.abc takes a while to load.
+    It doesn't inherit from importlib.abc, which takes a while to load.
     """
 
     def find_spec(
         self, fullname: str, path: Sequence[str] | None, target: ModuleType | None = None
     ) -> ModuleSpec | None:
-        """Nothing of other packages; of this one, ModuleNotFoundError with an explanation.
+        """Raise ModuleNotFoundError with an explanation; return None for other packages.
 
-        The error has no `name`: with one, `from package import name` would swallow it.
+        The error has no `name`, because `from package import name` would swallow an error with one.
         """
         where, _, name = fullname.rpartition(".")
         if not fullname.startswith(f"{ROOT}.") or name in vars(sys.modules.get(where, object)):
@@ -327,16 +330,16 @@ class Explainer:
 
 
 class Modules:
-    """Finds the runtime's modules, each as a package: a finder of `sys.meta_path`.
+    """Finds the runtime's modules, each as a package; for `sys.meta_path`.
 
-    `from package import name` looks for a module of that name when the package has none, and so
-    the Explainer is asked; of what is no package Python itself says that the name is missing.
+    If a package lacks `name`, `from package import name` looks for a submodule of that name, which
+    reaches the Explainer. For a plain module, Python itself would report the missing name.
     """
 
     def find_spec(
         self, fullname: str, path: Sequence[str] | None, target: ModuleType | None = None
     ) -> ModuleSpec | None:
-        """What Python finds by itself, below the root; nothing of other packages."""
+        """Return what Python's own finder finds below the root; None for other packages."""
         if not fullname.startswith(f"{ROOT}."):
             return None
         spec = PathFinder.find_spec(fullname, path, target)
@@ -348,7 +351,7 @@ class Modules:
 
 
 def install() -> None:
-    """Let imports that fail be explained; asked last, so others are not changed."""
+    """Install the finders; the Explainer is asked last, so it doesn't affect other imports."""
     if not any(isinstance(finder, Explainer) for finder in sys.meta_path):
         sys.meta_path.insert(0, Modules())
         sys.meta_path.extend([Paths(ROOT), Borrowed(ROOT), Explainer()])
@@ -356,16 +359,39 @@ def install() -> None:
 
 def _suggestion(name: str) -> str:
     where, _, last = name.rpartition(".")
+    root = _spelling()
+    if home := _PLACES.get(last):
+        return f" It is in {root}.{home}."
     if home := _homes().get(last):
-        return f" It is in {home}."
+        return f" It is in {root}{home.removeprefix(ROOT)}."
     module = sys.modules.get(f"{ROOT}.{where}" if where else ROOT)
-    names = [*_public(module), *_modules_in(module)]
-    close = closest(last, names)
-    return f" Did you mean {close}?" if close else ""
+    options = {*_public(module), *_modules_in(module)}
+    # A class isn't a misspelt module.
+    close = closest(last, [one for one in options if one[:1].isupper() == last[:1].isupper()])
+    if close:
+        return f" Did you mean {close}?"
+    names = vars(module).get("__all__") if module and where else None
+    listing = f" {root}.{where} has {', '.join(names)}." if names else ""
+    return f"{_nowhere(name)}{listing}"
+
+
+def _spelling() -> str:
+    """Return the package as the app imports it: google-adk's if this runtime replaces it."""
+    return "google.adk" if sys.modules.get("google.adk") is sys.modules[ROOT] else ROOT
+
+
+def _nowhere(name: str) -> str:
+    """Say that google-adk lacks the name, too: runtime and table cover all its public names."""
+    if "._" in f".{name}":
+        return ""
+    return (
+        f" google-adk {__version__} has no public name {name}, either. The app may need another"
+        " version of google-adk."
+    )
 
 
 def closest(name: str, options: Iterable[str]) -> str:
-    """The known name that may be meant, if need be in other capitals (LLMAgent); "" if none is."""
+    """Return the name that is probably meant, even if capitals differ (LLMAgent); "" if none is."""
     names = {one: one for one in options}
     for spelt, among in ((name, names), (name.lower(), {one.lower(): one for one in names})):
         for close in difflib.get_close_matches(spelt, among, n=1, cutoff=0.8):
@@ -374,7 +400,7 @@ def closest(name: str, options: Iterable[str]) -> str:
 
 
 def _public(module: ModuleType | None) -> Iterator[str]:
-    """What a module offers: all that it lists, or all that does not begin with `_`."""
+    """Yield a module's public names: those that it lists, or those without a leading `_`."""
     names = vars(module) if module else {}
     yield from names.get("__all__", [one for one in names if not one.startswith("_")])
 
@@ -386,9 +412,9 @@ def _modules_in(module: ModuleType | None) -> Iterator[str]:
 
 @cache
 def _homes() -> dict[str, str]:
-    """For each class and function the module to import it from, by the text of the files.
+    """Map each class and function to the module to import it from, by reading the files as text.
 
-    That is the package that lists it, or the module that defines it; nothing is loaded.
+    This is the package that lists it, or the module that defines it; nothing is imported.
     """
     homes: dict[str, str] = {}
     base = Path(sys.modules[ROOT].__path__[0])

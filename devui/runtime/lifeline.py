@@ -1,4 +1,4 @@
-"""Child processes that end with this one, also when it is killed (devui's own)."""
+"""Child processes that end with this process, even if it is killed (devui's own)."""
 
 import contextlib
 import os
@@ -13,12 +13,12 @@ def watch(pipe):
 
 threading.Thread(target=watch, args=(int(sys.argv.pop()),), daemon=True).start()
 """
-"""Begins the program of a child that leads a group: its last argument is the pipe to read from."""
+"""The start of a program for a child that leads a group; its last argument is the pipe to read."""
 
 
 @contextlib.contextmanager
 def lifeline() -> Iterator[int]:
-    """A pipe to read from that ends with this process, or when the work is done."""
+    """Open a pipe that closes with this process or block, and yield the end to read from."""
     reading, writing = os.pipe()
     try:
         yield reading

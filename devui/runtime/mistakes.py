@@ -1,4 +1,4 @@
-"""How mistakes in agents' code are told: what was given, and where (devui's own)."""
+"""Describes mistakes in agents' code: what was given, and where (devui's own)."""
 
 import inspect
 import logging
@@ -22,23 +22,28 @@ from pydantic_core import to_jsonable_python
 
 from devui.runtime.left_out import ROOT
 
-# Which name was probably meant where a wrong one stands.
+if TYPE_CHECKING:
+    from pydantic_core import ErrorDetails
+
+# Suggests the name that was probably meant instead of a wrong one.
 
 
 _FEW = 12
-"""So many names are told, if none of them is close."""
+"""The maximum number of names to list if none of them is close."""
 _KEYWORD = re.compile(r"([\w.<>]+)\(\) got an unexpected keyword argument '(\w+)'")
 _ATTRIBUTE = re.compile(r"""["'](\w+)["'] object has no (?:field|attribute) ["'](\w+)["']""")
-"""What pydantic says of attributes that a model does not have."""
+"""pydantic's message about attributes that a model lacks."""
 
 
 def near(name: str, options: Iterable[str]) -> str:
-    """`; did you mean ...?` if one of the known names is close, else a full stop.
+    """Return `; did you mean ...?` if one of the known names is close, else a full stop.
 
-    A name is close that is spelt nearly so, or the only one that has all words of the wrong one.
+    A name is close if it has the same letters, a similar spelling, or is the only one that has all
+    words of the wrong one.
     """
     names = [*options]
-    [best] = get_close_matches(name, names, n=1, cutoff=0.75) or [""]
+    swapped = [each for each in names if sorted(each) == sorted(name)]
+    [best] = swapped[:1] or get_close_matches(name, names, n=1, cutoff=0.75) or [""]
     if not best:
         words = set(name.split("_"))
         longer = [each for each in names if words < set(each.split("_"))]
@@ -47,11 +52,11 @@ def near(name: str, options: Iterable[str]) -> str:
 
 
 def near_field(model: str, path: Sequence[str], name: str) -> str:
-    """What `near` says of a field that a model does not have; or else which fields there are.
+    """Return what `near` says of a field that a model lacks, or a list of the model's fields.
 
     Args:
         model: The name of the model's class.
-        path: The names of the fields that lead from there to a model inside of it.
+        path: The names of the fields that lead from the model to a nested model.
         name: The field, as Python code writes it.
     """
     for owner in _models(model):
@@ -62,7 +67,7 @@ def near_field(model: str, path: Sequence[str], name: str) -> str:
 
 
 def near_attribute(error: AttributeError | ValueError, text: str) -> str:
-    """Which attribute was meant that an object does not have, in a sentence; empty if unknown."""
+    """Name the attribute that was probably meant, in a sentence; empty if unknown."""
     if isinstance(error, AttributeError) and error.name and " has no attribute " in text:
         return _near_own(error.obj, error.name)
     match = _ATTRIBUTE.fullmatch(text)
@@ -73,7 +78,7 @@ def near_attribute(error: AttributeError | ValueError, text: str) -> str:
 
 
 def near_parameter(error: TypeError, text: str) -> str:
-    """Which parameter was meant that a function does not take, in a sentence; empty if unknown."""
+    """Name the parameter that was probably meant, in a sentence; empty if unknown."""
     match = _KEYWORD.match(text)
     if match is None or error.__traceback__ is None:
         return ""
@@ -92,7 +97,7 @@ def near_parameter(error: TypeError, text: str) -> str:
 
 def _near_own(owner: Any, name: str) -> str:
     if owner is None:
-        return ""  # what None does not have is no misspelt name
+        return ""  # an attribute of None isn't a misspelt name
     owner_name = owner.__name__ if isinstance(owner, type | ModuleType) else type(owner).__name__
     return _hint(owner_name, name, {each for each in dir(owner) if not each.startswith("_")})
 
@@ -110,7 +115,7 @@ def _near_or_all(name: str, names: Sequence[str], verb: str) -> str:
 
 
 def _models(name: str) -> Iterator[type[BaseModel]]:
-    """The models of that name, as an error of pydantic tells the class by its name alone."""
+    """Yield the models with that name: pydantic's errors contain only the name of the class."""
     stack, seen = [BaseModel], {BaseModel}
     while stack:
         model = stack.pop()
@@ -140,7 +145,7 @@ def _frames(error: BaseException) -> Iterator[FrameType]:
 
 
 def _find_function(frame: FrameType, path: list[str]) -> Callable[..., Any] | None:
-    """The function of that qualified name that was called there; None if it is not found."""
+    """Return the function with that qualified name called in the frame; None if not found."""
     namespace = {**frame.f_globals, **frame.f_locals}
     *owners, name = path
     if not owners or owners[-1] == "<locals>":
@@ -160,73 +165,70 @@ def _find_function(frame: FrameType, path: list[str]) -> Callable[..., Any] | No
 
 
 _SENTENCES = ("value_error", "assertion_error")
-"""Errors that a validator raised in its own words; pydantic puts their kind before them."""
+"""Errors that a validator raised with its own message, to which pydantic adds a prefix."""
 _OF_NAMES = {"missing": "needs", "extra_forbidden": "has no"}
-"""What pydantic calls errors that are about a name, and no value."""
+"""pydantic's types of errors that are about a name rather than a value."""
 _INSIDE = (f"{ROOT}.", "pydantic.")
 _BY_POSITION = "BaseModel.__init__() takes 1 positional argument"
-"""How Python tells of values without names, to classes whose fields have to be named."""
+"""Python's message about positional values for classes whose fields must be named."""
 _AWAIT = (
-    "A coroutine is what an async function gives before it is awaited: write `await` before the"
-    " call, in an `async def` function."
+    "Calling an async function returns a coroutine: put `await` before the call, inside an"
+    " `async def` function."
 )
-_NOT_ASYNC = (
-    "What is called there is no `async def` function: define it so, or take the `await` away."
-)
+_NOT_ASYNC = "The called function is not async: define it with `async def`, or remove the `await`."
 _AWAITED = "can't be used in 'await' expression"
 _ASYNC_FOR = (
-    "An async generator gives what it yields to `async for event in ...`, in an `async def`"
-    " function."
+    "Iterate an async generator with `async for event in ...`, inside an `async def` function."
 )
 A_CONTENT = 'a types.Content, such as types.Content(role="model", parts=[types.Part(text=...)])'
-"""What to give where a content is asked for."""
+"""What to give if a content is expected."""
 _ENDS = (StopIteration, StopAsyncIteration)
 _STOPS = {
     "raised StopIteration": "next() raises StopIteration",
     "raised StopAsyncIteration": "anext() raises StopAsyncIteration",
 }
-"""What Python says of generators and coroutines that such an exception has left, and why."""
+"""Python's messages about generators and coroutines that raised such an exception, and why."""
 _LINES = 20
-"""So many errors that were raised together are told each."""
+"""How many of several errors raised together are listed."""
 _LINE = 300
-"""How long their lines are, in characters."""
+"""The maximum length of their lines, in characters."""
 
 
 def brief(value: object) -> str:
-    """A value and its type, short enough for a message."""
+    """Describe a value and its type, short enough for a message."""
     if isinstance(value, type):
         return f"the class {value.__name__}"
     if inspect.isroutine(value):
         return f"the function {place(value)}"
     if inspect.iscoroutine(value):
-        return f"a coroutine of {value.__qualname__}()"
+        return f"a coroutine from {value.__qualname__}()"
     if inspect.isgenerator(value):
-        return f"a generator of {value.__qualname__}()"
+        return f"a generator from {value.__qualname__}()"
     if inspect.isasyncgen(value):
-        return f"an async generator of {value.__qualname__}()"
+        return f"an async generator from {value.__qualname__}()"
     text = " ".join(repr(value).split())
     kind = type(value).__name__
     if type(value).__module__.startswith("google.adk."):
-        kind = f"google-adk's {kind}: import that of {ROOT}"
+        kind = f"google-adk's {kind}; import it from {ROOT} instead"
     return f"{text if len(text) <= 80 else text[:77] + '...'} ({kind})"
 
 
 def place(function: Any) -> str:
-    """The name of a function, method or class, and `file:line` of its definition if known."""
+    """Return the name of a function, method or class, with `file:line` if known."""
     try:
         name = str(function.__name__)
-    except AttributeError:  # partials and objects that can be called
+    except AttributeError:  # partials and callable objects
         name = type(function).__name__
     try:
         file = inspect.getsourcefile(inspect.unwrap(function))
         _, line = inspect.findsource(function)
-    except (TypeError, OSError):  # built-ins, partials and what was made without a file
+    except (TypeError, OSError):  # built-ins, partials, and code without a file
         return name
     return f"{name} ({file}:{line + 1})"
 
 
 def without_json(value: object) -> str:
-    """What has no JSON form, for the beginning of a message: `The value of 'lock'` of a dict."""
+    """Name what has no JSON form, to begin a message: `The value of 'lock'` for a dict."""
     entries = value.items() if isinstance(value, Mapping) else ()
     keys = [key for key, each in entries if not _has_json(each)]
     return f"The value of {', '.join(map(repr, keys))}" if keys else "A value"
@@ -241,7 +243,7 @@ def _has_json(value: object) -> bool:
 
 
 def raised_together(error: BaseException) -> Iterator[BaseException]:
-    """The exceptions of a group, those of groups in it too; any other one by itself."""
+    """Yield the exceptions of a group and of its nested groups; any other exception by itself."""
     stack = [error]
     while stack:
         each = stack.pop()
@@ -252,7 +254,7 @@ def raised_together(error: BaseException) -> Iterator[BaseException]:
 
 
 def lines_of(errors: Iterable[BaseException]) -> Iterator[str]:
-    """A line for each, `MyError: what it says`; of many for the first ones, and how many more."""
+    """Yield a line per error, `MyError: its message`; after the first ones, only a count."""
     remaining = iter(errors)
     for error in islice(remaining, _LINES):
         line = f"{type(error).__name__}: {' '.join(message_of(error).split())}"
@@ -262,37 +264,37 @@ def lines_of(errors: Iterable[BaseException]) -> Iterator[str]:
 
 
 def message_of(error: BaseException) -> str:
-    """What an exception says, notes included; some cannot even say that."""
+    """Return an exception's message and notes, even if the message itself can't be produced."""
     return "\n".join([text_of(error), *map(str, vars(error).get("__notes__", ()))])
 
 
 def text_of(error: BaseException) -> str:
-    """What an exception says, without its notes; some cannot even say that."""
+    """Return an exception's message without notes, even if the message can't be produced."""
     try:
         return _text(error)
     except Exception as second:  # noqa: BLE001
-        return f"(its message cannot be told: {type(second).__name__})"
+        return f"(formatting its message raised {type(second).__name__})"
 
 
 def _text(error: BaseException) -> str:
     if isinstance(error, ValidationError):
-        return _refusal(error)
+        return "\n".join(text for _, text in refusals(error))
     if isinstance(error, KeyError) and error.args and " " in str(error.args[0]):
-        return str(error.args[0])  # a sentence, no key: `str` would put it in quotation marks
+        return str(error.args[0])  # a sentence, not a key: `str` would put it in quotation marks
     text = str(error) or repr(error)
     advice = _advice(error, text)
     return f"{text}\n{advice}" if advice else text
 
 
 def _advice(error: BaseException, text: str) -> str:
-    """What to do about an exception of Python itself; empty if its words will do."""
+    """Advise on an exception raised by Python itself; empty if its message is clear enough."""
     if isinstance(error, TypeError) and text.startswith(_BY_POSITION):
-        return "Give each value by its name, such as name=..."
+        return "Pass each value by name, such as name=..."
     if isinstance(error, TypeError | AttributeError) and "'coroutine' object" in text:
         return _AWAIT
     if isinstance(error, TypeError) and ("async_generator" in text or text.endswith(_AWAITED)):
         if "__notes__" in vars(error):
-            return ""  # one says it of the very function: see `note_on_await`
+            return ""  # a note says it about this very function: see `note_on_await`
         return _ASYNC_FOR if "async_generator" in text else _NOT_ASYNC
     if isinstance(error, TypeError) and "__notes__" not in vars(error):
         return near_parameter(error, text)
@@ -301,29 +303,29 @@ def _advice(error: BaseException, text: str) -> str:
     if isinstance(error, RuntimeError) and isinstance(error.__cause__, _ENDS):
         for end, reason in _STOPS.items():
             if text.endswith(end):
-                return f"{reason} of what has no more. Catch it there."
+                return f"{reason} when nothing is left. Catch it there."
     return ""
 
 
-def _refusal(error: ValidationError) -> str:
-    """What pydantic found, a line for each field, without its links and its own vocabulary."""
-    lines = []
+def refusals(error: ValidationError) -> Iterator[tuple[tuple[int | str, ...], str]]:
+    """Yield what pydantic refused: the location of each value, and a line without its jargon."""
     for detail in error.errors(include_url=False):
-        field = ".".join(str(each) for each in detail["loc"])
-        where = f"{error.title}.{field}: " if field else ""
-        if detail["type"] in _SENTENCES:
-            lines.append(where + detail["msg"].partition(", ")[2])
-        elif detail["type"] == "model_attributes_type" and field.endswith("content"):
-            lines.append(f"{where}this has to be {A_CONTENT} (given: {_excerpt(detail['input'])})")
-        elif detail["type"] in _OF_NAMES:
-            *around, name = (error.title, *(_snake(str(each)) for each in detail["loc"]))
-            sentence = f"{'.'.join(around)} {_OF_NAMES[detail['type']]} `{name}`"
-            missing = detail["type"] == "missing"
-            lines.append(sentence + ("." if missing else near_field(around[0], around[1:], name)))
-        else:
-            where = where or f"{error.title}: "
-            lines.append(f"{where}{detail['msg']} (given: {_excerpt(detail['input'])})")
-    return "\n".join(lines)
+        yield detail["loc"], _refusal(error.title, detail)
+
+
+def _refusal(title: str, detail: "ErrorDetails") -> str:
+    field = ".".join(str(each) for each in detail["loc"])
+    where = f"{title}.{field}: " if field else ""
+    if detail["type"] in _SENTENCES:
+        return where + detail["msg"].partition(", ")[2]
+    if detail["type"] == "model_attributes_type" and field.endswith("content"):
+        return f"{where}must be {A_CONTENT} (given: {_excerpt(detail['input'])})"
+    if detail["type"] in _OF_NAMES:
+        *around, name = (title, *(_snake(str(each)) for each in detail["loc"]))
+        sentence = f"{'.'.join(around)} {_OF_NAMES[detail['type']]} `{name}`"
+        missing = detail["type"] == "missing"
+        return sentence + ("." if missing else near_field(around[0], around[1:], name))
+    return f"{where or f'{title}: '}{detail['msg']} (given: {_excerpt(detail['input'])})"
 
 
 def _excerpt(value: object) -> str:
@@ -331,21 +333,21 @@ def _excerpt(value: object) -> str:
 
 
 def _snake(name: str) -> str:
-    """The name as Python code writes it, of one that pydantic has from JSON."""
+    """Return the name that Python code uses for a field which pydantic knows by its JSON name."""
     return "".join(f"_{sign.lower()}" if sign.isupper() else sign for sign in name)
 
 
 def check_takes(function: Any, count: int, what: str, role: str) -> None:
-    """Refuse a function that cannot be called with so many arguments.
+    """Raise TypeError if a function can't be called with that many arguments.
 
     Args:
-        function: What is to be called.
-        count: With how many arguments.
-        what: What they are, as in "a ReadonlyContext".
-        role: What the function stands for.
+        function: The function to be called.
+        count: The number of arguments.
+        what: What they are, such as "a ReadonlyContext".
+        role: The function's role.
 
     Raises:
-        TypeError: it does not take them.
+        TypeError: The function doesn't take them.
     """
     try:
         signature = inspect.signature(function)
@@ -355,13 +357,13 @@ def check_takes(function: Any, count: int, what: str, role: str) -> None:
         signature.bind(*range(count))
     except TypeError:
         raise TypeError(
-            f"{place(function)}, {role}, takes {signature}, but is called with {what}. Give it"
+            f"{place(function)}, {role}, takes {signature}, but is called with {what}. Add"
             " that parameter."
         ) from None
 
 
 def note_on_names(error: BaseException, function: Any, *names: str) -> None:
-    """Note on an error of a call by these names, if the function does not take them."""
+    """Add a note to the error of a call with these names, if the function doesn't take them."""
     try:
         signature = inspect.signature(function)
         signature.bind(**dict.fromkeys(names))
@@ -369,65 +371,65 @@ def note_on_names(error: BaseException, function: Any, *names: str) -> None:
         return
     except TypeError:
         error.add_note(
-            f"{place(function)} takes {signature}, but is called with {', '.join(names)}. Give it"
+            f"{place(function)} takes {signature}, but is called with {', '.join(names)}. Add"
             " these parameters."
         )
 
 
 def not_awaited(function: Any) -> str:
-    """What to do about a function whose call is awaited, and that gives nothing to await."""
+    """Say how to fix a function whose call is awaited although it returns nothing awaitable."""
     if inspect.isasyncgenfunction(function):
-        return f"{place(function)} yields. Let it return its result instead."
+        return f"{place(function)} yields. Return its result instead."
     if inspect.isgeneratorfunction(function):
         return f"{place(function)} yields. Define it with `async def`, and return its result."
     return f"{place(function)} is a plain function. Define it with `async def`."
 
 
 def note_on_await(error: BaseException, function: Any) -> None:
-    """Note on an error of awaiting a call of the function, if it gives nothing to await."""
+    """Add a note to the error of awaiting a call of a function that returns nothing awaitable."""
     if str(error).endswith(_AWAITED) and not inspect.iscoroutinefunction(function):
         error.add_note(not_awaited(function))
 
 
 def yielding(items: Any, function: Any, owner: str, what: str) -> AsyncGenerator[Any, None]:
-    """What an async generator has given when it was called.
+    """Check and return what a call of an async generator function returned.
 
     Args:
-        items: What it gave.
-        function: The generator itself, if it is one.
-        owner: Whose it is, as in "agent 'writer'".
+        items: What it returned.
+        function: The function itself.
+        owner: Its owner, such as "agent 'writer'".
         what: What it has to yield.
 
     Raises:
-        TypeError: it is another kind of function.
+        TypeError: It is another kind of function.
     """
     if isinstance(items, AsyncIterator):
         return cast("AsyncGenerator[Any, None]", items)
     if inspect.iscoroutine(items):
         items.close()
     raise TypeError(
-        f"{place(function)} of {owner} gives {type(items).__name__}; it must be `async def` and"
+        f"{place(function)} of {owner} returned {type(items).__name__}; it must be `async def` and"
         f" yield {what}."
     )
 
 
 def refuse_unknown(owner: str, values: Any, fields: Mapping[str, Any]) -> None:
-    """Refuse arguments that a class does not have, and say which one may be meant.
+    """Refuse arguments that a class lacks, and suggest those that may be meant.
 
     Args:
         owner: The name of the class.
         values: The arguments by name; anything else is left to the class.
-        known: Its fields by name; each may have an `alias`.
+        fields: The fields of the class by name; each may have an `alias`.
 
     Raises:
-        ValueError: there is such an argument.
+        ValueError: There is such an argument.
     """
     for name, close in unknown_names(values, fields):
         raise ValueError(f"{owner} has no `{name}`{close}")
 
 
 def unknown_names(values: Any, fields: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
-    """The arguments that a class does not have, each with what `near` says of it.
+    """Yield the arguments that a class lacks, each with what `near` says of it.
 
     See `refuse_unknown`.
     """
@@ -440,20 +442,20 @@ def unknown_names(values: Any, fields: Mapping[str, Any]) -> Iterator[tuple[str,
 
 
 def caller() -> str:
-    """` (file:line)` of who called the runtime, outside of it and of pydantic; empty if nobody."""
+    """Return ` (file:line)` of the caller outside of the runtime and pydantic; empty if none."""
     frame = inspect.currentframe()
     while frame is not None and frame.f_globals.get("__name__", "").startswith(_INSIDE):
         frame = frame.f_back
     return f" ({frame.f_code.co_filename}:{frame.f_lineno})" if frame else ""
 
 
-# Says where to declare attributes, to who derives classes from the runtime's.
+# Tells authors of derived classes where to declare attributes.
 
 
 class Declared(BaseModel):
-    """It says what to do where pydantic refuses an attribute that the class does not have."""
+    """A model that explains what to do if pydantic refuses an attribute that the class lacks."""
 
-    if not TYPE_CHECKING:  # else mypy would take any name for one of an attribute
+    if not TYPE_CHECKING:  # else mypy would accept any attribute name
 
         def __setattr__(self, name: str, value: Any) -> None:
             try:
@@ -465,29 +467,29 @@ class Declared(BaseModel):
 
 
 def _advise(error: Exception, owner: type[BaseModel], name: str, value: object) -> None:
-    """Nothing of properties, which have reasons of their own."""
+    """Add advice to the error; properties get none, since their errors have other reasons."""
     close = near(name, owner.model_fields)
-    if name in owner.model_fields:  # it is set before there is anything to put it into
+    if name in owner.model_fields:  # set before super().__init__ has run
         error.add_note(
-            f"Give it to super().__init__({name}=...) in {place(owner)}, or set it after that."
+            f"Pass it to super().__init__({name}=...) in {place(owner)}, or set it after that."
         )
     elif close != ".":
         error.add_note(f"{owner.__name__} has no `{name}`{close}")
     elif not hasattr(owner, name) and not owner.__module__.startswith(f"{ROOT}."):
         error.add_note(
-            f"Declare it in {place(owner)}, such as `{name}: {type(value).__name__}`, and give it"
-            f" to super().__init__({name}=...). What begins with _ needs no declaration."
+            f"Declare it in {place(owner)}, such as `{name}: {type(value).__name__}`, and pass it"
+            f" to super().__init__({name}=...). Names that begin with _ need no declaration."
         )
 
 
-# Arguments that a class ignores, as google-adk's does, and that somebody meant.
+# Arguments that a class ignores, like google-adk's, although somebody meant them.
 
 
 logger = logging.getLogger(__name__)
 
 
 class Spelt(BaseModel):
-    """It warns of arguments that it does not have: a setting that is misspelt does nothing."""
+    """A model that warns about unknown arguments, since a misspelt setting has no effect."""
 
     @model_validator(mode="before")
     @classmethod
@@ -499,5 +501,5 @@ class Spelt(BaseModel):
 
 
 def warn_of_ignored(owner: type[BaseModel], name: str, instead: str) -> None:
-    """Warn of an argument that has no effect, and tell what to do `instead`."""
+    """Warn that an argument has no effect, and say what to do `instead`."""
     logger.warning("%s has no `%s`%s It is ignored%s.", owner.__name__, name, instead, caller())

@@ -1,7 +1,7 @@
-"""Threads for plain functions: those of agent code, and the work on files (runtime seed).
+"""Threads for plain functions: those of agents' code, and work on files (runtime seed).
 
-Unlike an executor's, they hand context variables there and back, tell which call runs where, hold
-up no interpreter that ends, and answer a quick call before the caller's loop has to be woken.
+Unlike an executor's, they pass context variables there and back, know which call runs where, don't
+delay the interpreter's exit, and answer a quick call before the caller's loop has to be woken.
 """
 
 import asyncio
@@ -18,19 +18,19 @@ from typing import Any
 from devui.runtime.mistakes import place
 
 _MOMENT = 0.001
-"""Seconds for which a caller waits on the spot, before its loop goes on with other things."""
+"""How long a caller waits on the spot before its loop does other work, in seconds."""
 _MOMENTS = 0.002
-"""Seconds for which all callers of a thread do within `_WHILE`: many may be ready at once."""
+"""How long all callers of a thread do so within `_WHILE`, in seconds: many may be ready at once."""
 _WHILE = 0.01
-"""Seconds; by far the most of them stay for the other things of the loop."""
+"""The period of `_MOMENTS`, in seconds; most of it is left for other work of the loop."""
 _UNSET = object()
 
 _is_within: contextvars.ContextVar[bool] = contextvars.ContextVar("is_within", default=False)
-"""Whether what runs is called by a plain function, which holds its thread as long as this takes."""
+"""Whether this code is called by a plain function, which occupies its thread meanwhile."""
 
 
 class Outcome:
-    """One call of a function, and what came of it."""
+    """One call of a function, and its outcome."""
 
     __slots__ = ("_result", "error", "function")
 
@@ -38,27 +38,27 @@ class Outcome:
         self.function = function
         self._result: Any = None
         self.error: BaseException | None = None
-        """What the function raised."""
+        """What the function raised, if anything."""
 
     def run(self) -> None:
-        """Call the function."""
+        """Call the function, and keep its result or error."""
         try:
             self._result = self._call()
         except StopIteration as error:
-            # A coroutine cannot raise StopIteration to those who await it.
+            # A coroutine can't raise StopIteration to its awaiter.
             function = self.function
             if isinstance(function, functools.partial):
                 function = function.func
             self.error = RuntimeError(
-                f"{place(function)} raised StopIteration, as next() does of what has no more."
+                f"{place(function)} raised StopIteration, as next() does when nothing is left."
                 " Catch it there."
             )
             self.error.__cause__ = error
-        except BaseException as error:  # noqa: BLE001  it belongs to the caller, whatever it is
+        except BaseException as error:  # noqa: BLE001  passed on to the caller, whatever it is
             self.error = error
 
     def value(self) -> Any:
-        """What the function returned; raises what it raised."""
+        """Return what the function returned, or raise what it raised."""
         if self.error is not None:
             raise self.error
         return self._result
@@ -81,7 +81,7 @@ class Call(Outcome):
         self.remainder: asyncio.Future[None] | None = None
         """What to await until the function has ended; None if it has."""
         self.thread = 0
-        """The ident of the thread it runs in."""
+        """The ident of the thread in which it runs."""
         self._waker: tuple[asyncio.AbstractEventLoop, asyncio.Future[None]] | None = None
 
     def _call(self) -> Any:
@@ -89,43 +89,43 @@ class Call(Outcome):
         return self.context.run(self.function)
 
     def end(self) -> None:
-        """Tell the caller, which waits on the spot or by its loop; in a thread."""
+        """Notify the caller, which waits on the spot or through its loop; called in the thread."""
         self.end_lock.release()
         if (waker := self._waker) is not None:
             loop, future = waker
             try:
                 loop.call_soon_threadsafe(_wake, future)
-            except RuntimeError:  # the loop was closed: nobody waits any more
+            except RuntimeError:  # the loop was closed: nobody is waiting
                 return
 
     def wait(self, loop: asyncio.AbstractEventLoop, seconds: float) -> None:
-        """Wait on the spot; `remainder` is what there is to wait for after that."""
+        """Wait on the spot; `remainder` is what is left to await after that."""
         if self.end_lock.acquire(timeout=seconds):
             return
         future = loop.create_future()
         self._waker = loop, future
-        # It may have ended just before it could see the waker.
+        # It may have ended just before the waker became visible to it.
         if not self.end_lock.acquire(blocking=False):
             self.remainder = future
 
     def is_ended_by(self, future: asyncio.Future[Any]) -> bool:
-        """Whether the future is the one whose end the thread will tell."""
+        """Return whether the thread notifies this future of its end."""
         return self._waker is not None and self._waker[1] is future
 
     def end_for_others(self) -> asyncio.Future[None]:
-        """The end, for somebody else than who awaits `remainder`: that one is told no more."""
+        """Return a future for the end; whoever awaits `remainder` is no longer notified."""
         loop = asyncio.get_running_loop()
         future = loop.create_future()
         self._waker = loop, future
-        if self.end_lock.acquire(blocking=False):  # just before it could see the new waker
+        if self.end_lock.acquire(blocking=False):  # just before the new waker became visible
             future.set_result(None)
         return future
 
     def hand_back(self) -> None:
-        """Set for the caller the context variables that the function has set for itself.
+        """Copy the context variables that the function has set to the caller's context.
 
-        As if it had run in the caller: what a callback binds, such as an id for the log, holds for
-        what follows.
+        This is as if it had run there: what a callback binds, such as an id for the log, also
+        applies to later code.
         """
         for variable, value in self.context.items():
             if variable.get(_UNSET) is not value and variable is not _is_within:
@@ -142,7 +142,7 @@ class _Patience(threading.local):
 
     _seconds = 0.0
     _ends = 0.0
-    """When there are new ones, by `time.perf_counter`."""
+    """When the callers' time is renewed, by `time.perf_counter`."""
 
     def wait(self, call: Call) -> None:
         began = time.perf_counter()
@@ -153,34 +153,33 @@ class _Patience(threading.local):
 
 
 class PlainThreads:
-    """A limited number of threads, begun when they are needed and kept."""
+    """A limited number of threads, started on demand and kept."""
 
     def __init__(self, limit: int, name: str) -> None:
-        """Begin at most `limit` threads, with names that begin with `name`."""
+        """Start at most `limit` threads, with names that begin with `name`."""
         self._limit = limit
         self._name = name
         self._patience = _Patience()
         self._begin()
-        # A forked copy has none of the threads, and may not wake those of the original.
+        # A forked child has none of the threads, and must not wake those of its parent.
         os.register_at_fork(after_in_child=self._begin)
 
     def _begin(self) -> None:
         self._thread_count = 0
         self._free: list[SimpleQueue[Call]] = []
-        """What the threads without a call wait at; the last one has worked last, and is the next.
-        """
+        """The queues of the idle threads; the one that worked last gets the next call."""
         self._waiting: deque[Call] = deque()
         """The calls that wait for a thread."""
         self._lock = threading.Lock()
         self.running: set[Call] = set()
-        """The calls that have begun and not ended, those of cancelled callers included."""
+        """The calls that have begun and not ended, including those of cancelled callers."""
         self.awaited: dict[asyncio.Task[Any], asyncio.Future[None]] = {}
-        """The tasks that wait for a function, and its end."""
+        """The tasks that wait for a function, each with the future for its end."""
 
     async def run(self, function: Callable[[], Any]) -> Any:
-        """Call the function in a thread, with the caller's context variables, there and back.
+        """Call the function in a thread, and pass context variables there and back.
 
-        A quick one is done when this returns to the loop for the first time.
+        A quick call is done before the loop does anything else.
         """
         call = self.begin(function)
         if call.remainder is not None:
@@ -197,14 +196,15 @@ class PlainThreads:
         return call
 
     def thread_of(self, future: asyncio.Future[Any]) -> int | None:
-        """The ident of the thread in which the function runs whose end a task awaits.
+        """Return the ident of the thread that runs the function whose end is `future`.
 
-        None of a future that is no such end, or if no thread has been free yet. From any thread.
+        None if the future isn't such an end, or if no thread has been free yet. May be called from
+        any thread.
         """
         return next((call.thread for call in tuple(self.running) if call.is_ended_by(future)), None)
 
     def end_for_others(self, task: asyncio.Task[Any]) -> asyncio.Future[None] | None:
-        """The end of the function that a task waits for and will not hear of; None without one."""
+        """Return a future for the end of the function that a task awaits but won't see; or None."""
         future = self.awaited.get(task)
         if future is None or future.done():
             return None
@@ -233,9 +233,9 @@ class PlainThreads:
             thread.put(call)
 
     def _begin_beyond(self, call: Call) -> bool:
-        """Begin a thread beyond the limit, for this call alone, if its caller holds one up.
+        """Start a thread beyond the limit, for this call alone, if its caller occupies a thread.
 
-        All threads may be held by functions that wait for such calls: none would ever be free.
+        All threads may be occupied by functions that wait for such calls; none would ever be free.
         """
         if self._thread_count < self._limit or not _is_within.get():
             return False
@@ -246,7 +246,7 @@ class PlainThreads:
         return True
 
     def _begin_thread(self) -> None:
-        """Begin another thread if there may be one; raises what kept the first from beginning."""
+        """Start another thread if allowed; raises RuntimeError if not even the first one starts."""
         if self._thread_count == self._limit:
             return
         try:
@@ -258,7 +258,7 @@ class PlainThreads:
             self._thread_count += 1
 
     def _start(self, work: Callable[..., None], argument: Any, *, name: str) -> None:
-        # Daemons hold up no interpreter that wants to end: their callers have left.
+        # Daemon threads don't delay the interpreter's exit: their callers have left.
         threading.Thread(target=work, args=(argument,), name=name, daemon=True).start()
 
     def _work(self, calls: "SimpleQueue[Call]") -> None:
@@ -268,11 +268,11 @@ class PlainThreads:
             call = following or calls.get()
             self._run(call)
             if os.getpid() != owner:
-                return  # in a copy that the function forked; nobody there waits for it
-            # Free before the caller knows, who may have another call at once.
+                return  # in a child forked by the function, where nobody waits for it
+            # Marked as free before the caller is notified, which may make another call at once.
             following = self._next(calls)
             call.end()
-            del call  # what it returned is the caller's alone
+            del call  # only the caller keeps what it returned
 
     def _do(self, call: Call) -> None:
         owner = os.getpid()
@@ -286,7 +286,7 @@ class PlainThreads:
         self.running.discard(call)
 
     def _next(self, calls: "SimpleQueue[Call]") -> Call | None:
-        """A call that has waited for a thread; without one the thread is free."""
+        """Return a call that has waited for a thread; without one, mark the thread as free."""
         with self._lock:
             if self._waiting:
                 return self._waiting.popleft()

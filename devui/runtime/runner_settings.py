@@ -1,4 +1,4 @@
-"""What a Runner is given, checked: app, services, settings of a run (devui's own)."""
+"""Checks the arguments of a Runner: app, services, settings of a run (devui's own)."""
 
 from collections.abc import Iterable, Sequence
 from typing import Any
@@ -12,32 +12,32 @@ from devui.runtime.mistakes import brief
 from devui.runtime.plugins.base_plugin import BasePlugin
 from devui.runtime.workflow.base_node import BaseNode
 
-# Arguments that are texts, or yes and no, checked.
+# Checks arguments that are strings or booleans.
 
 
 def yes_or_no(name: str, value: object) -> bool:
-    """What the value says, as in an `if`; not of a text or a function, as "no" would mean yes.
+    """Return the value's truth; refuse strings and functions, since "no" would mean yes.
 
     Raises:
-        TypeError: it is one of those.
+        TypeError: It is one of those.
     """
     if isinstance(value, str) or callable(value):
-        raise TypeError(f"`{name}` is {brief(value)}; give True or False.")
+        raise TypeError(f"`{name}` is {brief(value)}; pass True or False.")
     return bool(value)
 
 
 def texts(name: str, value: object) -> Sequence[str]:
-    """The texts, or the only one in a list.
+    """Return the strings; a single one becomes a list.
 
     Raises:
-        TypeError: something among them is no text.
+        TypeError: One of them isn't a string.
     """
     several: Sequence[Any] = [value]
     if isinstance(value, Iterable) and not isinstance(value, str | BaseModel):
         several = [*value]
     for each in several:
         if not isinstance(each, str):
-            raise TypeError(f"`{name}` holds {brief(each)}; give a text, or a list of texts.")
+            raise TypeError(f"`{name}` contains {brief(each)}; pass a string or a list of strings.")
     return several
 
 
@@ -47,7 +47,7 @@ _METHODS = {
     "memory_service": "search_memory",
     "credential_service": "load_credential",
 }
-"""By what services are known, which need not be of the runtime's own classes."""
+"""The methods that identify services, which needn't be of the runtime's own classes."""
 
 
 def app_of(
@@ -58,86 +58,78 @@ def app_of(
     node: BaseNode | None,
     plugins: list[BasePlugin] | None,
 ) -> App:
-    """The app that was given, or one made of the agent.
+    """Return the given app, or one made from the agent.
 
     Raises:
-        TypeError: what was given is no app, and no agent.
-        ValueError: there is not exactly one of them, something is missing or in another place, or
-            an agent is below itself.
+        TypeError: What was given is neither an app nor an agent.
+        ValueError: Not exactly one of them was given, something is missing or misplaced, or an
+            agent is below itself.
     """
     roots = [root for root in (agent, node) if root is not None]
     if len(roots) + (app is not None) != 1:
-        raise ValueError("Give the Runner exactly one of app, agent and node.")
+        raise ValueError("Pass exactly one of app, agent and node to the Runner.")
     if app is not None:
         if not isinstance(app, App):
-            raise TypeError(f"`app` is {brief(app)}; give an App(name=..., root_agent=...).")
+            raise TypeError(f"`app` is {brief(app)}; pass an App(name=..., root_agent=...).")
         if plugins is not None:
             raise ValueError("Plugins belong to the app: App(plugins=[...]).")
         _check_tree(app.root_agent)
         return app
     root = roots[0]
     if isinstance(root, App):
-        raise TypeError(f"`agent` is the App {root.name!r}; give it as app=...")
+        raise TypeError(f"`agent` is the App {root.name!r}; pass it as app=...")
     if not isinstance(root, BaseNode):
-        raise TypeError(f"`agent` is {brief(root)}; give an agent or a Workflow.")
+        raise TypeError(f"`agent` is {brief(root)}; pass an agent or a Workflow.")
     _check_tree(root)
     name = app_name or (root.name if root is node else None)
     if name and not isinstance(name, str):
-        raise TypeError(f"`app_name` is {brief(name)}; give a text.")
+        raise TypeError(f"`app_name` is {brief(name)}; pass a string.")
     if not name:
-        raise ValueError("A Runner of an agent needs app_name: whose sessions are they?")
-    # Not validated: the name may be one that only older sessions still have.
+        raise ValueError("Pass app_name with agent: sessions are stored under that name.")
+    # Not validated: older sessions may have names that are no longer valid.
     return App.model_construct(name=name, root_agent=root, plugins=plugins or [])
 
 
 def _check_tree(root: BaseNode) -> None:
-    """Refuse a tree without an end: nothing that walks through it would come back."""
+    """Refuse a cyclic tree, since walking it would never end."""
     if isinstance(root, BaseAgent):
         for _ in family(root):
             pass
 
 
 def check_services(**services: object) -> None:
-    """Refuse classes, and other things, in place of services.
-
-    Raises:
-        TypeError: there is one.
-    """
+    """Raise TypeError for classes, and for other objects that aren't services."""
     for name, service in services.items():
         if isinstance(service, type | str):
-            raise TypeError(f"`{name}` is {brief(service)}; give an instance of a service.")
+            raise TypeError(f"`{name}` is {brief(service)}; pass an instance of a service.")
         method = _METHODS[name]
         if service is None and name != "session_service":
             continue
         if not hasattr(service, method):
             kind = name.replace("_", " ")
             raise TypeError(
-                f"`{name}` is {brief(service)}, which has no {method}; give an instance of"
+                f"`{name}` is {brief(service)}, which has no {method}; pass an instance of"
                 f" {'an' if kind[0] == 'a' else 'a'} {kind}."
             )
 
 
 def check_session_id(session_id: object) -> None:
-    """Refuse a session, or the coroutine of one, in place of its id.
-
-    Raises:
-        TypeError: it is no text.
-    """
+    """Raise TypeError for a session, or a coroutine of one, in place of its id."""
     if not isinstance(session_id, str):
         raise TypeError(
-            f"`session_id` is {brief(session_id)}; give the `id` of a session, which is what"
-            " `await session_service.create_session(...)` gives."
+            f"`session_id` is {brief(session_id)}; pass the `id` of a session, such as one"
+            " that `await session_service.create_session(...)` returned."
         )
 
 
 def config_of(run_config: RunConfig | None) -> RunConfig:
-    """The settings that were given, or those of a run without any.
+    """Return the given settings, or the defaults.
 
     Raises:
-        TypeError: they are something else.
+        TypeError: They aren't a RunConfig.
     """
     if run_config is None:
         return RunConfig()
     if not isinstance(run_config, RunConfig):
-        raise TypeError(f"`run_config` is {brief(run_config)}; give a RunConfig(...).")
+        raise TypeError(f"`run_config` is {brief(run_config)}; pass a RunConfig(...).")
     return run_config

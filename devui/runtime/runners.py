@@ -59,18 +59,18 @@ from devui.runtime.telemetry.switch import instruments
 from devui.runtime.workflow.base_node import BaseNode
 from devui.runtime.workflow.dynamic import run_child
 
-# An async generator driven from sync code, step by step (adk-runtime 3.6).
+# Drives an async generator from sync code, step by step (adk-runtime 3.6).
 
 
 T = TypeVar("T")
 
 
 def stepped(items: AsyncGenerator[T, None]) -> Generator[T, None, None]:
-    """The items one by one; the async side runs only while an item is waited for.
+    """Yield the items one by one; the async side runs only while an item is awaited.
 
-    It has an event loop and a thread of its own, so this also works where a loop runs already; and
-    the caller's context variables, as a tool that runs another agent has its trace.
-    Closing this generator closes `items`; what it raises is raised here.
+    It has its own event loop and thread, so this also works where a loop is already running. It
+    has the caller's context variables, so a tool that runs another agent passes on its trace.
+    Closing this generator closes `items`; exceptions of that propagate.
     """
     context = contextvars.copy_context()
 
@@ -97,7 +97,7 @@ async def _closed(items: AsyncGenerator[T, None]) -> None:
     await items.aclose()
 
 
-# Events as lines of text, for a terminal (adk-runtime 3.6).
+# Prints events as lines of text, for a terminal (adk-runtime 3.6).
 
 
 def print_event(event: Event, *, verbose: bool = False) -> None:
@@ -106,7 +106,7 @@ def print_event(event: Event, *, verbose: bool = False) -> None:
 
 
 def _transcript(event: Event, *, verbose: bool) -> str:
-    """What the event says, a line for each part; calls and results only if `verbose`."""
+    """Return what the event says, one line per part; calls and results only if `verbose`."""
     if event.partial:
         return ""
     parts = (event.content.parts if event.content else None) or []
@@ -154,17 +154,17 @@ class Runner:
         """Set up the runner of an app, or of a root agent with the name of its app.
 
         Args:
-            app: The app; else give `agent` and `app_name`.
-            app_name: Whose sessions to use; goes before the app's own name.
+            app: The app. Alternatively, pass `agent` and `app_name`.
+            app_name: The app whose sessions to use; overrides the app's own name.
             agent: The root: an agent, or a Workflow or another node.
-            node: The same, whose name is also the app's unless `app_name` is given.
-            plugins: Plugins of an app that is given by its agent.
-            artifact_service: Keeps artifacts; None for an app without.
-            session_service: Keeps sessions.
-            memory_service: Keeps memories; None for an app without.
-            credential_service: Keeps credentials; None for an app without.
-            plugin_close_timeout: Seconds that each plugin has for closing.
-            auto_create_session: Create the sessions that are asked for and do not exist.
+            node: Like `agent`; `app_name` defaults to its name.
+            plugins: The plugins, if the app is given by its agent.
+            artifact_service: Stores artifacts; None for an app without artifacts.
+            session_service: Stores sessions.
+            memory_service: Stores memories; None for an app without memories.
+            credential_service: Stores credentials; None for an app without credentials.
+            plugin_close_timeout: How long each plugin may take to close, in seconds.
+            auto_create_session: Whether to create requested sessions that don't exist.
         """
         self.app = app_of(app=app, app_name=app_name, agent=agent, node=node, plugins=plugins)
         self.app_name = app_name or self.app.name
@@ -202,19 +202,19 @@ class Runner:
         """Run one invocation and yield its events, each after its commit.
 
         Args:
-            user_id: Owner of the session.
+            user_id: The owner of the session.
             session_id: The session.
             invocation_id: An invocation to resume; with a new message, the id of the new one.
-            new_message: What the user says, or the answers to function calls that wait for it.
-            state_delta: Changes of state, committed with the message.
+            new_message: The user's message, or answers to function calls that wait for them.
+            state_delta: State changes, committed with the message.
             run_config: Settings of this run.
-            yield_user_message: Yield the user's event too, first.
-            abort_signal: An `asyncio.Event` that stops the run when it is set: what is at work is
-                cancelled. Below a workflow agent as the root, agents go on to their next event.
+            yield_user_message: Whether to yield the user's event, too, before the others.
+            abort_signal: An `asyncio.Event` that stops the run, cancelling work in progress.
+                If the root is a workflow agent, its sub-agents continue to their next event.
 
-        Raises SessionNotFoundError, InvocationNotFoundError, ValueError for a message that cannot
-        be taken, and whatever an agent raises. Cancelling the task, or closing this generator,
-        closes the generators of all agents at work.
+        Raises SessionNotFoundError, InvocationNotFoundError, ValueError for a message that can't be
+        accepted, and whatever an agent raises. Cancelling the task, or closing this generator,
+        closes the generators of all active agents.
         """
         config = config_of(run_config)
         events = self._turn(
@@ -256,12 +256,12 @@ class Runner:
         if node is None and answer is None:
             return
         if answer is None and ctx.user_content is not message:
-            message = None  # a resumed invocation goes on with the message it began with
+            message = None  # a resumed invocation continues with the message it began with
         user_event = await self._commit_message(ctx, message, answer, state_delta)
         if user_event is not None and yield_user_message:
             yield user_event
         if node is None:
-            return  # all of the invocation has been done already; the answer is kept
+            return  # the invocation is already complete; the answer is kept
         if answer is not None and answer.says_nothing:
             ctx.ignore(user_event)
         async with aclosing(run_with_hooks(ctx, node)) as events:
@@ -277,7 +277,7 @@ class Runner:
         state_delta: dict[str, Any] | None = None,
         run_config: RunConfig | None = None,
     ) -> Generator[Event, None, None]:
-        """`run_async` for sync code, such as scripts and tests."""
+        """Run an invocation like `run_async`, from sync code such as scripts and tests."""
         return stepped(
             self.run_async(
                 user_id=user_id,
@@ -298,7 +298,7 @@ class Runner:
         quiet: bool = False,
         verbose: bool = False,
     ) -> list[Event]:
-        """Say one or several things in a session made for it; returns all events.
+        """Send one or several messages in a session created for them; return all events.
 
         Prints what is said, and with `verbose` also calls and results, unless `quiet`.
         """
@@ -318,7 +318,7 @@ class Runner:
         return all_events
 
     def run_live(self, *_: object, **__: object) -> NoReturn:
-        """Live mode is left out: NotImplementedError says what there is instead."""
+        """Raise NotImplementedError, which names the alternative: live mode isn't supported."""
         raise NotImplementedError(explanation("live"))
 
     async def rewind_async(
@@ -329,12 +329,12 @@ class Runner:
         rewind_before_invocation_id: str,
         run_config: RunConfig | None = None,
     ) -> None:
-        """Take a session back to before an invocation (adk-runtime 3.6).
+        """Return a session to its state before an invocation (adk-runtime 3.6).
 
-        The history keeps everything; models and later runs do not see what was taken back. The
-        session's state and files are as before; those of the user and the app are left alone.
+        The history keeps everything; models and later runs don't see what was taken back. The
+        session's state and files are restored; those of the user and the app stay unchanged.
 
-        Raises SessionNotFoundError, or InvocationNotFoundError.
+        Raises SessionNotFoundError or InvocationNotFoundError.
         """
         config = config_of(run_config).model_copy(update={"get_session_config": None})
         session = await self._run_session(user_id, session_id, config)
@@ -343,7 +343,7 @@ class Runner:
         await self.session_service.append_event(session=session, event=event)
 
     async def close(self) -> None:
-        """Close toolsets, then plugins, and write out sessions; raise then what went wrong."""
+        """Close toolsets, then plugins, and flush sessions; then raise the first error, if any."""
         toolsets = partial(close_toolsets, self.agent)
         await take_all([toolsets, self.plugin_manager.close, self.session_service.flush])
 
@@ -362,13 +362,13 @@ class Runner:
         if session is None and self.auto_create_session:
             try:
                 return await sessions.create_session(**where)
-            except AlreadyExistsError:  # another runner was quicker
+            except AlreadyExistsError:  # another runner was faster
                 session = await sessions.get_session(**where, config=session_config)
         if session is not None:
             return session
         raise SessionNotFoundError(
-            f"App {self.app_name!r} has no session {session_id!r} of user {user_id!r}; "
-            "create it first, or let the Runner do so with auto_create_session=True."
+            f"App {self.app_name!r} has no session {session_id!r} for user {user_id!r}; "
+            "create it first, or pass auto_create_session=True to the Runner."
         )
 
     def _begun_turn(
@@ -380,7 +380,7 @@ class Runner:
         invocation_id: str | None,
         config: RunConfig,
     ) -> InvocationContext:
-        """The context of a new invocation, or of the one to resume with its progress so far."""
+        """Return the context of a new invocation, or of a resumed one with its progress."""
         if answer is not None:
             if invocation_id not in {None, answer.invocation_id}:
                 logger.warning("The message answers another invocation; resuming that one.")
@@ -412,7 +412,7 @@ class Runner:
         live_request_queue: object = None,
         run_config: RunConfig | None = None,
     ) -> InvocationContext:
-        """The context of an invocation; subclasses may make one of a class of their own."""
+        """Create the context of an invocation; subclasses may create one of their own class."""
         return InvocationContext(
             artifact_service=self.artifact_service,
             session_service=self.session_service,
@@ -433,7 +433,10 @@ class Runner:
         )
 
     def _find_agent_to_run(self, session: Session, root_agent: BaseAgent) -> BaseAgent:
-        """Who takes the next turn, unless it answers calls; subclasses may choose otherwise."""
+        """Return the agent for the next turn; may be overridden.
+
+        It isn't called for a message that answers function calls.
+        """
         return last_speaker(root_agent, session.events)
 
     async def _commit_message(
@@ -443,7 +446,7 @@ class Runner:
         answer: Answered | None,
         state_delta: dict[str, Any] | None,
     ) -> Event | None:
-        """Put the message, with the changes of state that came with it, into the history."""
+        """Append the message, with the state changes that came with it, to the history."""
         if message is None and not state_delta:
             return None
         if message is not None:
@@ -461,7 +464,7 @@ class Runner:
         return await self.session_service.append_event(session=ctx.session, event=event)
 
     async def _accepted(self, ctx: InvocationContext, message: types.Content) -> types.Content:
-        """The message as plugins and settings want it."""
+        """Return the message as changed by plugins and settings."""
         changed = await message_for(ctx, message)
         if ctx.user_content is message:
             ctx.user_content = changed

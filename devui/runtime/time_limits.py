@@ -1,7 +1,7 @@
-"""Time limits of nodes and agents, which stand still while these wait for others (devui's own).
+"""Time limits of nodes and agents, which pause while these wait for others (devui's own).
 
-An agent is not late because somebody looks at its event, or holds it at a gate. So the limits of
-what runs are known to all that it is made of, also in tasks of its own.
+An agent is not late because somebody looks at its event, or holds it at a gate. So all of its code,
+including its own tasks, knows the limits that apply to it.
 """
 
 from __future__ import annotations
@@ -19,29 +19,29 @@ _limits: ContextVar[tuple[TimeLimit, ...]] = ContextVar("devui_time_limits", def
 
 
 class TimeLimit:
-    """A context in which the work may take so many seconds, as `asyncio.timeout`.
+    """A context that limits the time of the work in it, like `asyncio.timeout`.
 
-    Leaving it raises TimeoutError when the time was up, and `expired` says so. Entered again, what
-    was left is left.
+    Leaving it raises TimeoutError if the time was up, and sets `expired`. If entered again, it
+    continues with the remaining time.
     """
 
     def __init__(self, seconds: float | None) -> None:
-        """Give the work so many seconds; None for as many as it needs."""
+        """Limit the work to that many seconds; None for no limit."""
         self.remaining = seconds
-        """How many seconds were left when the clock was stopped last; None for no limit."""
+        """How many seconds were left when the clock last stopped; None for no limit."""
         self.expired = False
         self._timeout: asyncio.Timeout | None = None
         self._token: Token[tuple[TimeLimit, ...]] | None = None
         self._holds = 0
 
     def hold(self) -> None:
-        """Stop the clock, until it is released as often as it was held."""
+        """Stop the clock until it has been released as often as it was held."""
         self._holds += 1
         if self._holds == 1:
             self._stop()
 
     def release(self) -> None:
-        """Let the clock go on."""
+        """Restart the clock, unless it is held elsewhere."""
         self._holds -= 1
         timeout = self._timeout
         if self._holds == 0 and self.remaining is not None and timeout and not timeout.expired():
@@ -50,7 +50,7 @@ class TimeLimit:
     def _stop(self) -> None:
         end = self._timeout.when() if self._timeout else None
         if end is None or self._timeout is None:
-            return  # it stands still
+            return  # it is stopped already
         self.remaining = end - asyncio.get_running_loop().time()
         if not self._timeout.expired():
             self._timeout.reschedule(None)
@@ -80,7 +80,7 @@ class TimeLimit:
 
 @contextmanager
 def clock_stopped() -> Iterator[None]:
-    """Let no time pass for the limits of the code that runs here."""
+    """Stop the clocks of all limits that apply to the running code."""
     limits = _limits.get()
     for limit in limits:
         limit.hold()

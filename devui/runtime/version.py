@@ -1,4 +1,4 @@
-"""Which google-adk the runtime is compatible with, for code that prints or compares it."""
+"""The version of google-adk with which the runtime is compatible, for code that reads it."""
 
 __version__ = "2.13.0"
 """google-adk's version; that of devui is `devui.__version__`."""

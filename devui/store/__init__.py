@@ -1,1 +1,1 @@
-"""The journal on SQLite: sessions, events, state, runs, artifacts, durable once acknowledged."""
+"""The journal on SQLite: sessions, events, state, runs and artifacts, durable once acknowledged."""

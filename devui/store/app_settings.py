@@ -1,4 +1,4 @@
-"""What people set for an app: its engine, and what its tools do to the world."""
+"""People's settings for an app: its engine, and the effects of its tools."""
 
 import sqlite3
 from collections.abc import Callable
@@ -15,7 +15,7 @@ _FORGET_ENGINE = "DELETE FROM app_engines WHERE app = ?"
 
 @dataclass(frozen=True, slots=True)
 class EngineRow:
-    """Which engine a person chose for an app."""
+    """A person's choice of engine for an app."""
 
     app: str
     engine: Literal["auto", "google-adk", "devui"]
@@ -24,18 +24,18 @@ class EngineRow:
 
 
 class ChosenEngines:
-    """Kept for each app until somebody takes it back."""
+    """The engine chosen for each app, until someone resets it."""
 
     def __init__(self, database: Database, clock: Callable[[], float]) -> None:
         self._database = database
         self._clock = clock
 
     async def all(self) -> list[EngineRow]:
-        """The choices that hold, by the app's name."""
+        """Return all current choices, sorted by app."""
         return [EngineRow(*row) for row in await self._database.find(ALL_ENGINES)]
 
     async def set(self, app: str, engine: str | None, actor: str) -> None:
-        """Keep the choice for an app; None takes it back. Raises BadValue."""
+        """Set an app's engine; None resets it. Raises BadValue."""
         for text, name in ((app, "the app's name"), (actor, "the actor")):
             clean_text(text, name)
 
@@ -57,7 +57,7 @@ _FORGET_EFFECT = "DELETE FROM tool_effects WHERE app = ? AND tool = ?"
 
 @dataclass(frozen=True, slots=True)
 class ToolEffectRow:
-    """What a person says that a tool does to the world."""
+    """A person's statement about the effects of a tool."""
 
     app: str
     tool: str
@@ -67,18 +67,18 @@ class ToolEffectRow:
 
 
 class ToolEffects:
-    """Kept for each application and tool until somebody takes it back."""
+    """The effects that people declared for each tool of an app, until someone resets them."""
 
     def __init__(self, database: Database, clock: Callable[[], float]) -> None:
         self._database = database
         self._clock = clock
 
     async def of(self, app: str) -> list[ToolEffectRow]:
-        """Return what is said of the application's tools, by name."""
+        """Return the declared effects of the app's tools, sorted by tool."""
         return [ToolEffectRow(*row) for row in await self._database.find(_OF, app)]
 
     async def set(self, app: str, tool: str, effect: str | None, actor: str) -> None:
-        """Keep what a tool does, `read_only`, `idempotent` or `effects`; None takes it back.
+        """Declare a tool's effect, `read_only`, `idempotent` or `effects`; None resets it.
 
         Raises BadValue.
         """

@@ -1,8 +1,8 @@
-"""Artifacts: named files with versions, in a session or, with the prefix `user:`, across them.
+"""Artifacts: named, versioned files of a session or, with the prefix `user:`, of a user.
 
 Names are keys in a table and never paths (R22). Versions count from 0 in each scope (adk-runtime:
-artifact services). Content is apart from names: forks name the same content as their parent. The
-`user:` files of a fork are its own, as far as its session is named.
+artifact services). Content is stored separately from names: forks refer to the content of their
+parent. A fork has its own `user:` files, which are accessible only through its session.
 """
 
 import json
@@ -18,7 +18,7 @@ from devui.store.values import LONGEST_FILE, clean_text, json_text, optional_tex
 _USER_PREFIX = "user:"
 
 _Owner = tuple[str, str, str | None, bool]
-"""Application, user and session, and whether it is the user's file."""
+"""The app, user and session, and whether the file is the user's."""
 
 _SCOPES = "SELECT own_scope, user_scope FROM sessions WHERE app = ? AND user = ? AND id = ?"
 _USER_SCOPE = "SELECT id FROM scopes WHERE kind = 'user' AND app = ? AND user = ? AND private = 0"
@@ -51,7 +51,7 @@ _KEYS = """
     SELECT DISTINCT name FROM artifacts WHERE scope IN (SELECT value FROM json_each(?))
     ORDER BY name
 """
-# SQLite takes the other columns from the row that has the maximum.
+# SQLite takes the other columns from the row with the maximum.
 _FILES = """
     SELECT name, max(version), mime, size, custom_metadata, created, seq, count(*) FROM artifacts
     WHERE scope IN (SELECT value FROM json_each(?)) AND seq <= ? GROUP BY scope, name
@@ -78,9 +78,9 @@ class Artifacts:
         text: str | None = None,
         custom_metadata: Mapping[str, Json] | None = None,
     ) -> int:
-        """Keep a new version of the file, either bytes or a text; return its version.
+        """Store a new version of the file, either bytes or a text, and return its version.
 
-        Raises SessionNotFound when a file of a session has no session, ReadOnly when that was
+        Raises SessionNotFound if a session's file has no session, ReadOnly if the session was
         imported, BadValue.
         """
         if not filename.removeprefix(_USER_PREFIX):
@@ -112,13 +112,13 @@ class Artifacts:
         *,
         version: int | None = None,
     ) -> Artifact | None:
-        """Return one version of the file, the newest without `version`; None when there is none."""
+        """Return one version of the file, the newest if `version` is None; None if not found."""
         owners = await self._find(_scope(app, user, session_id, filename))
         rows = await self._database.fetch(_LOAD, owners[0], filename, version) if owners else []
         return Artifact(ArtifactRow(*rows[0][:-2]), *rows[0][-2:]) if rows else None
 
     async def keys(self, app: str, user: str, session_id: str | None) -> list[str]:
-        """Return the names in the session and of the user, the latter with `user:`, sorted."""
+        """Return the names of the session's files and, with `user:`, the user's, sorted."""
         owners = await self._find((app, user, session_id, True))
         if session_id:
             owners += await self._find((app, user, session_id, False))
@@ -129,7 +129,7 @@ class Artifacts:
     ) -> list[ArtifactFile]:
         """Return at most `limit` files of the session and its user, sorted by name.
 
-        Those that were there at the journal's seq `until`, as they were then; None: now.
+        The files are those as of the journal's seq `until`; None means now.
         """
         owners = await self._find((app, user, session_id, True))
         owners += await self._find((app, user, session_id, False))
@@ -140,7 +140,7 @@ class Artifacts:
     async def versions(
         self, app: str, user: str, session_id: str | None, filename: str
     ) -> list[ArtifactRow]:
-        """Return what is known of each version, ascending, without its content."""
+        """Return the row of each version, in ascending order, without the content."""
         owners = await self._find(_scope(app, user, session_id, filename))
         rows = await self._database.fetch(_VERSIONS, owners[0], filename) if owners else []
         return [ArtifactRow(*row) for row in rows]
@@ -148,12 +148,12 @@ class Artifacts:
     async def types(
         self, session: int, versions: Iterable[tuple[str, int]]
     ) -> dict[tuple[str, int], str]:
-        """Return the declared media types of these versions of files, as far as they are there."""
+        """Return the media types of these versions of files; leaves out those without one."""
         rows = await self._database.fetch(_TYPES, session, json.dumps([*versions]))
         return {(name, version): mime for name, version, mime in rows}
 
     async def delete(self, app: str, user: str, session_id: str | None, filename: str) -> bool:
-        """Delete all versions of the file; return whether there were any. Raises ReadOnly."""
+        """Delete all versions of the file, and return whether there were any. Raises ReadOnly."""
         scope = _scope(app, user, session_id, filename)
         owners = await self._find(scope)
 
@@ -165,7 +165,7 @@ class Artifacts:
         return await self._database.write(work)
 
     async def _find(self, owner: _Owner) -> list[int]:
-        """Return the id of the scope, or nothing when it does not exist."""
+        """Return a list with the scope's id, or an empty list if the scope doesn't exist."""
         app, user, session_id, of_user = owner
         if session_id is not None:
             rows = await self._database.fetch(_SCOPES, app, user, session_id)

@@ -1,4 +1,4 @@
-"""Breakpoints, kept for each application until somebody deletes them."""
+"""The breakpoints of each app, stored until someone deletes them."""
 
 import sqlite3
 from typing import Any
@@ -23,13 +23,13 @@ class Breakpoints:
         self._database = database
 
     async def all(self) -> list[BreakpointRow]:
-        """Return those of all applications, the oldest first."""
+        """Return the breakpoints of all apps, oldest first."""
         return [_row(row) for row in await self._database.fetch(_ALL)]
 
     async def add(
         self, app: str, data: str, *, enabled: bool = True, actor: str | None = None
     ) -> BreakpointRow:
-        """Keep a new one; `data` is JSON text. Raises BadValue."""
+        """Add a breakpoint; `data` is JSON text. Raises BadValue."""
         clean_text(app, "the application's name")
         clean_text(data, "the breakpoint")
         optional_text(actor, "the actor")
@@ -43,7 +43,7 @@ class Breakpoints:
     async def change(
         self, number: int, version: int, *, data: str | None = None, enabled: bool | None = None
     ) -> BreakpointRow:
-        """Change what is given of it, if it still has this version.
+        """Change a breakpoint that still has this version; None leaves a value unchanged.
 
         Raises BreakpointNotFound, BreakpointChanged for another version, BadValue.
         """
@@ -59,14 +59,15 @@ class Breakpoints:
         return await self._database.write(work)
 
     async def flags(self) -> list[tuple[int, str, bool]]:
-        """Return who switched which breakpoint for himself: its number, the user, on or off."""
+        """Return the breakpoints that users switched for themselves: number, user, whether on."""
         rows = await self._database.fetch(_FLAGS)
         return [(number, user, bool(enabled)) for number, user, enabled in rows]
 
     async def switch(self, number: int, version: int, user: str, *, enabled: bool) -> BreakpointRow:
-        """Switch it for one user, if it still has this version, which stays as it is.
+        """Switch a breakpoint on or off for one user, if it still has this version.
 
-        Raises BreakpointNotFound, BreakpointChanged for another version, BadValue.
+        The version doesn't change. Raises BreakpointNotFound, BreakpointChanged for another
+        version, BadValue.
         """
         clean_text(user, "the user")
 
@@ -78,7 +79,7 @@ class Breakpoints:
         return await self._database.write(work)
 
     async def hit(self, number: int) -> BreakpointRow | None:
-        """Count one more hit and return the row; None if it was deleted meanwhile."""
+        """Count a hit, and return the row; None if the breakpoint was deleted meanwhile."""
 
         def work(connection: sqlite3.Connection) -> BreakpointRow | None:
             connection.execute(_HIT, (bounded(number),))
@@ -88,7 +89,7 @@ class Breakpoints:
         return await self._database.write(work)
 
     async def delete(self, number: int) -> bool:
-        """Delete it and return whether it was there."""
+        """Delete a breakpoint, and return whether it existed."""
 
         def work(connection: sqlite3.Connection) -> bool:
             return connection.execute(_DELETE, (bounded(number),)).rowcount > 0

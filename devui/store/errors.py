@@ -1,19 +1,21 @@
-"""What can go wrong in the journal, as one tree.
+"""The errors of the journal, in one tree.
 
     StoreError
-    ├── BadValue (also a ValueError)     the caller handed over what cannot be stored
+    ├── BadValue (also a ValueError)     the caller passed something that can't be stored
     ├── SessionNotFound  SessionExists
     ├── EventNotFound
-    ├── ReadOnly                         the session came from a bundle
-    ├── EventConflict                    an event id came again with other content
+    ├── ReadOnly                         the session was imported
+    ├── EventConflict                    an event id was used again for other content
     ├── BreakpointNotFound  BreakpointChanged
     ├── RunNotFound  RunExists  RunActive  RunNotActive  RunTransition  Overtaken
+    ├── NotQueued                        the message has left the queue
     └── JournalError                     the journal as a whole
         ├── FolderRefused  JournalInUse  JournalForeign  JournalNewer      while opening
-        └── JournalClosed  JournalBusy  JournalFull  JournalFailed  JournalGone  JournalDamaged
-                             └── JournalLogGone
+        ├── JournalClosed  JournalBusy  JournalFull  JournalFailed  JournalDamaged
+        └── JournalGone
+            └── JournalLogGone
 
-Every message is one sentence with the value in question and, where there is one, the way out.
+Every message is one sentence with the value in question and, if possible, what to do.
 """
 
 import sqlite3
@@ -23,11 +25,11 @@ _PRIMARY_CODE = 0xFF
 
 
 class StoreError(Exception):
-    """Anything the store refuses or fails at."""
+    """The store refused or failed to do something."""
 
 
 class BadValue(StoreError, ValueError):
-    """A text or a JSON value that the journal cannot keep faithfully."""
+    """The journal can't store this text or JSON value faithfully."""
 
 
 class SessionNotFound(StoreError):
@@ -40,19 +42,19 @@ class SessionExists(StoreError):
     def __init__(self, text: str, key: int) -> None:
         super().__init__(text)
         self.key = key
-        """Of the session that has the id."""
+        """The key of the session that has the id."""
 
 
 class EventNotFound(StoreError):
-    """The session has no event of this number."""
+    """The session has no event with this number."""
 
 
 class EventConflict(StoreError):
-    """The session already holds an event with this id and other content (R37)."""
+    """The session already has an event with this id and other content (R37)."""
 
 
 class ReadOnly(StoreError):
-    """The session was imported; what goes on goes on in a fork of it (R27)."""
+    """The session was imported and can only be continued in a fork (R27)."""
 
 
 class BreakpointNotFound(StoreError):
@@ -72,7 +74,7 @@ class RunExists(StoreError):
 
 
 class RunActive(StoreError):
-    """The session has a run that has not ended; only one may be active."""
+    """The session has a run that hasn't ended; only one may be active."""
 
 
 class RunNotActive(StoreError):
@@ -80,23 +82,23 @@ class RunNotActive(StoreError):
 
 
 class RunTransition(StoreError):
-    """The run may not go from its present status to the wanted one."""
+    """The run can't change from its current status to the requested one."""
 
 
 class Overtaken(StoreError):
-    """Something has come into the session that the caller has not read yet."""
+    """The session has changed since the caller last read it."""
 
 
 class NotQueued(StoreError):
-    """The message has left the queue: it was sent, or somebody removed it."""
+    """The message has left the queue, because it was sent or removed."""
 
 
 class JournalError(StoreError):
-    """The journal itself cannot be opened, read or written."""
+    """The journal can't be opened, read or written."""
 
 
 class FolderRefused(JournalError):
-    """The data folder is a symbolic link, belongs to someone else or is no folder (R10)."""
+    """The data folder can't be used: a symbolic link, someone else's, or no folder (R10)."""
 
 
 class JournalInUse(JournalError):
@@ -104,7 +106,7 @@ class JournalInUse(JournalError):
 
 
 class JournalForeign(JournalError):
-    """The file at the journal's place belongs to another application (R43)."""
+    """The file at the journal's path belongs to another application (R43)."""
 
 
 class JournalNewer(JournalError):
@@ -120,11 +122,11 @@ class JournalBusy(JournalError):
 
 
 class JournalFull(JournalError):
-    """The disk, or the database's page limit, is full; nothing of the change was kept (R42)."""
+    """The disk is full or the database has reached its page limit; the change was undone (R42)."""
 
 
 class JournalFailed(JournalError):
-    """The operating system refused a read or a write; nothing of the change was kept (R42)."""
+    """The operating system refused a read or write; the change was undone (R42)."""
 
 
 class JournalGone(JournalError):
@@ -132,15 +134,15 @@ class JournalGone(JournalError):
 
 
 class JournalLogGone(JournalGone):
-    """So was the log that SQLite keeps beside it (R42)."""
+    """A log file that SQLite keeps beside the journal was moved, deleted or replaced (R42)."""
 
 
 class JournalDamaged(JournalError):
-    """SQLite found the database malformed (R43)."""
+    """The database or a value in it is malformed (R43)."""
 
 
 PASSING = (JournalBusy, JournalFull, JournalFailed, JournalGone)
-"""What is not of the journal's making: it takes changes again as soon as that is over."""
+"""Errors with causes outside the journal; it accepts changes again once the cause is gone."""
 
 
 _BY_CODE: dict[int, type[JournalError]] = {
@@ -167,18 +169,18 @@ _ADVICE: dict[type[JournalError], str] = {
 
 
 def primary_code(error: sqlite3.Error) -> int | None:
-    """Return SQLite's primary result code; None for errors that Python's binding raised itself."""
+    """Return SQLite's primary result code; None for errors raised by Python's binding itself."""
     code: int | None = vars(error).get("sqlite_errorcode")
     return None if code is None else code & _PRIMARY_CODE
 
 
 def is_undecodable(error: sqlite3.Error) -> bool:
-    """Whether Python's binding could not decode a text of the journal, which is no UTF-8."""
+    """Return whether Python's binding couldn't decode a text of the journal as UTF-8."""
     return primary_code(error) is None and str(error).startswith("Could not decode to UTF-8")
 
 
 def from_sqlite(error: sqlite3.Error, place: str) -> JournalError:
-    """Translate an error of SQLite into ours, naming the database and what to do."""
+    """Translate an SQLite error into one of ours, which names the database and what to do."""
     code = primary_code(error)
     kind = JournalError if code is None else _BY_CODE.get(code, JournalError)
     advice = _ADVICE.get(kind, "this is a fault in devui, please report it")

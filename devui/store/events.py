@@ -1,8 +1,8 @@
-"""Events: appended once, in order, for good; read in pages, one by one or as a stream of JSON.
+"""Events: appended once, in order and permanently; read in pages, singly or as a stream of JSON.
 
 An append writes the event, its state writes and the session's head in one transaction, and returns
-when that is on the disk (R35, R37). Partial events are never committed (runtime seed): they are
-recorded apart, as chunks under the id of the event that they become.
+once that is on disk (R35, R37). Partial events are never committed (runtime seed): they are
+recorded separately, as chunks under the id of the event that they become.
 """
 
 import json
@@ -21,7 +21,7 @@ from devui.store.rows import Appended, EventRow, NewEvent, Rewind
 from devui.store.sessions import History, require_session, require_writable
 from devui.store.sqlite.database import Database, advance
 from devui.store.state import Routed, Scopes, require_written, route_delta, write_state
-from devui.store.summaries import ANSWERS
+from devui.store.summaries import ANSWERS, HAS_FAILED
 from devui.store.values import (
     believed,
     bounded,
@@ -38,7 +38,7 @@ from devui.wire.events import USER, Event
 _END = 2**63 - 1
 _NO_LIMIT = -1
 _FEW = 64
-"""A page of so many rows is read at once."""
+"""Rows in the largest page that is read on the event loop's thread."""
 
 _FIRST = "SELECT * FROM event_rows WHERE session = ? AND seq > ? AND seq < ? ORDER BY seq LIMIT ?"
 _LAST = "SELECT * FROM event_rows WHERE session = ? AND seq < ? ORDER BY seq DESC LIMIT ?"
@@ -82,8 +82,8 @@ _HOLDING = """
     SELECT number FROM events
     WHERE session = ? AND number >= ? AND number <= ? AND data LIKE ? ESCAPE '!'
 """
-# Of the events ?2 to ?3 those that aren't of the invocation ?4 or not at or below the path ?5, and
-# of these only the numbers ?6 if there are any.
+# The events ?2 to ?3 that are outside the invocation ?4 or not at or below the path ?5; if ?6 isn't
+# NULL, only those whose number it lists.
 _OUTSIDE = """
     SELECT number FROM events
     WHERE session = ?1 AND number >= ?2 AND number <= ?3 AND (
@@ -107,6 +107,36 @@ _DATA = """
 
 _HEAD = "SELECT seq, events, own_scope, user_scope, app_scope FROM sessions WHERE key = ?"
 _EVENT_BY_ID = "SELECT seq, number, data FROM events WHERE session = ? AND id = ?"
+# As in `TakenBack.of`, the effective rewinds are the last one, then the last one before the events
+# it takes back, and so on. A failed run may have no event; it is placed where it ended.
+_FAILURES = f"""
+    WITH RECURSIVE holding (number, first) AS (
+        SELECT number, first FROM rewinds WHERE session = ?1 AND number = (
+            SELECT max(number) FROM rewinds WHERE session = ?1
+        )
+        UNION ALL
+        SELECT rewinds.number, rewinds.first FROM holding JOIN rewinds
+        ON session = ?1 AND rewinds.number = (
+            SELECT max(number) FROM rewinds WHERE session = ?1 AND number < holding.first
+        )
+    )
+    SELECT (
+        SELECT count(*) FROM events INDEXED BY events_failed
+        WHERE session = ?1 AND {HAS_FAILED} AND NOT EXISTS (
+            SELECT 1 FROM holding
+            WHERE events.number >= holding.first AND events.number < holding.number
+        )
+    ) + (
+        SELECT count(*) FROM runs WHERE session = ?1 AND status = 'failed' AND NOT EXISTS (
+            SELECT 1 FROM events WHERE session = ?1 AND {HAS_FAILED} AND run = runs.id
+        ) AND NOT EXISTS (
+            SELECT 1 FROM holding
+            CROSS JOIN events AS start ON start.session = ?1 AND start.number = holding.first
+            CROSS JOIN events AS rewind ON rewind.session = ?1 AND rewind.number = holding.number
+            WHERE runs.seq > start.seq AND runs.seq < rewind.seq
+        )
+    )
+"""  # noqa: S608  (of a constant)
 _ACTIVE = "SELECT id FROM runs WHERE session = ? AND status IN ('running', 'stopping')"
 _INSERT = """
     INSERT INTO events (seq, number, session, run, id, invocation_id, author, branch, timestamp,
@@ -123,7 +153,7 @@ _COUNT = """
 """
 _USE = "INSERT INTO usage VALUES (?, ?, ?, ?, ?, ?, ?, ?)"
 
-# From here on the run can be resumed, also if the server ends before it can say more.
+# From here on, the run can be resumed even if the server ends before recording anything else.
 _CLEAR_MESSAGE = """
     UPDATE runs SET message = NULL, invocation_id = coalesce(invocation_id, ?) WHERE id = ?
 """
@@ -136,7 +166,7 @@ _REWIND = """
 """
 _CAME_OF = "UPDATE spans SET event = ? WHERE run = ? AND number = ?"
 _ADD_CHUNK = "INSERT INTO chunks (session, run, event, data) VALUES (?, ?, ?, ?)"
-# Chunks may be flushed after their event was committed; it learns of them here.
+# Chunks may be flushed after their event was committed, so its count is updated here.
 _COUNT_CHUNKS = "UPDATE events SET chunks = chunks + ? WHERE session = ? AND id = ?"
 _CHUNKS = "SELECT data FROM chunks WHERE session = ? AND event = ? ORDER BY position"
 
@@ -145,7 +175,7 @@ class Events:
     def __init__(self, database: Database) -> None:
         self._database = database
         self.on_said: Callable[[str], None] | None = None
-        """Called with the JSON of each event of a user, before it is committed."""
+        """Called with the JSON of each user event before it is committed."""
 
     async def append(
         self,
@@ -156,14 +186,16 @@ class Events:
         last_seen: int | None = None,
         last_written: int | None = None,
     ) -> Appended:
-        """Commit the event, its state delta and the session's new head, all or nothing.
+        """Commit the event, its state delta and the session's new head in one transaction.
 
-        An id that the session knows returns the first outcome again if the data is the same, and
-        raises EventConflict if not. Raises SessionNotFound, RunNotActive when the run may no longer
-        write, Overtaken when there are events behind number `last_seen` or a key of the delta was
-        last written at another seq than `last_written` (0: never), and BadValue. Once accepted, it
-        is carried out even if the caller is cancelled (R40); appending the same event again tells
-        how that ended.
+        If the session already has an event with this id, returns the first outcome if the data is
+        the same, and raises EventConflict otherwise. Once accepted, the append is carried out even
+        if the caller is cancelled (R40); append the same event again to learn the outcome.
+
+        Raises SessionNotFound; RunNotActive if the run may no longer write; without a run,
+        RunActive while one is active and ReadOnly if the session was imported; Overtaken if there
+        are events after number `last_seen`, or if a key of the delta was last written at another
+        seq than `last_written` (0 for never); BadValue.
         """
         check_event(event)
         optional_text(run, "the run's id")
@@ -191,8 +223,8 @@ class Events:
     ) -> list[EventRow]:
         """Return at most `limit` rows in ascending order.
 
-        Those just below the seq `before`; or just above `after`, and then below `before` if both
-        are given; the last ones if neither is.
+        With `after`, the first rows above that seq, and below `before` if given; otherwise the last
+        rows below the seq `before` or, without it, of the session.
         """
         read = self._database.find if limit <= _FEW else self._database.fetch
         end = _END if before is None else before
@@ -203,19 +235,19 @@ class Events:
         return [event_row(row) for row in rows]
 
     async def since(self, session_key: int, seq: int) -> list[EventRow]:
-        """Return all rows above the seq, ascending."""
+        """Return all rows above the seq, in ascending order."""
         rows = await self._database.fetch(_FIRST, session_key, seq, _END, _NO_LIMIT)
         return [event_row(row) for row in rows]
 
     async def body(self, session_key: int, number: int) -> tuple[EventRow, Event] | None:
-        """Return the row and the event, or None when the session has no such number."""
+        """Return the event with its row, or None if the session has no such number."""
         bodies = await self.bodies(session_key, [number])
         return bodies[0] if bodies else None
 
     async def bodies(
         self, session_key: int, numbers: Iterable[int]
     ) -> list[tuple[EventRow, Event]]:
-        """Return rows and events of those of the numbers that exist, ascending."""
+        """Return the events with these numbers and their rows, ascending; skips missing events."""
         numbers_json = json.dumps([bounded(number) for number in numbers])
         return [
             event_body(row)
@@ -223,7 +255,7 @@ class Events:
         ]
 
     async def rows(self, session_key: int, numbers: Iterable[int]) -> list[EventRow]:
-        """Return the rows of those of the numbers that exist, ascending."""
+        """Return the rows of the events with these numbers, ascending; skips missing events."""
         numbers_json = json.dumps([bounded(number) for number in numbers])
         return [
             event_row(row) for row in await self._database.fetch(_ROWS, session_key, numbers_json)
@@ -232,14 +264,15 @@ class Events:
     async def following(
         self, session_key: int, seq: int, limit: int
     ) -> list[tuple[EventRow, Event]]:
-        """Return rows and events of at most `limit` events above the seq, ascending."""
+        """Return the first `limit` events above the seq, with their rows, in ascending order."""
         rows = await self._database.find(_FOLLOWING, session_key, seq, max(limit, 0))
         return [event_body(row) for row in rows]
 
     async def asking(self, session_key: int, call: str) -> list[tuple[EventRow, bool]]:
-        """Return the rows that may hold the call of this id, and whether a run here wrote each.
+        """Return the rows that may hold the call with this id, and for each whether a run on this
+        server wrote it.
 
-        What was taken in from elsewhere was not, whatever it says.
+        Imported events weren't written here, whatever they claim.
         """
         call_json = json.dumps(call, ensure_ascii=False)  # as summaries are
         rows = await self._database.fetch(_ASKING, session_key, USER, call_json)
@@ -248,14 +281,24 @@ class Events:
     async def of_invocation(
         self, session_key: int, invocation: str, *, after: int = 0
     ) -> list[tuple[EventRow, Event]]:
-        """Return rows and events of the invocation's events above the seq `after`, ascending."""
+        """Return the invocation's events above the seq `after`, with their rows, in ascending
+        order."""
         rows = await self._database.fetch(_OF_INVOCATION, session_key, invocation, after)
         return [event_body(row) for row in rows]
+
+    async def failures(self, session_key: int) -> int:
+        """Return the number of events with an error, a tool's included, and of failed runs without
+        such an event.
+
+        Leaves out what a rewind has taken back.
+        """
+        [(count,)] = await self._database.find(_FAILURES, session_key)
+        return int(count)
 
     async def rows_of_invocation(
         self, session_key: int, invocation: str, *, before: int = _END, limit: int = _NO_LIMIT
     ) -> list[EventRow]:
-        """Return the invocation's rows below the seq `before`, the last `limit` ones, ascending."""
+        """Return the invocation's last `limit` rows below the seq `before`, in ascending order."""
         values = (session_key, invocation, before, limit)
         rows = await self._database.fetch(_ROWS_OF_INVOCATION, *values)
         return [event_row(row) for row in reversed(rows)]
@@ -284,10 +327,11 @@ class Events:
         *,
         is_last: bool,
     ) -> int | None:
-        """Return the first of the ascending numbers, or the last, whose event isn't of the agent at
-        a path of the invocation, nor of an agent below it; None if all are.
+        """Return the first or last number whose event is from outside an agent's subtree; None if
+        there is none.
 
-        `path` is as in `Summary`. Of events that follow each other, `numbers` is best a range.
+        The agent is the one at `path` (as in `Summary`) in the invocation. `numbers` ascend; pass a
+        range for contiguous events, which is faster.
         """
         if not numbers:
             return None
@@ -305,11 +349,12 @@ class Events:
         num_recent: int | None = None,
         batch: int = 500,
     ) -> AsyncIterator[str]:
-        """Yield the JSON of the session's events in order, as it was appended.
+        """Yield the JSON of the session's events in order, verbatim.
 
-        `num_recent` keeps the last so many; of those, `after_timestamp` keeps the ones after the
-        last event that is older (as ADK's in-memory service does). Events that are appended while
-        this runs are left out. Reads `batch` events at a time, and lets others read in between.
+        `num_recent` keeps only that many of the last events; of those, `after_timestamp` keeps the
+        ones after the last event that is older (as ADK's in-memory service does). Leaves out events
+        that are appended meanwhile. Reads `batch` events at a time, so that others can read in
+        between.
         """
         number, end = await self._range(session_key, after_timestamp, num_recent)
         while number < end:
@@ -321,18 +366,17 @@ class Events:
             number = stop
 
     async def counts(self, session_key: int) -> dict[str, int]:
-        """Return how many events of each kind the session holds."""
+        """Return the session's number of events by kind."""
         return dict(await self._database.fetch(_COUNTS, session_key))
 
     async def rewinds(self, session_key: int, *, until: int = _END) -> list[Rewind]:
-        """Return the events that take the session back, up to the event `until`, ascending."""
+        """Return the events that rewind the session, up to event `until`, in ascending order."""
         return [Rewind(*row) for row in await self._database.fetch(_REWINDS, session_key, until)]
 
     async def holding(self, session_key: int, text: str, *, first: int, last: int) -> set[int]:
-        """Return which events between two numbers, both included, have this text in their JSON, as
-        it is written there.
+        """Return the numbers from `first` to `last` whose event contains the text in its JSON.
 
-        Upper and lower case are one for the letters of English.
+        `text` is matched as written there, escapes included, ignoring the case of ASCII letters.
         """
         pattern = "".join(f"!{each}" if each in "!%_" else each for each in text)
         rows = await self._database.fetch(_HOLDING, session_key, first, last, f"%{pattern}%")
@@ -341,9 +385,9 @@ class Events:
     async def add_chunks(
         self, session_key: int, run: str | None, chunks: Sequence[tuple[str, str]]
     ) -> None:
-        """Record partial events, as pairs of event id and JSON, in this order.
+        """Record partial events, given in order as pairs of event id and JSON.
 
-        Raises SessionNotFound, BadValue. Not idempotent: hand each batch over once.
+        Raises SessionNotFound, BadValue. Not idempotent: pass each batch once.
         """
         optional_text(run, "the run's id")
         for event_id, data in chunks:
@@ -361,14 +405,14 @@ class Events:
         await self._database.write(work)
 
     async def chunks(self, session_key: int, event_id: str) -> list[str]:
-        """Return the JSON of the partial events recorded under the id, in order."""
+        """Return the JSON of the partial events with this id, in order."""
         rows = await self._database.fetch(_CHUNKS, session_key, event_id)
         return [data for (data,) in rows]
 
     async def _range(
         self, session_key: int, after_timestamp: float | None, num_recent: int | None
     ) -> tuple[int, int]:
-        """Return the numbers before the first and of the last event that is wanted."""
+        """Return the number before the first requested event, and that of the last one."""
         rows = await self._database.find(_LENGTH, session_key)
         end = rows[0][0] if rows else 0
         start = 0 if num_recent is None else max(0, end - max(num_recent, 0))
@@ -379,9 +423,9 @@ class Events:
 
 
 def history(events: Iterable[NewEvent]) -> History:
-    """Return what appends the events to a session that is being created (`Sessions.create`).
+    """Return a function that appends the events to a session being created (`Sessions.create`).
 
-    Raises BadValue at once, and EventConflict in the job.
+    Raises BadValue immediately; the function raises EventConflict.
     """
     pairs = [(event, route_delta(event.state_delta)) for event in events]
     for event, _ in pairs:
@@ -395,9 +439,9 @@ def history(events: Iterable[NewEvent]) -> History:
 
 
 def adopt(connection: sqlite3.Connection, session: int, event: NewEvent, run: str | None) -> None:
-    """Append an event of another journal; `run` need not be known here. For use inside jobs.
+    """Append an event from another journal; for use inside a job.
 
-    Raises BadValue.
+    `run` needn't exist in this journal. Raises BadValue.
     """
     check_event(event)
     routed = route_delta(event.state_delta)
@@ -448,9 +492,10 @@ def _again(row: tuple[int, int, str], event: NewEvent) -> Appended:
 
 
 def _check_lease(connection: sqlite3.Connection, session: int, run: str | None) -> None:
-    """An active run is the only one that may write; without one, anybody but a run may (R38).
+    """Raise unless `run` may write to the session.
 
-    Nobody writes to a session that was imported: there, no run begins (R27).
+    While a run is active, only it may write; otherwise, anyone but a run may (R38). Nobody may
+    write to an imported session, so no run begins there (R27).
     """
     active = connection.execute(_ACTIVE, (session,)).fetchall()
     if run is not None and active != [(run,)]:

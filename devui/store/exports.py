@@ -1,9 +1,9 @@
-"""Everything about one session, read out in an order in which it can be put together again.
+"""Everything about one session, read in an order in which it can be imported again.
 
-What is read is one snapshot of the journal, so others may write meanwhile; it is read in pieces, so
-a session may be larger than the memory. A record is a dict with the key `type`; its texts are as
-they are in the journal, its JSON texts parsed. Ids of runs, numbers of edits and names of pieces
-are the journal's own. docs/guide/bundles.md describes the records.
+All reads use one snapshot of the journal, so others can write meanwhile. They are done in batches,
+so that a session may be larger than memory. A record is a dict with the key `type`; its texts are
+as in the journal, its JSON texts parsed. Ids of runs, numbers of edits and names of pieces are
+those of the journal. docs/guide/bundles.md describes the records.
 """
 
 import asyncio
@@ -21,9 +21,9 @@ from devui.store.values import event_body, parse_json, responses_in, unreadable
 
 _BATCH = 200
 _LINES = 200
-"""Lines of output in one record."""
+"""The maximum number of output lines in one record."""
 _LARGE = 65_536
-"""Characters of JSON from which on they are read beside the event loop."""
+"""The maximum number of characters of JSON to parse on the event loop."""
 _END = 2**63 - 1
 
 _SESSION = """
@@ -55,7 +55,7 @@ _INITIAL = """
     JOIN scopes ON scopes.id = writes.scope
     WHERE writes.seq = ? AND writes.scope IN (?, ?, ?) ORDER BY scopes.kind, writes.key
 """
-# What this session saw of shared state when it began: of each key the last write before.
+# The shared state that the session saw when it began: the last write of each key before that.
 _SHARED = """
     SELECT max(writes.seq), scopes.kind, writes.key, writes.value FROM writes
     JOIN scopes ON scopes.id = writes.scope
@@ -122,18 +122,19 @@ class _Session(NamedTuple):
 
 
 class _Entry(NamedTuple):
-    """A record of the timeline, with the run that it tells the end of, if it does."""
+    """A record of the timeline, before it is made."""
 
     seq: int
     make: Callable[[], Record]
-    """Reads it only when its turn comes: those of a batch are many."""
+    """Makes the record; called only when its turn comes, since a batch has many."""
     run: str | None = None
+    """The id of the run, if it is the record of one."""
     size: int = 0
-    """Characters of JSON that are read for it, if they may be many."""
+    """The number of characters of JSON to parse for it; 0 if always small."""
 
 
 async def head(snapshot: Snapshot, key: int) -> Record:
-    """What a bundle says of the session itself. Raises SessionNotFound."""
+    """Return a bundle's record of the session itself. Raises SessionNotFound."""
     rows = await snapshot.fetch(_SESSION, key)
     if not rows:
         raise SessionNotFound(f"no session has the key {key!r}; it may have been deleted")
@@ -159,7 +160,7 @@ async def head(snapshot: Snapshot, key: int) -> Record:
 
 
 async def app_of(snapshot: Snapshot, key: int) -> str:
-    """The app of a session. Raises SessionNotFound."""
+    """Return the session's app. Raises SessionNotFound."""
     rows = await snapshot.fetch(_SESSION, key)
     if not rows:
         raise SessionNotFound(f"no session has the key {key!r}; it may have been deleted")
@@ -168,7 +169,7 @@ async def app_of(snapshot: Snapshot, key: int) -> str:
 
 
 async def records(snapshot: Snapshot, key: int) -> AsyncIterator[Record]:
-    """Everything else, in order. Raises SessionNotFound, JournalDamaged."""
+    """Yield all other records, in order. Raises SessionNotFound, JournalDamaged."""
     rows = await snapshot.fetch(_SESSION, key)
     if not rows:
         raise SessionNotFound(f"no session has the key {key!r}; it may have been deleted")
@@ -183,30 +184,33 @@ async def records(snapshot: Snapshot, key: int) -> AsyncIterator[Record]:
 
 
 async def size_of(snapshot: Snapshot, key: int) -> int:
-    """About how many lines the bundle of a session has: the first two, the last, and records."""
+    """Estimate the number of lines in the session's bundle: the records, two before, one after."""
     return int((await snapshot.fetch(_SIZE, key))[0][0])
 
 
 async def values_of(snapshot: Snapshot, key: int, names: Collection[str]) -> list[Any]:
-    """Every value that state keys of these names ever had for the session; with their prefixes."""
+    """Return every value that these state keys ever had in the session's scopes.
+
+    `names` include the prefixes.
+    """
     rows = await snapshot.fetch(_EVER, key)
     return [parse_json(value) for kind, name, value in rows if prefixed(kind, name) in names]
 
 
 async def keys_of(snapshot: Snapshot, key: int) -> list[str]:
-    """Every state key that the session ever saw, with its prefix, sorted."""
+    """Return every state key ever written to the session's scopes, with its prefix, sorted."""
     rows = await snapshot.fetch(_EVER_KEYS, key)
     return sorted(prefixed(kind, name) for kind, name in rows)
 
 
 async def answers_to(snapshot: Snapshot, key: int, call: str) -> list[Any]:
-    """What people answered to calls of this name."""
+    """Return people's answers to calls with this name."""
     rows = await snapshot.fetch(_ANSWERS, key, json.dumps(call))
     return [answer for (data,) in rows for answer in responses_in(data, call)]
 
 
 async def _ancestors(snapshot: Snapshot, key: int) -> list[Record]:
-    """Where a fork comes from, where that comes from, and so on."""
+    """Return records of where the session was forked, where its parent was forked, and so on."""
     line: list[Record] = []
     rows = await snapshot.fetch(_FORK, key)
     while rows:
@@ -219,7 +223,7 @@ async def _ancestors(snapshot: Snapshot, key: int) -> list[Record]:
 
 
 def _origin(text: str) -> Record:
-    """What the bundle of an imported session said of it."""
+    """Return the record of the session from the bundle that it was imported from."""
     origin: Record = json.loads(text)
     return origin
 
@@ -261,7 +265,7 @@ async def _chunks(snapshot: Snapshot, session: _Session) -> AsyncIterator[Record
 
 
 async def _timeline(snapshot: Snapshot, session: _Session) -> AsyncIterator[Record]:
-    """What has a place in time: files, writes and runs between the events that they are between."""
+    """Yield everything with a place in time, in order of seq: events, files, writes and runs."""
     async for record in _before(snapshot, session):
         yield record
     initial = await snapshot.fetch(_INITIAL, session.born, session.own, session.user, session.app)
@@ -282,7 +286,7 @@ async def _timeline(snapshot: Snapshot, session: _Session) -> AsyncIterator[Reco
 
 
 async def _before(snapshot: Snapshot, session: _Session) -> AsyncIterator[Record]:
-    """What the session found when it began, of the user and the app."""
+    """Yield the shared state and the files from before the session began."""
     writes = await snapshot.fetch(_SHARED, session.born, session.user, session.app)
     files = await snapshot.fetch(_FILES, session.own, session.user, -1, session.born)
     entries = [*map(_write, writes), *map(_file, files)]
@@ -306,7 +310,7 @@ async def _between(snapshot: Snapshot, session: _Session, after: int, until: int
 
 
 async def _whole(snapshot: Snapshot, entry: _Entry) -> AsyncIterator[Record]:
-    """The record, with what is large and belongs to it."""
+    """Yield the entry's record, with a file's content, then the output and touches of a run."""
     record = await _apart(entry.size, entry.make)
     if record["type"] == "artifact":
         [(text, data)] = await snapshot.fetch(_CONTENT, record.pop("content"))
@@ -333,12 +337,12 @@ async def _whole(snapshot: Snapshot, entry: _Entry) -> AsyncIterator[Record]:
 
 
 async def _apart(size: int, make: Callable[[], Record]) -> Record:
-    """What is made of so many characters of JSON; of many, beside the event loop."""
+    """Make a record from `size` characters of JSON, in a thread if they are many."""
     return await asyncio.to_thread(make) if size > _LARGE else make()
 
 
 def _size(row: Sequence[Any]) -> int:
-    """Characters of its texts."""
+    """Return the number of characters in the row's texts."""
     return sum(len(each) for each in row if isinstance(each, str))
 
 
@@ -347,7 +351,7 @@ def _state(rows: Iterable[Sequence[Any]]) -> Record:
 
 
 def _event(row: Sequence[Any]) -> Record:
-    """What was damaged on the disk is told in its place."""
+    """Return the record of an event; a damaged event is replaced by one that says so."""
     event_row, body = event_body(row)
     try:
         event = parse_json(body.text)
@@ -390,7 +394,7 @@ def _run(row: Sequence[Any]) -> _Entry:
     fields = {
         "run": name,
         "invocation": invocation,
-        "status": "interrupted" if going else status,  # elsewhere it does not go on
+        "status": "interrupted" if going else status,  # it won't continue where it is imported
         "error": optional(error),
         "started": started,
         "ended": started if going else ended,
@@ -404,7 +408,7 @@ def _run(row: Sequence[Any]) -> _Entry:
 
 
 def _paused(seconds: float) -> Record:
-    """For how long the debugger held it; of most nothing is told."""
+    """Return the member `paused` of a record, unless it is 0."""
     return {"paused": seconds} if seconds else {}
 
 

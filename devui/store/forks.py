@@ -1,10 +1,10 @@
-"""Forks: a session that begins with what another had committed up to some event.
+"""Forks: sessions that begin with a copy of what another had committed up to some event.
 
-Everything is copied in one transaction under sequence numbers of its own, byte for byte: ids of
-events, invocations and calls stay what they are, since they are unique within a session and refer
-to each other. What files hold is shared by reference. The fork gets a user's and an application's
-scope of its own with the values as of that event, so neither session changes the other's state.
-The parent is only read.
+Everything is copied byte for byte in one transaction, under new sequence numbers. The ids of
+events, invocations and calls stay the same, since they are unique within a session and refer to
+each other. File contents are shared by reference. The fork gets private user and app scopes with
+the values as of that event, so that neither session changes the other's state. The parent is only
+read.
 """
 
 import sqlite3
@@ -32,8 +32,8 @@ _SESSION = """
                           own_scope, user_scope, app_scope)
     VALUES (?, ?, ?, ?, ?, ?, ?, ?, 0, ?, ?, ?, ?)
 """
-# Event n gets the seq born + 2n; what others wrote to shared keys after it, or after the parent was
-# made, the one above that.
+# Event n gets the seq born + 2n. What others wrote to shared keys after event n, or for n = 0 after
+# the parent's creation, gets the next one.
 _EVENTS = """
     INSERT INTO events (seq, number, session, run, id, invocation_id, author, branch, timestamp,
                         kind, final, summary, chunks, size, data, checksum, held)
@@ -93,7 +93,7 @@ _TOTALS = """
     ) WHERE key = ?1
 """
 
-# An invocation goes on behind the fork, or its last run came to no end of its own.
+# The last copied event's invocation, if it has later events or its last run didn't end as `done`.
 _THROUGH = """
     SELECT invocation_id FROM events AS last
     WHERE session = ?1 AND number = ?2 AND invocation_id <> '' AND (
@@ -126,11 +126,11 @@ class Forks:
         *,
         history: History | None = None,
     ) -> SessionRow:
-        """Make a session of the first `fork.number` events of another, 0 for none of them.
+        """Create a session with the first `fork.number` events of another.
 
-        `history` is appended in the same transaction. Events that are being added to the parent
-        meanwhile are left out. Raises SessionNotFound, EventNotFound, SessionExists, BadValue, and
-        what the history raises; then there is no fork.
+        Appends `history` in the same transaction. Events added to the parent in the meantime aren't
+        copied. Raises SessionNotFound, EventNotFound, SessionExists, BadValue, and whatever
+        `history` raises; no fork is made then.
         """
         name_text(fork.id, "the session's id")
         optional_text(fork.title, "the title")
@@ -148,21 +148,24 @@ class Forks:
         return await self._database.write(work)
 
     async def get(self, session_key: int) -> ForkRow | None:
-        """Return where the session was forked; None for one that is no fork."""
+        """Return where the session was forked; None if it isn't a fork."""
         rows = await self._database.find(_GET, session_key)
         return ForkRow(*rows[0]) if rows else None
 
     async def of(self, parent_key: int) -> list[ForkRow]:
-        """Return the forks of a session, the oldest first."""
+        """Return the forks of a session, oldest first."""
         return [ForkRow(*row) for row in await self._database.find(_OF, parent_key)]
 
     async def among(self, session_keys: Sequence[int]) -> Mapping[int, ForkRow]:
-        """Return those of the sessions that are forks, by their keys."""
+        """Return the forks among the sessions, by session key."""
         keys = str([bounded(key) for key in session_keys])
         return {row[0]: ForkRow(*row) for row in await self._database.fetch(_AMONG, keys)}
 
     async def close(self, session_key: int) -> bool:
-        """Ask no more about the invocation that the fork cut through; whether there was one."""
+        """Dismiss the question about the invocation that the fork cut in two.
+
+        Returns whether there was one.
+        """
 
         def work(connection: sqlite3.Connection) -> bool:
             return connection.execute(_CLOSE, (bounded(session_key),)).rowcount > 0
@@ -191,7 +194,7 @@ def _make(connection: sqlite3.Connection, parent: SessionRow, fork: NewFork, now
     for new, old in zip(scopes, Scopes(*then), strict=True):
         connection.execute(_WRITES, (born, parent.key, new, old, cut, born_then))
         connection.execute(_FILES, (born, parent.key, new, old, cut, born_then))
-    here = fork.number + (fork.reason == "event")  # with what stands in the place of an event
+    here = fork.number + (fork.reason == "event")  # includes the event that is replaced
     through = connection.execute(_THROUGH, (parent.key, here)).fetchall()
     invocation = through[0][0] if through else None
     where = (key, parent.key, fork.number, fork.reason, fork.note, invocation, now)

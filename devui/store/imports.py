@@ -1,8 +1,8 @@
-"""Sessions that came from elsewhere: put together here, and read only ever after or going on.
+"""Imported sessions: built from the records of a bundle, read-only or to be continued.
 
-A session is put together inside one job, from records in the order of a bundle: it is there whole
-or not at all. One that is read only gets scopes of its own, as forks do; one that goes on shares
-those of its user and its app. Sequence numbers are given in the order in which its records come.
+A session is built in one job from records in the order of a bundle, so it exists entirely or not at
+all. A read-only one gets private scopes, as forks do; one imported to be continued shares those of
+its user and app. Sequence numbers are assigned in the order of the records.
 """
 
 import sqlite3
@@ -29,6 +29,7 @@ from devui.store.sessions import (
     private_scopes,
     require_free,
     require_session,
+    set_first_title,
     shared_scopes,
 )
 from devui.store.sqlite.database import Database, advance
@@ -89,15 +90,15 @@ _SPAN = """
 _USER_FILE = "user:"
 
 SpanOver = tuple[float | None, float | None, str | None, str | None, str | None]
-"""Seconds, seconds to the first piece, error, result and effects, the last two as JSON texts."""
+"""Seconds, seconds until the first part, error, result and effects; the last two are JSON texts."""
 
-Records = Callable[["Landing"], None]
-"""Hands over the records of one bundle, in their order; may be called twice."""
+Records = Callable[["SessionBuilder"], None]
+"""Passes the records of one bundle to a `SessionBuilder`, in order; may be called twice."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NewImport:
-    """The session that is to be made."""
+    """The session to import."""
 
     app: str
     user: str
@@ -105,14 +106,14 @@ class NewImport:
     created: float
     updated: float
     data: str
-    """What its bundle says of it, as JSON text."""
+    """The bundle's record of the session, as JSON text."""
     id: str | None = None
-    """The id that it keeps; None for a new one."""
+    """The id to keep; None for a new one."""
     goes_on: bool = False
-    """It is a session like any other from then on, not one to be read and forked."""
+    """Whether it can be continued like any other session; otherwise, it is read-only."""
     fork: tuple[int, str, str | None, str | None, float] | None = None
-    """If it was a fork: the last event of its beginning, reason, note, the invocation that it cut
-    through, and when."""
+    """For a fork: the last event copied from the parent, the reason, the note, the invocation that
+    was cut in two, and the time."""
 
 
 class Imports:
@@ -121,7 +122,7 @@ class Imports:
         self._clock = clock
 
     async def add(self, new: NewImport, records: Records) -> SessionRow:
-        """Make the session. Raises SessionExists, BadValue and what `records` raises."""
+        """Import the session. Raises SessionExists, BadValue and whatever `records` raises."""
         clean_text(new.app, "the application's name")
         name_text(new.user, "the user's id")
         if new.id:
@@ -130,57 +131,61 @@ class Imports:
         now = self._clock()
 
         def work(connection: sqlite3.Connection) -> SessionRow:
-            landing = Landing(connection, new, now)
-            records(landing)
-            return landing.finish(new.updated)
+            builder = SessionBuilder(connection, new, now)
+            records(builder)
+            return builder.finish(new.updated)
 
         return await self._database.write(work)
 
     async def get(self, session_key: int) -> str | None:
-        """Return what the bundle said of the session; None for one that was not imported."""
+        """Return the bundle's record of the session, as JSON text.
+
+        None if the session wasn't imported as read-only.
+        """
         rows = await self._database.find(_GET, session_key)
         return str(rows[0][0]) if rows else None
 
-    async def set_aside(self, session_key: int) -> int:
-        """Return how many members of its bundle were not known, and set aside."""
+    async def unknown_members(self, session_key: int) -> int:
+        """Return the number of unknown members of its bundle, which were set aside."""
         rows = await self._database.fetch(_MEMBERS, session_key)
         return int(rows[0][0] or 0) if rows else 0
 
     async def among(self, session_keys: Sequence[int]) -> set[int]:
-        """Return those of the sessions that were imported."""
+        """Return those of the keys whose sessions were imported as read-only."""
         keys = str([bounded(key) for key in session_keys])
         return {key for (key,) in await self._database.fetch(_AMONG, keys)}
 
 
-class Landing:
-    """One session while it is put together. Every number, id and scope here is of this journal."""
+class SessionBuilder:
+    """A session under construction. All numbers, ids and scopes are those of this journal."""
 
     def __init__(
         self, connection: sqlite3.Connection, new: NewImport, now: float, key: int | None = None
     ) -> None:
-        """Begin it, under the key of a session that it takes the place of, or a new one."""
+        """Create the session under `key`, that of the session it replaces, or under a new key."""
         self._connection = connection
         if new.id:
             require_free(connection, new.app, new.user, new.id)
         scopes = shared_scopes if new.goes_on else private_scopes
         self._scopes = scopes(connection, new.app, new.user)
         self._pieces: dict[str, int] = {}
-        """The numbers of pieces, by name."""
+        """The numbers of stored pieces, by name."""
         seq = advance(connection)
         names = (key, new.app, new.user, new.id or str(uuid.uuid4()), new.title)
         times = (finite(new.created, "created"), finite(new.updated, "updated"))
         row = (*names, *times, seq, seq, *self._scopes)
         self.key = connection.execute(_SESSION, row).lastrowid or 0
         """The session's key."""
+        self.has_title = new.title is not None
         if not new.goes_on:
             connection.execute(_IMPORT, (self.key, new.data, now))
         if new.fork is not None:
             number, *rest = new.fork
-            # There is no session with such a key: the parent is elsewhere.
+            # No session has a negative key: the parent isn't in this journal.
             connection.execute(_FORK, (self.key, -self.key, number, *rest))
 
     def edit(self, edit: NewEdit) -> int:
-        """A change that a person made to what was held; its number here."""
+        """Add a person's edit, and return its number in this journal."""
         for value in astuple(edit):
             if isinstance(value, str):
                 clean_text(value, "an edit")
@@ -188,30 +193,35 @@ class Landing:
         return self._connection.execute(_EDIT, row).lastrowid or 0
 
     def dropped(self, edit: int) -> None:
-        """Here an event was let fall by the edit with this number."""
+        """Record that the edit with this number dropped an event here."""
         self._connection.execute(_DROPPED, (advance(self._connection), edit, self.key))
 
     def chunk(self, event: str, run: str | None, data: str) -> None:
-        """A partial event; all of them come before the events that they became."""
+        """Add a partial event; all of them must precede the events that they became."""
         clean_text(event, "the event's id")
         clean_text(data, f"a chunk of event {event!r}")
         self._connection.execute(_CHUNK, (self.key, run, event, data))
 
     def write(self, scope: Scope, key: str, value: Json) -> None:
-        """A write of state by somebody else than the session's own events."""
+        """Add a write of state that none of the session's events made."""
         text = json_text(value, f"the state value of {key!r}")
         routed = [(scope, clean_text(key, "a state key"), text)]
         write_state(self._connection, advance(self._connection), self._scopes, routed)
 
     def start(self, state: Mapping[str, Json]) -> None:
-        """The session's creation, with its initial state; keys with their prefixes."""
+        """Record the session's creation, with its initial state; keys have their prefixes."""
         born = advance(self._connection)
         write_state(self._connection, born, self._scopes, route_initial(state))
         self._connection.execute(_BORN, (born, self.key))
 
     def event(self, event: NewEvent, run: str | None) -> None:
-        """The next event. Raises BadValue."""
+        """Append the next event. Raises BadValue."""
         adopt(self._connection, self.key, event, run)
+
+    def title(self, title: str) -> None:
+        """Set the title of a session that has none."""
+        set_first_title(self._connection, self.key, clean_text(title, "the title"))
+        self.has_title = True
 
     def artifact(
         self,
@@ -223,7 +233,7 @@ class Landing:
         created: float,
         content: str | bytes,
     ) -> None:
-        """One version of a file; a shared one that is there already stays as it is."""
+        """Add one version of a file, unless it is a `user:` file whose version already exists."""
         text = clean_text(content, f"the text of {name!r}") if isinstance(content, str) else None
         data = content if isinstance(content, bytes) else None
         size = len(content.encode() if isinstance(content, str) else content)
@@ -240,8 +250,10 @@ class Landing:
         self._connection.execute(_FILE, (*row, *place, content_id))
 
     def run(self, run: RunRow, position: str | None, paused: float) -> None:
-        """A run that has ended; `position` is where it was held by the debugger, as JSON text, and
-        `paused` for how many seconds."""
+        """Add an ended run.
+
+        `position` is where the debugger held it, as JSON text, and `paused` for how many seconds.
+        """
         for text in (run.error, run.message, run.unfinished, run.invocation_id, position):
             optional_text(text, "what is told of a run")
         seq = advance(self._connection)
@@ -252,7 +264,7 @@ class Landing:
             self._connection.execute(_HELD, (run.id, position))
 
     def output(self, run: str, first: int, lines: Sequence[OutputLine]) -> None:
-        """Lines that a run printed; the first has the number `first`."""
+        """Add lines that a run printed, numbered from `first`."""
         rows = [
             (run, number, printable(line.stream), printable(line.text), line.at)
             for number, line in enumerate(lines, first)
@@ -260,28 +272,28 @@ class Landing:
         self._connection.executemany(_OUTPUT, rows)
 
     def touched(self, run: str, touch: NewTouch) -> None:
-        """What a run did to its state before a commit."""
+        """Add a run's uncommitted write of state, or a read of one."""
         clean_text(touch.data, "what a run did to its state")
         row = (run, touch.number, self.key, touch.event, touch.flagged, touch.data)
         self._connection.execute(_TOUCH, row)
 
     def piece(self, name: str, data: str) -> None:
-        """A piece of requests to models."""
+        """Add a piece of model requests."""
         self._pieces |= add_pieces(self._connection, self.key, {name: data})
 
     def span(self, span: NewSpan, event: int | None, over: SpanOver) -> None:
-        """What an agent, model or tool did, the event that came of it, and how it ended."""
+        """Add a span, with the number of the event that it produced, and its end."""
         request = request_text(span, self._pieces)
         *values, _ = (getattr(span, each.name) for each in fields(span))
         self._connection.execute(_SPAN, (self.key, *values, request, event, *over))
 
     def note(self, note: NoteRow) -> None:
-        """What somebody said of an event."""
+        """Add a note."""
         clean_text(note.text, "a note")
         put_note(self._connection, note)
 
     def finish(self, updated: float) -> SessionRow:
-        """The session as it now is."""
+        """Set the session's time of last activity, and return its row."""
         self._connection.execute(_DONE, (advance(self._connection), updated, self.key))
         return require_session(self._connection, self.key)
 
@@ -301,39 +313,39 @@ _TITLE = "SELECT id, title FROM sessions WHERE key = ?"
 
 
 class TakenName(Exception):
-    """The journal has a session of that name which was not received."""
+    """The app has a session with this id that wasn't made from received spans."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NewTrace:
-    """Spans of one trace, as far as they have come."""
+    """The spans of one trace that have been received so far."""
 
     trace: str
     app: str
     session: str | None
-    """The session's id, if a span tells it; else the trace is a session of its own."""
+    """The session's id, if a span has it; otherwise the trace becomes a session of its own."""
     spans: Mapping[str, str]
-    """JSON texts by the ids of spans."""
+    """JSON texts by span id."""
 
 
-Compose = Callable[[Sequence[str]], tuple[NewImport, Callable[[Landing], None]]]
-"""Makes of all spans of a session, as JSON texts, the session and what puts it together."""
+Compose = Callable[[Sequence[str]], tuple[NewImport, Callable[[SessionBuilder], None]]]
+"""Turns all spans of a session, as JSON texts, into the session and a function that builds it."""
 
 
 class Received:
-    """Takes spans and makes sessions of them."""
+    """Turns received spans into sessions."""
 
     def __init__(self, database: Database, clock: Callable[[], float]) -> None:
         self._database = database
         self._clock = clock
 
     async def has(self, session: int) -> bool:
-        """Whether the session was made of received spans."""
+        """Return whether the session was made from received spans."""
         [(has,)] = await self._database.find(_HAS, session)
         return bool(has)
 
     async def take(self, new: NewTrace, compose: Compose) -> int | None:
-        """Keep the spans and make the session anew; its key, or None if there was nothing new.
+        """Store the spans and rebuild their session; return its key, or None if nothing was new.
 
         Raises TakenName, BadValue.
         """
@@ -362,16 +374,16 @@ def _take(
     for key in old:
         stored_spans = connection.execute(_OF_SESSION, (key,)).fetchall()
         spans = {(trace, span): data for trace, span, data in stored_spans} | spans
-    session, land = compose(list(spans.values()))
+    session, build = compose(list(spans.values()))
     title = None if target is None else _title(connection, target)[1]
     notes = [] if target is None else notes_of(connection, target)
     for key in old:
         delete_session(connection, key)
-    landing = Landing(
+    builder = SessionBuilder(
         connection, replace(session, id=name, title=title or session.title), now, target
     )
-    land(landing)
-    row = landing.finish(session.updated)
+    build(builder)
+    row = builder.finish(session.updated)
     rows = [(*place, row.key, data) for place, data in spans.items()]
     connection.executemany(_ADD, rows)
     for note in notes:

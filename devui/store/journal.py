@@ -1,7 +1,7 @@
-"""The journal: everything devui keeps, in one SQLite file of the data folder.
+"""The journal: everything devui stores, in one SQLite file in the data folder.
 
-One process holds a journal at a time and one connection writes it. `seq` orders all changes, in all
-sessions; clocks order nothing (R47).
+Only one process at a time holds a journal, and only one connection writes to it. `seq` orders all
+changes across sessions; nothing is ordered by clocks (R47).
 """
 
 import asyncio
@@ -34,7 +34,7 @@ from devui.store.session_lists import SessionLists
 from devui.store.sessions import Sessions
 from devui.store.sqlite.database import Database, PatientDatabase, Snapshot, advance
 from devui.store.sqlite.folder import DataFolder
-from devui.store.sqlite.schema import Migration, SetAside, inspect, load_migrations, migrate
+from devui.store.sqlite.schema import Migration, ReplacedJournal, inspect, load_migrations, migrate
 from devui.store.state import State
 from devui.store.state_history import Histories, Uncommitted
 from devui.store.totals import Totals
@@ -45,7 +45,8 @@ _HEAD = "SELECT seq FROM journal"
 
 
 class Journal:
-    """Opened with `Journal.open`; also an async context manager that closes itself."""
+    """The open journal; create it with `Journal.open`. As an async context manager, it closes
+    itself."""
 
     def __init__(
         self,
@@ -54,14 +55,14 @@ class Journal:
         clock: Callable[[], float],
         *,
         journal_id: str,
-        set_aside: SetAside | None,
+        replaced: ReplacedJournal | None,
     ) -> None:
         self._folder = folder
         self._database = database
         self._clock = clock
         self.id = journal_id
-        """Tells its sequence numbers from those of another journal, a copy of it included."""
-        self._aside = set_aside
+        """Identifies the file whose sequence numbers these are; a copy of it has another id."""
+        self._replaced = replaced
         self.sessions = Sessions(database, clock)
         self.session_lists = SessionLists(database)
         self.events = Events(database)
@@ -95,12 +96,12 @@ class Journal:
         factory: type[sqlite3.Connection] = sqlite3.Connection,
         migrations: Sequence[Migration] | None = None,
     ) -> Self:
-        """Take the data folder, check its journal, bring it up to date and open it.
+        """Lock the data folder, then check its journal, migrate it and open it.
 
-        Creates what is missing; sets a damaged journal aside, see `set_aside`. Raises JournalInUse,
-        FolderRefused, JournalForeign, JournalNewer and other JournalErrors. `clock` gives seconds
-        since the epoch; `factory` is the class of SQLite connections; `migrations` default to the
-        shipped ones.
+        Creates what is missing, and sets a damaged journal aside (see `set_aside`). `clock` returns
+        seconds since the epoch; `factory` is the class of the SQLite connections; `migrations`
+        default to the shipped ones. Raises JournalInUse, FolderRefused, JournalForeign,
+        JournalNewer and other JournalErrors.
         """
         steps = load_migrations() if migrations is None else migrations
         prepare = partial(migrate, migrations=steps)
@@ -108,60 +109,64 @@ class Journal:
             folder = await asyncio.to_thread(DataFolder.claim, path)
             undo.callback(folder.release)
             newest = steps[-1].version
-            aside = await asyncio.to_thread(_inspect, folder.database, newest)
+            replaced = await asyncio.to_thread(_inspect, folder.database, newest)
             database = await Database.open(folder.database, prepare, factory, newest=newest)
             undo.push_async_callback(database.close)
             [(journal_id,)] = await database.fetch(_ID)
             undo.pop_all()
         name = _instance(journal_id, folder.database)
-        return cls(folder, database, clock, journal_id=name, set_aside=aside)
+        return cls(folder, database, clock, journal_id=name, replaced=replaced)
 
     @property
     def set_aside(self) -> Path | None:
-        """Where a damaged journal was put when this one began in its place."""
-        return self._aside and self._aside.path
+        """The damaged journal that this one replaced, if any."""
+        return self._replaced and self._replaced.path
 
     @property
     def recovered(self) -> bool:
-        """Whether all that was in it is in this one."""
-        return self._aside is not None and self._aside.recovered
+        """Whether everything was recovered from the journal that was set aside."""
+        return self._replaced is not None and self._replaced.recovered
 
     async def head(self) -> int:
-        """Return the last seq given: everything up to it is committed and can be read."""
+        """Return the latest seq; every change up to it is committed and readable."""
         [(seq,)] = await self._database.find(_HEAD)
         return int(seq)
 
     async def fetch(self, sql: str, *parameters: object) -> list[Any]:
-        """Return all rows of one reading statement, for parts of the store that are loaded late."""
+        """Return all rows of a query, for the parts of the store that are loaded lazily."""
         return await self._database.fetch(sql, *parameters)
 
     @property
     def trouble(self) -> JournalError | None:
-        """Why it takes no changes at present, one of `PASSING`; None if it does."""
+        """Why the journal currently refuses changes, one of `PASSING`; None if it accepts them."""
         return self._database.trouble
 
     def on_trouble(self, callback: Callable[[JournalError | None], None] | None) -> None:
-        """Call this when `trouble` turns from now on; None calls nobody."""
+        """Set the callback for changes of `trouble`; None removes it."""
         self._database.on_trouble = callback
 
     async def probe(self) -> None:
-        """Change something nobody sees, the counter; raises JournalErrors like any change."""
+        """Test whether the journal accepts changes, by advancing its counter.
+
+        Raises JournalErrors as any change does.
+        """
         await self._database.write(advance)
 
     def patient(self, hurry: asyncio.Event) -> "Journal":
-        """The same journal, whose changes wait while it takes none, until `hurry` is set.
+        """Return a view of the journal whose writes wait while it refuses changes, until `hurry` is
+        set.
 
-        Only to be used, neither watched nor closed: that is done with this one.
+        Don't close the view or set its callbacks; do that on the journal itself.
         """
         waiting = PatientDatabase(self._database, hurry)
         journal = Journal(
-            self._folder, waiting, self._clock, journal_id=self.id, set_aside=self._aside
+            self._folder, waiting, self._clock, journal_id=self.id, replaced=self._replaced
         )
         journal.events.on_said = self.events.on_said
         return journal
 
     def snapshot(self) -> AbstractAsyncContextManager[Snapshot]:
-        """Everything as it is now, for as long as it is read."""
+        """Return a context manager for a consistent view of the journal as it is now."""
         return self._database.snapshot()
 
     @property
@@ -170,14 +175,17 @@ class Journal:
         return self._folder.path
 
     def announce(self, url: str, key: str) -> list[str]:
-        """Tell programs of the same user where this server is, and what lets them in, if anything.
+        """Publish this server's address and access key, if any, to the same user's programs.
 
-        Returns what could not be told, in words for people; the same again tells the rest.
+        Returns messages for the user about what failed; call it again to retry that.
         """
         return self._folder.announce(url, key)
 
     async def close(self) -> None:
-        """Finish accepted changes, close the file and give the folder back; twice is harmless."""
+        """Finish accepted changes, close the file and release the folder.
+
+        Closing it again does nothing.
+        """
         await self._database.close()
         self._folder.release()
 
@@ -193,7 +201,7 @@ class Journal:
         await self.close()
 
 
-def _inspect(path: Path, newest: int) -> SetAside | None:
+def _inspect(path: Path, newest: int) -> ReplacedJournal | None:
     try:
         return inspect(path, newest)
     except OSError as error:
@@ -204,6 +212,6 @@ def _inspect(path: Path, newest: int) -> SetAside | None:
 
 
 def _instance(journal_id: str, file: Path) -> str:
-    """A name for this very file: a copy has the id that was drawn for the first one (R39)."""
+    """Return an id of this particular file; the stored id is also in each copy of it (R39)."""
     text = f"{journal_id} {file.stat().st_ino} {file.resolve()}"
     return sha256(text.encode(errors="surrogateescape")).hexdigest()[:16]

@@ -1,6 +1,6 @@
-"""Notes and stars: what people say about a session, or about one of its events.
+"""Notes and stars: people's comments on a session, or on one of its events.
 
-They are no part of what agents see. A fork takes over those of the events it begins with.
+Agents don't see them. A fork copies those on the events that it begins with.
 """
 
 import sqlite3
@@ -14,7 +14,7 @@ from devui.store.sqlite.database import Database
 from devui.store.values import bounded, clean_text
 
 LONGEST: Final = 20_000
-"""Characters of a note."""
+"""The maximum length of a note, in characters."""
 
 _GET = "SELECT * FROM note_rows WHERE session = ? AND number = ?"
 _OF = "SELECT * FROM note_rows WHERE session = ? AND number >= ? AND number <= ? ORDER BY number"
@@ -47,9 +47,9 @@ class Notes:
         starred: bool | None = None,
         actor: str,
     ) -> NoteRow:
-        """Say something about the event of this number, about the session for 0; and star it.
+        """Set the note or star on the event with this number; 0 stands for the session itself.
 
-        What is None stays as it is; an empty text takes the note away. Raises SessionNotFound,
+        None leaves a value unchanged; an empty text removes the note. Raises SessionNotFound,
         EventNotFound, BadValue.
         """
         clean_text(text or "", "the note")
@@ -80,32 +80,32 @@ class Notes:
         return await self._database.write(work)
 
     async def get(self, session_key: int, number: int) -> NoteRow | None:
-        """Return what is said about one event, or with 0 about the session; None: nothing."""
+        """Return the note on one event, or on the session if `number` is 0; None if none."""
         return _one(await self._database.find(_GET, session_key, number))
 
     async def of(self, session_key: int, first: int = 0, last: int = _END) -> dict[int, NoteRow]:
-        """Return what is said about the events between two numbers, by number; 0 is the session."""
+        """Return the notes on the events `first` to `last`, by number; 0 is the session itself."""
         rows = await self._database.fetch(_OF, session_key, first, last)
         return {row[1]: _row(row) for row in rows}
 
     async def of_sessions(self, keys: Iterable[int]) -> dict[int, NoteRow]:
-        """Return what is said about whole sessions, by their keys."""
+        """Return the notes on these sessions themselves, by session key."""
         keys_json = str([bounded(key) for key in keys])
         rows = await self._database.fetch(_OF_SESSIONS, keys_json)
         return {row[0]: _row(row) for row in rows}
 
     async def starred(self, session_key: int) -> list[int]:
-        """Return the numbers of the session's events that have a star."""
+        """Return the numbers of the session's starred events."""
         return [number for (number,) in await self._database.find(_STARRED, session_key)]
 
 
 def notes_of(connection: sqlite3.Connection, session: int) -> list[NoteRow]:
-    """All notes of a session. For jobs."""
+    """Return all notes of a session; for use inside a job."""
     return [_row(row) for row in connection.execute(_OF, (session, 0, _END))]
 
 
 def put_note(connection: sqlite3.Connection, note: NoteRow) -> None:
-    """Keep a note in place of what was there; one that says nothing is not kept. For jobs."""
+    """Store a note in place of any other, or delete it if it is empty; for use inside a job."""
     if note.text or note.starred:
         values = (note.session, note.number, note.text, note.starred, note.actor, note.at)
         connection.execute(_PUT, values)

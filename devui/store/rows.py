@@ -1,7 +1,7 @@
-"""What the journal hands out and takes: frozen values, free of SQL.
+"""The values that go into and come out of the journal: frozen, and free of SQL.
 
-Times are seconds since the epoch, UTC, as float; they order nothing. `seq` does: one counter for
-the whole journal, raised by every change (R47).
+Times are seconds since the epoch, UTC, as floats. Rows are ordered by `seq`, never by time: it is
+one counter for the whole journal, and every change increases it (R47).
 """
 
 from collections.abc import Mapping
@@ -11,39 +11,39 @@ from typing import Any, Literal, NamedTuple, TypeAlias
 from devui.store.summaries import Summarised, Usage
 
 Json: TypeAlias = "bool | int | float | str | list[Json] | dict[str, Json] | None"
-"""A value that JSON can hold."""
+"""A value that JSON can represent."""
 
 Scope: TypeAlias = Literal["session", "user", "app"]
-"""Who shares a state key: this session, all of the user's, or all of the application's."""
+"""Who shares a state key: this session only, all of the user's sessions, or all of the app's."""
 
 RunStatus: TypeAlias = Literal["running", "stopping", "done", "failed", "stopped", "interrupted"]
-"""Where a run stands; the last four are final."""
+"""The status of a run; the last four are final."""
 
 
 @dataclass(frozen=True, slots=True)
 class SessionRow:
     key: int
-    """Opaque and never reused, also not after the session was deleted."""
+    """Opaque and never reused, not even after the session is deleted."""
     app: str
     user: str
     id: str
     title: str | None
     created: float
     updated: float
-    """Timestamp of the last event; the time of creation while there is none."""
+    """The timestamp of the last event; before the first one, the time of creation."""
     seq: int
-    """Of the last change: creation, a new title or an event."""
+    """The seq of the last change: its creation, a new title or an event."""
     events: int
-    """How many events the session holds."""
+    """The number of events."""
     tokens: int = 0
-    """The sum of its events' tokens."""
+    """The total of its events' tokens."""
 
 
 @dataclass(frozen=True, slots=True)
 class EventRow(Summarised):
     seq: int
     number: int
-    """1..n within the session, without gaps."""
+    """1 to n within the session, without gaps."""
     session: int
     run: str | None
     id: str
@@ -54,74 +54,75 @@ class EventRow(Summarised):
     kind: str
     final: bool
     summary_json: str
-    """Stored as it is; `summary` parses it."""
+    """Stored verbatim; `summary` parses it."""
     chunks: int
-    """How many partial chunks are recorded under this event's id."""
+    """The number of partial events recorded under this event's id."""
     size: int
-    """Bytes of the event's JSON in UTF-8."""
+    """The size of the event's JSON in UTF-8, in bytes."""
     paused: float = 0.0
-    """Seconds that the debugger held its run since the event before was produced, until this one
-    was; less than none where parallel branches were committed in another order."""
+    """How long the debugger held the run between the production of the previous event and of this
+    one, in seconds; negative if parallel branches were committed in a different order."""
+    began: float | None = None
+    """When its run started; None without a run, or if the run was deleted."""
 
 
 @dataclass(frozen=True, slots=True)
 class UsageSum:
-    """The usage of one author and one model in a session."""
+    """The usage of one model by one author in a session."""
 
     author: str
     over: int
-    """How many of the limits that were asked for each of the prompts exceeds."""
+    """The number of requested limits that each of the prompts exceeds."""
     answers: int
     usage: Usage
 
 
 @dataclass(frozen=True, slots=True)
 class Durations:
-    """What runs took, from their start to their end."""
+    """The duration of runs, from start to end."""
 
     seconds: float | None = None
-    """At work, without the time in which they were held; None if none has ended."""
+    """Working time in seconds, excluding the time they were held; None if no run has ended."""
     held: float = 0.0
-    """Seconds in which they were held."""
+    """How long they were held, in seconds."""
 
     def __add__(self, other: "Durations") -> "Durations":
-        """Both together."""
         times = [each.seconds for each in (self, other) if each.seconds is not None]
         return Durations(sum(times) if times else None, self.held + other.held)
 
 
 class Hold(NamedTuple):
-    """A period in which a run was held."""
+    """A period during which a run was held."""
 
     since: float
-    """Seconds since the epoch."""
+    """The start, in seconds since the epoch."""
     seconds: float
 
 
 @dataclass(frozen=True, slots=True)
 class Sums:
-    """What some events of a session, one after the other, came to."""
+    """The totals of a range of a session's events."""
 
     events: int
     seconds: float
-    """At work for them, without the time in which their run was held."""
+    """The working time spent on them, in seconds, excluding the time their run was held."""
     held: float
-    """Seconds in which their run was held."""
+    """How long their run was held, in seconds."""
     tokens: int | None
-    """None if no model counted any."""
+    """None if no model reported a count."""
     failures: int
-    """How many of them are errors, or have a tool's error as a result."""
+    """The number of errors, and of results in which a tool returned an error."""
     usage: tuple[UsageSum, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class InvocationSums:
-    """What an invocation came to: its events that follow each other without another's between."""
+    """The totals of a contiguous range of an invocation's events."""
 
     sums: Sums
-    """The time before its first event isn't in them."""
+    """The time of ended runs is measured from their start to their end."""
     message: int | None
-    """The number of the user's first event; None without."""
+    """The number of the user's first event, if any."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,24 +135,24 @@ class NewEvent(Summarised):
     kind: str
     final: bool
     summary_json: str
-    """Stored as it is; `summary` parses it."""
+    """Stored verbatim; `summary` parses it."""
     data: str
-    """The event as JSON text; kept and returned to the letter."""
+    """The event as JSON text; stored and returned verbatim."""
     state_delta: Mapping[str, Json]
-    """Keys with their prefixes; `temp:` keys are refused."""
+    """Values by key, with the key's prefix; `temp:` keys are refused."""
     tokens: int = 0
-    """What the model counted for this event."""
+    """The model's token count for this event."""
     usage: Usage | None = None
-    """The same in parts, if it holds a model's answer."""
+    """The same count by type, if the event holds a model's answer."""
     spans: tuple[int, ...] = ()
-    """The numbers of the spans of its run that it came of."""
+    """The numbers, within its run, of the spans that produced it."""
     says: bool = True
-    """It has content: of the user's, it is what the user has said."""
+    """Whether it has content. A user's event with content is the run's message."""
     rewinds: str | None = None
-    """The invocation before which it takes the session back."""
+    """The invocation that the session is rewound to just before, if this event rewinds it."""
     paused: float = 0.0
-    """Seconds that the debugger held its run since the event before was produced, until this one
-    was; less than none where parallel branches were committed in another order."""
+    """How long the debugger held the run between the production of the previous event and of this
+    one, in seconds; negative if parallel branches were committed in a different order."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,9 +160,9 @@ class Appended:
     seq: int
     number: int
     duplicate: bool
-    """The event was already there; seq and number are those of the first time."""
+    """Whether the event was already there; `seq` and `number` are then those of the first time."""
     previous: int = field(default=0, compare=False)
-    """The session's seq before; whoever knows the session as of it misses nothing in between."""
+    """The session's seq before this event; a reader who has seen that one has missed nothing."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -170,13 +171,13 @@ class Value:
     key: str
     """Without its prefix."""
     value: str
-    """JSON text; a key that was set to None is kept as `null`."""
+    """JSON text; a key that was set to None is stored as `null`."""
     seq: int
-    """Of the write."""
+    """The seq of the write."""
     number: int | None
-    """Of the writing event in this session; None: initial state, or another session wrote it."""
+    """The number of the event that wrote it; None for initial state or another session's write."""
     initial: bool = field(default=False, compare=False)
-    """The session began with it."""
+    """Whether it is part of the session's initial state."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -184,22 +185,23 @@ class Change:
     scope: Scope
     key: str
     old: str | None
-    """JSON text before the event; None: the key was absent."""
+    """JSON text of the value before the event; None if the key didn't exist."""
     new: str | None
 
 
 @dataclass(frozen=True, slots=True)
 class Write:
-    """One write of one key, for ever."""
+    """A single write of a state key. Writes are permanent."""
 
     seq: int
     value: str
     """JSON text."""
     began: int | None
-    """The key of the session that began with it, perhaps another one than was asked about."""
+    """The key of the session whose initial state contains it, if any; for shared state, this can be
+    another session than the requested one."""
     event: EventRow | None
-    """The event that wrote it, perhaps of another session; None: there is none, or none any more.
-    """
+    """The event that wrote it, possibly in another session; None for initial state and deleted
+    events."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -213,18 +215,18 @@ class RunRow:
     started: float
     ended: float | None
     seq: int
-    """Of the last change of this run."""
+    """The seq of the run's last change."""
     message: str | None = None
-    """What the user said, as JSON text, until the event that holds it is committed."""
+    """The user's message as JSON text, until its event is committed."""
     unfinished: str | None = None
-    """What agents had streamed of answers that the run's end cut off, as JSON text."""
+    """The streamed parts of answers that the run's end cut off, as JSON text."""
     closed: int = 0
-    """1: nobody wants to be asked about its end any more."""
+    """1 if someone has dismissed the question of what to do about the run's end."""
     actor: str | None = None
-    """Who started it; None for one from before that was stored, or from a file."""
+    """Who started it; None for runs from files, and for those older than this field."""
     stopped_by: str | None = None
     pending: bool = False
-    """It is over, and the journal has not taken that yet."""
+    """Whether the run has ended but the journal hasn't recorded that yet."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -233,18 +235,18 @@ class SpanEnd:
     number: int
     seconds: float
     first: float | None
-    """Seconds to the first piece of a model's answer."""
+    """Seconds until the first part of a model's answer."""
     error: str | None
     result: str | None
     """JSON text."""
     effects: str | None = None
-    """JSON text of what a tool changed."""
+    """What a tool changed, as JSON text."""
 
 
 @dataclass(frozen=True, slots=True)
 class SpanRow:
     id: int
-    """Opaque; spans that began later have a higher one."""
+    """Opaque; higher for spans that began later."""
     session: int
     run: str
     number: int
@@ -255,33 +257,35 @@ class SpanRow:
     branch: str | None
     call: str | None
     event: int | None
-    """The number of the event that came of it."""
+    """The number of the event that it produced."""
     began: float
     seconds: float | None
-    """None while it goes on, and if the run ended without a word of it."""
+    """None while it is running, and if the run ended without reporting its end."""
     first: float | None
     error: str | None
 
 
 @dataclass(frozen=True, slots=True)
 class CallRecord:
-    """A span with all that is kept of it, as JSON texts but for what was sent."""
+    """A span with its recorded payloads."""
 
     span: SpanRow
     sent: Any
-    """A tool's arguments; of a model call the request, by the names of its pieces."""
+    """A tool's arguments, or a model's request with pieces given by name; parsed JSON."""
     result: str | None
+    """JSON text."""
     effects: str | None
+    """JSON text."""
 
 
 @dataclass(frozen=True, slots=True)
 class ReplayRow:
     run: str
     source: str
-    """The recorded run that it executes again."""
+    """The recorded run that it replays."""
     live_tools: int
     verdict: str | None
-    """JSON text; None while it goes on, and if the server ended before it."""
+    """JSON text; None until it ends, and if the server ended first."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -289,11 +293,11 @@ class BreakpointRow:
     id: int
     app: str
     version: int
-    """1, and one more with every change; hits are none."""
+    """1 at first, then one more with each change; hits don't count as changes."""
     enabled: bool
-    """For everybody who has not switched it for himself."""
+    """Whether it is on for users who haven't switched it themselves."""
     hits: int
-    """How often it was met, in all runs."""
+    """The number of hits in all runs."""
     data: str
     """JSON text, opaque to the store."""
     actor: str | None = None
@@ -302,23 +306,23 @@ class BreakpointRow:
 
 @dataclass(frozen=True, slots=True)
 class NewEdit:
-    """What a person did to what was held at a gate."""
+    """What a person changed at a gate."""
 
     run: str
     gate: str
     agent: str
     tool: str | None
     call: str | None
-    """The id of the function call, where it was one's arguments or result."""
+    """The id of the function call, if its arguments or result were held."""
     event: str | None
-    """The id of the event, where it was one."""
+    """The id of the event, if an event was held."""
     action: str
     actor: str
     at: float
     before: str
-    """JSON text of what was held."""
+    """What was held, as JSON text."""
     after: str
-    """JSON text of what the person gave."""
+    """What the person replaced it with, as JSON text."""
     turn: int | None = None
     """How many runs and calls of the agent had begun in the run."""
 
@@ -329,18 +333,18 @@ class EditRow:
     session: int
     edit: NewEdit
     seq: int | None = None
-    """Of a dropped event: where it would have been; else None."""
+    """Where a dropped event would have been; None for other edits."""
 
 
 @dataclass(frozen=True, slots=True)
 class NoteRow:
-    """What a person says about an event, or about a session."""
+    """A person's note on an event, or on a session."""
 
     session: int
     number: int
-    """Of the event; 0: the session as a whole."""
+    """The number of the event; 0 for the session as a whole."""
     text: str
-    """"": only the star is set."""
+    """Empty if there is only a star."""
     starred: bool
     actor: str
     """Who changed it last."""
@@ -349,14 +353,14 @@ class NoteRow:
 
 @dataclass(frozen=True, slots=True)
 class NewTouch:
-    """A write of state before its commit, or a read of one."""
+    """An uncommitted write of state, or a read of one."""
 
     number: int
     """Within the run."""
     event: str | None
-    """The id of the event that carries the write, or that its reader made."""
+    """The id of the event that carries the write, or that its reader produced."""
     flagged: str | None
-    """The id of the event at whose commit it was found that none carries it."""
+    """The id of the event whose commit revealed that no event carries the write."""
     data: str
     """JSON text, opaque to the store."""
 
@@ -368,14 +372,14 @@ class TouchRow:
     session: int
     data: str
     event: int | None
-    """The number of that event; None as long as it is not committed."""
+    """The number of that event; None until it is committed."""
     flagged: int | None
 
 
 @dataclass(frozen=True, slots=True)
 class OutputLine:
     stream: str
-    """Where it came from: "stdout", "stderr", a logger's name, …"""
+    """Where it came from: "stdout", "stderr", the name of a logger, …"""
     text: str
     at: float
 
@@ -383,12 +387,12 @@ class OutputLine:
 @dataclass(frozen=True, slots=True)
 class ArtifactRow:
     name: str
-    """With its `user:` prefix, where it has one."""
+    """Includes the `user:` prefix, if any."""
     version: int
-    """From 0."""
+    """Counted from 0."""
     mime: str | None
     size: int
-    """Bytes of the data, or of the text in UTF-8."""
+    """The size of the data, or of the text in UTF-8, in bytes."""
     custom_metadata: str | None
     """JSON text."""
     created: float
@@ -397,7 +401,7 @@ class ArtifactRow:
 
 @dataclass(frozen=True, slots=True)
 class ArtifactFile:
-    """A named file: its newest version, and how many there are."""
+    """A named file, with its newest version and the number of versions."""
 
     newest: ArtifactRow
     versions: int
@@ -412,24 +416,24 @@ class Artifact:
 
 @dataclass(frozen=True, slots=True)
 class Rewind:
-    """An event that takes the session back."""
+    """An event that rewinds the session."""
 
     number: int
-    """Its own."""
+    """The event's own number."""
     first: int
-    """The first event that it takes back; all up to itself are."""
+    """The first event that it takes back, along with all others up to itself."""
 
 
 @dataclass(frozen=True, slots=True)
 class NewFork:
-    """Where a session is to be forked, and how the fork is called."""
+    """A request to fork a session."""
 
     number: int
-    """The last event that the fork begins with; 0: none."""
+    """The last event to copy; 0 for none."""
     id: str
     """The id of the new session."""
     reason: str
-    """What was changed, in a word; `event`: the first event behind it replaces the parent's."""
+    """What was changed, in one word; `event` if the next event replaces the parent's."""
     note: str | None = None
     actor: str | None = None
     title: str | None = None
@@ -442,17 +446,17 @@ class ForkRow:
     parent: int
     """The key of the session it was forked from, which may have been deleted since."""
     number: int
-    """The parent's last event that the fork began with."""
+    """The last event copied from the parent."""
     reason: str
     note: str | None
     invocation: str | None
-    """The invocation that the fork cut through and that nobody has resumed or closed yet."""
+    """The invocation that the fork cut in two, until someone resumes or closes it."""
     created: float
     actor: str | None = None
     """Who made it, if known."""
 
     @property
     def at(self) -> int:
-        """The event of the parent at which it was made: its last one, or the one that was edited in
-        its place."""
+        """The parent's event at which it was forked: the last one copied or, if an event was
+        edited, that event."""
         return self.number + 1 if self.reason == "event" else self.number

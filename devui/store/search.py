@@ -1,8 +1,7 @@
-"""The index of what events say, over all sessions: an FTS5 table beside the events.
+"""The full-text index of the events of all sessions: an FTS5 table beside the events.
 
-An append doesn't touch it. Whoever searches has it brought up to date first: events above the
-highest seq that is indexed are yet to come. An event that is deleted leaves it in the same
-transaction.
+Appends don't update it; a search does so first, by adding the events above the highest indexed seq.
+Deleting an event removes it from the index in the same transaction.
 """
 
 import json
@@ -17,7 +16,7 @@ from devui.store.values import bounded, event_body, event_row
 from devui.wire.events import Event
 
 _BYTES: Final = 4_000_000
-"""Of events that are read at a time, unless one alone is larger."""
+"""How many bytes of events are read at a time, unless a single one is larger."""
 
 _PROGRESS = """
     SELECT coalesce((SELECT max(seq) FROM search_texts), 0),
@@ -25,7 +24,7 @@ _PROGRESS = """
 """
 _SIZES = "SELECT seq, size FROM events WHERE seq > ? ORDER BY seq LIMIT ?"
 _BETWEEN = "SELECT * FROM event_bodies WHERE seq > ? AND seq <= ? ORDER BY seq"
-# An event that was deleted since it was read has no place in the index.
+# Leaves out an event that was deleted since it was read.
 _ADD = """
     INSERT OR IGNORE INTO search_texts (seq, place, said, agent, tool, key, kind, flag)
     SELECT ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8 WHERE EXISTS (SELECT 1 FROM events WHERE seq = ?1)
@@ -39,7 +38,7 @@ _FORGET = """
     SELECT 'delete', seq, place, said, agent, tool, key, kind, flag FROM search_texts
     WHERE seq IN (SELECT seq FROM events WHERE session = ?)
 """
-# What a fork has copied is left out unless ?4 is set, as long as its parent has it, too.
+# Leaves out what a fork has copied, unless ?4 is set or its parent no longer exists.
 _OWN = """
     (?4 OR NOT EXISTS (
         SELECT 1 FROM forks JOIN sessions ON sessions.key = forks.parent
@@ -81,12 +80,12 @@ _SESSIONS = "SELECT * FROM session_rows WHERE key IN (SELECT value FROM json_eac
 _TITLED = """
     SELECT * FROM session_rows
     WHERE title LIKE ?1 ESCAPE '!' OR id LIKE ?2 ESCAPE '!' OR '' || key = ?3
-    ORDER BY '' || key = ?3 DESC, seq DESC LIMIT ?4
+    ORDER BY '' || key = ?3 DESC, updated DESC, seq DESC LIMIT ?4
 """
 
 
 class SearchText(NamedTuple):
-    """What the index has of one event; the values of a field are parted by line breaks."""
+    """The indexed texts of one event; multiple values of a field are separated by line breaks."""
 
     seq: int
     place: str
@@ -106,24 +105,26 @@ class Candidate(NamedTuple):
 
 
 def forget(connection: sqlite3.Connection, session: int) -> None:
-    """Take a session's events out of the index before they are deleted. For use inside jobs."""
+    """Remove a session's events from the index before they are deleted; for use inside a job."""
     connection.execute(_FORGET, (bounded(session),))
 
 
 class Search:
-    """The journal's index of texts."""
+    """The journal's full-text index."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
 
     async def progress(self) -> tuple[int, int]:
-        """Return the seq of the last indexed event and of the last event; 0 if there is none."""
+        """Return the seq of the last indexed event and that of the last event; 0 if none."""
         [(last_indexed, last)] = await self._database.fetch(_PROGRESS)
         return last_indexed, last
 
     async def following(self, seq: int, limit: int) -> list[tuple[EventRow, Event]]:
-        """Return rows and events of the next events of all sessions above the seq: at most `limit`,
-        and fewer if they are large."""
+        """Return the next events of all sessions above the seq, with their rows.
+
+        Returns at most `limit` events, and fewer if they are large.
+        """
         sizes = await self._database.fetch(_SIZES, seq, limit)
         sums = accumulate(size for _, size in sizes)
         count = sum(1 for _ in takewhile(lambda total: total <= _BYTES, sums))
@@ -133,7 +134,7 @@ class Search:
         return [event_body(row) for row in await self._database.fetch(_BETWEEN, seq, last)]
 
     async def add(self, texts: Sequence[SearchText]) -> None:
-        """Put events into the index; those deleted meanwhile are left out."""
+        """Add events to the index, except those deleted meanwhile."""
 
         def work(connection: sqlite3.Connection) -> None:
             for text in texts:
@@ -145,23 +146,23 @@ class Search:
     async def matching(
         self, query: str, *, before: int, but: Iterable[int], limit: int, copies: bool
     ) -> list[Candidate]:
-        """Return the newest events below the seq that match a query of FTS5, newest first.
+        """Return the events below the seq that match an FTS5 query, newest first.
 
-        `but` are sessions to leave out; `copies` includes what forks have copied.
+        `but` are the keys of sessions to leave out. `copies` includes events that forks copied.
         """
         place = (before, json.dumps([*but]), limit, copies)
         rows = await self._database.fetch(_MATCHING, *place, query)
         return [Candidate(*row) for row in rows]
 
-    async def noted(self, *, before: int, but: Iterable[int], limit: int) -> list[Candidate]:
-        """The same for events with a star or a note."""
+    async def with_notes(self, *, before: int, but: Iterable[int], limit: int) -> list[Candidate]:
+        """Return the events below the seq with a star or note, newest first."""
         rows = await self._database.fetch(_NOTED, before, json.dumps([*but]), limit)
         return [Candidate(*row) for row in rows]
 
     async def all(
         self, *, before: int, but: Iterable[int], limit: int, copies: bool
     ) -> list[Candidate]:
-        """The same for all events."""
+        """Return all events below the seq, newest first; parameters as in `matching`."""
         rows = await self._database.fetch(_ALL, before, json.dumps([*but]), limit, copies)
         return [Candidate(*row) for row in rows]
 
@@ -176,7 +177,7 @@ class Search:
         return {row.seq: event for row, event in map(event_body, rows)}
 
     async def previous(self, seqs: Iterable[int]) -> dict[int, EventRow]:
-        """Return the row before each of these events in its session, by the event's seq."""
+        """Return the row of the preceding event in the same session, by the seq of each event."""
         rows = await self._database.fetch(_BEFORE, json.dumps([*seqs]))
         return {seq: event_row(row) for seq, *row in rows}
 
@@ -191,8 +192,8 @@ class Search:
         return {row[0]: SessionRow(*row) for row in rows}
 
     async def titled(self, text: str, limit: int) -> list[SessionRow]:
-        """Return the session with this key, then those with this text in their title, or an id that
-        begins with it; the last changed first."""
+        """Return the session whose key is `text`, then those with `text` in their title or at the
+        start of their id, most recently active first."""
         pattern = "".join(f"!{each}" if each in "!%_" else each for each in text)
         rows = await self._database.fetch(_TITLED, f"%{pattern}%", f"{pattern}%", text, limit)
         return [SessionRow(*row) for row in rows]

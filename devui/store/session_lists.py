@@ -1,4 +1,4 @@
-"""An application's sessions as a list: filtered, sorted and in pages."""
+"""An app's sessions as a list: filtered, sorted and paged."""
 
 import json
 from collections.abc import Collection, Mapping, Sequence
@@ -19,7 +19,7 @@ CHOICES: Final[tuple[Choice, ...]] = get_args(Choice)
 
 
 class Rate(NamedTuple):
-    """Dollars for a million tokens, in prompts of more than `low` tokens and up to `high`."""
+    """Dollars per million tokens, for prompts of more than `low` and up to `high` tokens."""
 
     model: str
     low: int
@@ -31,14 +31,14 @@ class Rate(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Listing:
-    """Which sessions of an application, and in which order."""
+    """A selection of an app's sessions, and their order."""
 
     app: str
     sort: Sort = "updated"
     descending: bool = True
     choice: Choice | None = None
     text: str = ""
-    """Part of the title or the id, or the key; "" for any."""
+    """A part of the title or id, or the whole key; "" for all sessions."""
 
     @property
     def needs_status(self) -> bool:
@@ -48,12 +48,12 @@ class Listing:
 
 @dataclass(frozen=True, slots=True)
 class Standing:
-    """What the journal alone can't tell: which runs are paused or waiting, and prices."""
+    """What a list needs beyond the journal: which runs are held or waiting, and prices."""
 
     held: Collection[int] = ()
-    """Keys of the sessions whose run is held."""
+    """The keys of the sessions whose run is held."""
     waiting: Collection[int] = ()
-    """Keys of the sessions that wait for a person's answer."""
+    """The keys of the sessions that are waiting for a person's answer."""
     rates: Sequence[Rate] = ()
 
 
@@ -128,11 +128,11 @@ _PAGES: Final[Mapping[tuple[Sort, bool], str]] = {
     ("cost", True): f"{_PAGE_BY_COST} ORDER BY cost IS NULL, cost DESC, {_LIMIT}",
     ("cost", False): f"{_PAGE_BY_COST} ORDER BY cost IS NULL, cost, {_LIMIT}",
 }
-"""Sessions whose cost is unknown come last in either order."""
+"""The query for each order. Sessions of unknown cost come last in either direction."""
 _ROWS: Final = "SELECT * FROM session_rows WHERE key IN (SELECT value FROM json_each(?))"
 _OF_APP: Final = """
     SELECT * FROM session_rows WHERE app = ? AND key IN (SELECT value FROM json_each(?))
-    ORDER BY seq DESC
+    ORDER BY updated DESC, seq DESC
 """
 _MODELS: Final = """
     SELECT DISTINCT model FROM sessions JOIN usage ON usage.session = sessions.key WHERE app = ?
@@ -155,20 +155,20 @@ _MAY_WAIT: Final = """
 
 
 class SessionLists:
-    """Reads the sessions of an application in pages."""
+    """Reads the sessions of an app in pages."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
 
     async def count(self, listing: Listing, standing: Standing) -> int:
-        """Return how many sessions the listing has."""
+        """Return the number of sessions in the listing."""
         [(count,)] = await self._database.fetch(_COUNT, *_choice(listing, standing))
         return int(count)
 
     async def page(
         self, listing: Listing, standing: Standing, *, limit: int, offset: int = 0
     ) -> Sequence[SessionRow]:
-        """Return the sessions in the listing's order."""
+        """Return one page of the listing."""
         values = (*_choice(listing, standing), limit, offset)
         if listing.sort == "cost":
             values = (*values, json.dumps([list(rate) for rate in standing.rates]))
@@ -178,22 +178,25 @@ class SessionLists:
         return [rows[key] for key in keys if key in rows]
 
     async def of_app(self, app: str, keys: Collection[int]) -> Sequence[SessionRow]:
-        """Return those of the sessions that are the application's, the last changed first."""
+        """Return the app's sessions among these keys, most recently active first."""
         keys_json = str([bounded(key) for key in keys])
         return [SessionRow(*row) for row in await self._database.fetch(_OF_APP, app, keys_json)]
 
     async def may_wait(self, app: str) -> Sequence[RunRow]:
-        """Return the newest runs of sessions that have asked people something, answered or not."""
+        """Return the ended, undismissed last run of each session that has asked a person something.
+
+        The question may have been answered since. Only the session's last 500 events are searched.
+        """
         return [RunRow(*row) for row in await self._database.fetch(_MAY_WAIT, app, LONG_RUNNING)]
 
     async def models(self, app: str) -> Sequence[str]:
-        """Return the names of the models that the application's sessions have used."""
+        """Return the names of the models that the app's sessions have used."""
         return [model for (model,) in await self._database.fetch(_MODELS, app)]
 
     async def usage(
         self, keys: Sequence[int], limits: Sequence[int]
     ) -> Mapping[int, Sequence[UsageSum]]:
-        """Return what models counted in each of the sessions, apart as in `Totals.usage`."""
+        """Return the usage of each session, split up as in `Totals.usage`."""
         sums: dict[int, list[UsageSum]] = {key: [] for key in keys}
         for key, author, over, answers, *usage in await self._database.fetch(
             _USAGE, str([*keys]), str([*limits])

@@ -1,4 +1,4 @@
-"""Sessions: who talks to which application, under which id, and what it was given to begin with."""
+"""Sessions: their app, user, id, title and initial state."""
 
 import sqlite3
 import uuid
@@ -14,28 +14,25 @@ from devui.store.values import bounded, clean_text, name_text, optional_text, pa
 
 _GET = "SELECT * FROM session_rows WHERE key = ?"
 _FIND = "SELECT * FROM session_rows WHERE app = ? AND user = ? AND id = ?"
-_LIST = "SELECT * FROM session_rows WHERE app = ? AND seq < ? ORDER BY seq DESC LIMIT ?"
+_LIST = "SELECT * FROM session_rows WHERE app = ? ORDER BY updated DESC, seq DESC LIMIT ?"
 _LIST_OF_USER = """
-    SELECT * FROM session_rows WHERE app = ? AND seq < ? AND user = ? ORDER BY seq DESC LIMIT ?
+    SELECT * FROM session_rows WHERE app = ? AND user = ? ORDER BY updated DESC, seq DESC LIMIT ?
 """
 _NAMED = """
     SELECT * FROM session_rows WHERE id = ?1 AND (?2 IS NULL OR app = ?2)
-      AND (?3 IS NULL OR user = ?3) ORDER BY seq DESC LIMIT ?4
+      AND (?3 IS NULL OR user = ?3) ORDER BY updated DESC, seq DESC LIMIT ?4
 """
-_RECENT = """
-    SELECT * FROM (SELECT * FROM session_rows ORDER BY seq DESC LIMIT ?)
-    ORDER BY updated DESC, seq DESC
-"""
+_RECENT = "SELECT * FROM session_rows ORDER BY updated DESC, seq DESC LIMIT ?"
 _WITH_EVENT = """
     SELECT * FROM session_rows
     WHERE (?2 IS NULL OR app = ?2)
       AND EXISTS (SELECT 1 FROM events WHERE session = key AND events.id = ?1)
-    ORDER BY seq DESC
+    ORDER BY updated DESC, seq DESC
 """
 _STARRED = """
     SELECT session_rows.* FROM notes JOIN session_rows ON session_rows.key = notes.session
     WHERE notes.number = 0 AND notes.starred = 1 AND (?1 IS NULL OR session_rows.app = ?1)
-      AND session_rows.seq < ?2 ORDER BY session_rows.seq DESC LIMIT ?3
+    ORDER BY session_rows.updated DESC, session_rows.seq DESC LIMIT ?2
 """
 _UNUSED = """
     SELECT session_rows.* FROM session_rows
@@ -74,17 +71,22 @@ _INITIAL_KEYS = """
 """
 
 History = Callable[[sqlite3.Connection, int], None]
-"""Appends first events to the session with this key, inside the job that creates it."""
+"""Appends the first events to the session with this key, inside the job that creates it."""
 
 _ADD_SCOPE = "INSERT INTO scopes (kind, app, user, private) VALUES (?, ?, ?, ?)"
 _USER_SCOPE = "SELECT id FROM scopes WHERE kind = 'user' AND app = ? AND user = ? AND private = 0"
 _APP_SCOPE = "SELECT id FROM scopes WHERE kind = 'app' AND app = ? AND private = 0"
 
 _NO_LIMIT = -1
-_END = 2**63 - 1
 
 
 class Sessions:
+    """Reads and writes sessions.
+
+    Unless stated otherwise, lists begin with the most recently active session: the time of its last
+    event or, without events, of its creation counts. Titles and notes don't.
+    """
+
     def __init__(self, database: Database, clock: Callable[[], float]) -> None:
         self._database = database
         self._clock = clock
@@ -101,9 +103,9 @@ class Sessions:
     ) -> SessionRow:
         """Create a session and record its initial state in the three scopes.
 
-        A missing or blank id becomes a random one; others lose surrounding blanks, as in ADK. Keys
-        with `temp:` are dropped. A `history` is appended in the same transaction: without it there
-        is no session either. Raises SessionExists, BadValue, and what the history raises.
+        Replaces a missing or blank id by a random one, strips others as ADK does, and drops `temp:`
+        keys. Appends `history` in the same transaction, so that the session isn't created if that
+        fails. Raises SessionExists, BadValue, and whatever `history` raises.
         """
         new_id = (session_id or "").strip() or str(uuid.uuid4())
         clean_text(app, "the application's name")
@@ -128,71 +130,63 @@ class Sessions:
         return _one(await self._database.find(_GET, key))
 
     async def find(self, app: str, user: str, session_id: str) -> SessionRow | None:
-        """Return the session; blanks around its id are left out, as where it was created."""
+        """Return the session with this id, if any; strips the id as `create` does."""
         return _one(await self._database.find(_FIND, app, user, session_id.strip()))
 
     async def with_id(
         self, session_id: str, app: str | None, user: str | None = None, limit: int = -1
     ) -> list[SessionRow]:
-        """Return the sessions of this id, the last changed first; None is any app or user.
+        """Return at most `limit` sessions with this id, or all if it is -1.
 
-        `limit` is the most of them; -1 for all.
+        An `app` or `user` of None means any.
         """
         names = (session_id.strip(), app, user)
         return [SessionRow(*row) for row in await self._database.fetch(_NAMED, *names, limit)]
 
     async def with_event(self, app: str | None, event_id: str) -> Sequence[SessionRow]:
-        """Return the sessions that hold the event, forks included, the last changed first."""
+        """Return the sessions that contain the event, including forks."""
         rows = await self._database.fetch(_WITH_EVENT, event_id, app)
         return [SessionRow(*row) for row in rows]
 
     async def recent(self, limit: int) -> list[SessionRow]:
-        """Return the sessions of all applications, the last changed first."""
+        """Return at most `limit` sessions of all apps."""
         return [SessionRow(*row) for row in await self._database.fetch(_RECENT, max(limit, 0))]
 
     async def starred(
-        self, app: str | None = None, limit: int | None = None, before: int | None = None
+        self, app: str | None = None, limit: int | None = None
     ) -> Sequence[SessionRow]:
-        """Return the sessions that have a star, of one application or of all, newest first."""
-        start = _END if before is None else before
+        """Return the starred sessions of one app, or of all."""
         count = _NO_LIMIT if limit is None else max(limit, 0)
-        return [SessionRow(*row) for row in await self._database.fetch(_STARRED, app, start, count)]
+        return [SessionRow(*row) for row in await self._database.fetch(_STARRED, app, count)]
 
     async def unused(self, seconds: float, app: str | None = None) -> Sequence[SessionRow]:
-        """Return what nothing was done in for so long, of one application or of all, oldest first.
+        """Return the sessions of one app, or of all, that have been inactive for this long.
 
-        Sessions with a star or a note, of their own or at an event, are left out, and those with
-        an active run. An event may come with any time: so that of creation counts, too.
+        Sorted by seq, ascending. Leaves out sessions with an active run, and those with a star or
+        note on themselves or an event. Since events can have arbitrary timestamps, the time of
+        creation counts, too.
         """
         until = self._clock() - seconds
         return [SessionRow(*row) for row in await self._database.fetch(_UNUSED, until, app)]
 
     async def counts(self) -> dict[str, tuple[int, float]]:
-        """Return for each application how many sessions it has and when one last changed."""
+        """Return each app's number of sessions, and the time of the last activity in them."""
         rows = await self._database.fetch(_COUNT)
         return {app: (count, updated) for app, count, updated in rows}
 
     async def list(
-        self,
-        app: str,
-        user: str | None = None,
-        limit: int | None = None,
-        before: int | None = None,
+        self, app: str, user: str | None = None, limit: int | None = None
     ) -> list[SessionRow]:
-        """Return the application's sessions, the last changed first.
-
-        `before` is the seq of the last row of the previous page; None begins at the newest.
-        """
-        start = _END if before is None else before
+        """Return the app's sessions: all, or those of one user."""
         count = _NO_LIMIT if limit is None else max(limit, 0)
         if user is None:
-            rows = await self._database.fetch(_LIST, app, start, count)
+            rows = await self._database.fetch(_LIST, app, count)
         else:
-            rows = await self._database.fetch(_LIST_OF_USER, app, start, user, count)
+            rows = await self._database.fetch(_LIST_OF_USER, app, user, count)
         return [SessionRow(*row) for row in rows]
 
     async def rename(self, key: int, title: str | None) -> SessionRow:
-        """Give the session a title, or take it away; kept outside the agent's state.
+        """Set the session's title, which isn't part of the agent's state; None removes it.
 
         Raises SessionNotFound, BadValue.
         """
@@ -207,8 +201,8 @@ class Sessions:
     async def delete(self, key: int) -> bool:
         """Delete the session with its events, runs, chunks, own state and own artifacts.
 
-        What it wrote to `user:` and `app:` keys stays, unless it is a fork. Returns whether there
-        was such a session. Raises RunActive while a run holds it.
+        Its writes to `user:` and `app:` keys stay, unless those scopes are its own, as in a fork.
+        Returns whether the session existed. Raises RunActive while it has an active run.
         """
 
         def work(connection: sqlite3.Connection) -> bool:
@@ -222,22 +216,25 @@ class Sessions:
         return await self._database.write(work)
 
     async def initial_state(self, key: int) -> dict[str, Json]:
-        """Return what the session was created with, keys with their prefixes."""
+        """Return the state that the session was created with; keys have their prefixes."""
         rows = await self._database.find(_INITIAL, key)
         return {prefixed(kind, name): parse_json(value) for kind, name, value in rows}
 
     async def initial_keys(self, key: int) -> int:
-        """Return how many state keys the session was created with."""
+        """Return the number of state keys that the session was created with."""
         return int((await self._database.find(_INITIAL_KEYS, key))[0][0])
 
 
 def set_first_title(connection: sqlite3.Connection, key: int, title: str) -> None:
-    """Give the session a title unless it has one. For use inside jobs."""
+    """Set the session's title unless it has one; for use inside a job."""
     connection.execute(_NAME, (title, advance(connection), key))
 
 
 def delete_session(connection: sqlite3.Connection, key: int) -> bool:
-    """Delete it with all that is its own; whether there was one. For use inside jobs."""
+    """Delete the session with everything of its own; for use inside a job.
+
+    Returns whether it existed.
+    """
     forget(connection, key)
     scopes = connection.execute(_DELETE, (bounded(key),)).fetchall()
     connection.executemany(_DELETE_SCOPES, scopes)
@@ -245,7 +242,7 @@ def delete_session(connection: sqlite3.Connection, key: int) -> bool:
 
 
 def require_session(connection: sqlite3.Connection, key: int) -> SessionRow:
-    """Return the session's row; SessionNotFound when there is none. For use inside jobs."""
+    """Return the session's row, or raise SessionNotFound; for use inside a job."""
     row = _one(connection.execute(_GET, (bounded(key),)).fetchall())
     if row is None:
         raise SessionNotFound(f"no session has the key {key!r}; it may have been deleted")
@@ -253,13 +250,13 @@ def require_session(connection: sqlite3.Connection, key: int) -> SessionRow:
 
 
 def require_writable(connection: sqlite3.Connection, key: int) -> None:
-    """Raise ReadOnly for a session that was imported. For use inside jobs."""
+    """Raise ReadOnly if the session was imported as read-only; for use inside a job."""
     if connection.execute(_IMPORTED, (bounded(key),)).fetchall():
         raise ReadOnly(f"session {key} was imported and is read-only: fork it to continue")
 
 
 def require_free(connection: sqlite3.Connection, app: str, user: str, name: str) -> None:
-    """Raise SessionExists if the user has a session with this id. For use inside jobs."""
+    """Raise SessionExists if the user has a session with this id; for use inside a job."""
     row = _one(connection.execute(_FIND, (app, user, name)).fetchall())
     if row is not None:
         raise SessionExists(
@@ -268,13 +265,13 @@ def require_free(connection: sqlite3.Connection, app: str, user: str, name: str)
 
 
 def user_scope(connection: sqlite3.Connection, app: str, user: str) -> int:
-    """Return the id of the user's scope, which comes into being on first use. For jobs."""
+    """Return the id of the user's scope, creating it on first use; for use inside a job."""
     rows = connection.execute(_USER_SCOPE, (app, user)).fetchall()
     return int(rows[0][0]) if rows else _add_scope(connection, "user", app, user)
 
 
 def private_scopes(connection: sqlite3.Connection, app: str, user: str) -> Scopes:
-    """Make three scopes that no other session writes to. For jobs."""
+    """Create three scopes that no other session writes to; for use inside a job."""
     return Scopes(
         session=_add_scope(connection, "session", app, user),
         user=_add_scope(connection, "user", app, user, private=True),
@@ -283,7 +280,10 @@ def private_scopes(connection: sqlite3.Connection, app: str, user: str) -> Scope
 
 
 def shared_scopes(connection: sqlite3.Connection, app: str, user: str) -> Scopes:
-    """Make a scope of a session's own, beside those that the user's sessions share. For jobs."""
+    """Create a scope for one session, and return it with the user's and app's shared scopes.
+
+    For use inside a job.
+    """
     return Scopes(
         session=_add_scope(connection, "session", app, user),
         user=user_scope(connection, app, user),

@@ -1,10 +1,10 @@
 """State by scope, as of any moment.
 
-Every write of a key is kept under the seq of its event (or of the session's creation). The value as
-of a seq is the latest write not after it, found by index, so the cost depends on the number of keys
+Every write of a key is stored under the seq of its event, or of the session's creation. The value
+as of a seq is the latest write up to it, found by index, so the cost depends on the number of keys
 and not on the length of the session. Keys without a prefix belong to the session, `user:` keys to
-all sessions of the user, `app:` keys to all of the application, `temp:` keys to nobody: they are
-never kept (adk-runtime 1.4).
+all of the user's sessions, `app:` keys to all of the app's. `temp:` keys are never stored
+(adk-runtime 1.4).
 """
 
 import json
@@ -20,23 +20,23 @@ from devui.store.values import clean_text, json_text, parse_json
 
 _LATEST = 2**63 - 1
 _WHOLE_TEXT = 2**31 - 1
-"""Characters that no text of SQLite has."""
+"""A number of characters that no text in SQLite exceeds."""
 
 _PREFIXES: dict[str, Scope] = {"user:": "user", "app:": "app"}
 _TEMPORARY = "temp:"
 _RANK: dict[Scope, int] = {"session": 0, "user": 1, "app": 2}
 
 Routed = tuple[Scope, str, str]
-"""Scope, key without its prefix, value as JSON text."""
+"""The scope, the key without its prefix, and the value as JSON text."""
 
 
 class Page(NamedTuple):
-    """Some keys of one scope, in their order."""
+    """A page of the keys of one scope, in order."""
 
     values: list[Value]
-    """Each at most as long as was wished: what is longer is cut, and no JSON then."""
+    """Longer values than requested are truncated, and then aren't valid JSON."""
     following: str | None
-    """The first key behind them; None at the end."""
+    """The first key after them; None at the end."""
 
 
 class Scopes(NamedTuple):
@@ -88,7 +88,7 @@ _VALUES = """
 _AT = _SCOPES_OF_SESSION + _VALUES
 _SHARED = _SHARED_SCOPES + _VALUES
 
-# The same from one key on, until enough are found: a page costs what it shows.
+# The same from one key on, until enough are found, so that a page costs what it shows.
 _KEYS = """
     WITH RECURSIVE
     mine (scope) AS (
@@ -165,24 +165,24 @@ _WRITE = "INSERT INTO writes (seq, scope, key, value) VALUES (?, ?, ?, ?)"
 
 
 class State:
-    """Reads state; it is written with the events and the sessions that change it."""
+    """Reads state. It is written along with the events and sessions that change it."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
 
     async def at(self, session_key: int, seq: int | None = None) -> list[Value]:
-        """Return every key of all three scopes as of the journal's seq; None: as of now.
+        """Return every key of all three scopes as of the journal's seq; None means now.
 
-        What other sessions wrote to `user:` and `app:` keys counts up to that seq too. Sorted by
+        Includes what other sessions wrote to `user:` and `app:` keys up to that seq. Sorted by
         scope (session, user, app) and key; empty for an unknown session.
         """
         limit = _LATEST if seq is None else seq
         return _values(await self._database.find(_AT, limit, session_key))
 
     async def moment(self, session_key: int, number: int) -> int | None:
-        """Return the seq of the session's event of this number, of its creation for 0.
+        """Return the seq of the session's event with this number; 0 stands for its creation.
 
-        None when there is no such event, or no such session.
+        None if there is no such event or session.
         """
         rows = await self._database.fetch(_MOMENT, session_key, number)
         return rows[0][0] if rows else None
@@ -200,8 +200,8 @@ class State:
     ) -> Page:
         """Return the keys of a scope as of the journal's seq, from the key `start` on.
 
-        At most `limit` of them, with `find` in them in whatever case; of each value at most
-        `longest` characters.
+        Returns at most `limit` keys that contain `find`, ignoring case, and at most `longest`
+        characters of each value.
         """
         at = _LATEST if seq is None else seq
         parameters = (at, session_key, scope, start, find, limit + 1, longest)
@@ -225,45 +225,46 @@ class State:
     async def value(
         self, session_key: int, scope: Scope, key: str, seq: int | None = None
     ) -> str | None:
-        """Return the whole value of a key as JSON text; None where it was not written by then."""
+        """Return the whole value of a key as JSON text; None if it wasn't written by then."""
         at = _LATEST if seq is None else seq
         rows = await self._database.fetch(_WHOLE, scope, key, at, session_key)
         return rows[0][0] if rows else None
 
     async def last_written(self, session_key: int, scope: Scope, key: str) -> int:
-        """Return the seq under which a key was last written; 0 if it never was."""
+        """Return the seq of the last write of a key; 0 if it was never written."""
         return int((await self._database.find(_WRITTEN_AT, scope, key, session_key))[0][0])
 
     async def changes(
         self, session_key: int, number: int, *, limit: int = -1, longest: int = _WHOLE_TEXT
     ) -> list[Change]:
-        """Return old and new of every key that the session's event with this number set.
+        """Return the old and new value of every key that the session's event with this number set.
 
-        At most `limit` of them; of each value at most `longest` characters.
+        Returns at most `limit` changes (all if negative), and at most `longest` characters of each
+        value.
         """
         rows = await self._database.fetch(_CHANGES, session_key, number, limit, longest)
         return sorted((Change(*row) for row in rows), key=_order)
 
     async def changed(self, session_key: int, number: int) -> int:
-        """Return how many keys the session's event with this number set."""
+        """Return the number of keys that the session's event with this number set."""
         return int((await self._database.fetch(_CHANGED, session_key, number))[0][0])
 
     async def shared(self, session_key: int) -> dict[str, Json]:
-        """Return what the session sees of shared state, keys with `user:` and `app:`.
+        """Return the shared state that the session sees, with `user:` and `app:` in the keys.
 
-        A fork sees its own, which nobody else does.
+        A fork has its own, which no other session sees.
         """
         return _merge(_values(await self._database.find(_SHARED, _LATEST, session_key)))
 
     async def merged(self, session_key: int) -> dict[str, Json]:
-        """Return the state as the agent sees it: own keys bare, shared ones with prefix."""
+        """Return the state as the agent sees it; keys have their prefixes."""
         return _merge(await self.at(session_key))
 
 
 def state_json(values: Iterable[Value], *, lenient: bool = False) -> str:
-    """The JSON of what `merged` returns, of texts that are JSON already.
+    """Return the JSON of what `State.merged` returns, without decoding the values.
 
-    Raises JournalDamaged, unless it is lenient: then a damaged value says that it is.
+    Raises JournalDamaged for a damaged value; if `lenient`, includes it marked as damaged instead.
     """
     return "".join(_members(values, lenient=lenient)) + "}"
 
@@ -305,7 +306,7 @@ def prefixed(scope: Scope, key: str) -> str:
 
 
 def scoped(key: str) -> tuple[Scope, str]:
-    """The scope of a key as agents write it, and the key without its prefix."""
+    """Split a key as agents write it into its scope and the key without prefix."""
     for prefix, scope in _PREFIXES.items():
         if key.startswith(prefix):
             return scope, key.removeprefix(prefix)
@@ -313,7 +314,10 @@ def scoped(key: str) -> tuple[Scope, str]:
 
 
 def route_delta(delta: Mapping[str, Json]) -> list[Routed]:
-    """Sort a committed delta into scopes; BadValue for `temp:` keys, which are never committed."""
+    """Split the keys of a delta by scope.
+
+    Raises BadValue for `temp:` keys, which are never committed.
+    """
     for key in delta:
         if key.startswith(_TEMPORARY):
             raise BadValue(
@@ -324,14 +328,14 @@ def route_delta(delta: Mapping[str, Json]) -> list[Routed]:
 
 
 def route_initial(state: Mapping[str, Json]) -> list[Routed]:
-    """Sort an initial state into scopes; `temp:` keys are dropped, as ADK does."""
+    """Split the keys of an initial state by scope; drops `temp:` keys, as ADK does."""
     return [_route(key, value) for key, value in state.items() if not key.startswith(_TEMPORARY)]
 
 
 def require_written(
     connection: sqlite3.Connection, session_key: int, routed: Iterable[Routed], seq: int
 ) -> None:
-    """Raise Overtaken if one of the keys was last written at another seq."""
+    """Raise Overtaken if any of the keys was last written at another seq."""
     for scope, key, _ in routed:
         [(last,)] = connection.execute(_WRITTEN_AT, (scope, key, session_key))
         if last != seq:
@@ -344,7 +348,7 @@ def require_written(
 def write_state(
     connection: sqlite3.Connection, seq: int, scopes: Scopes, routed: list[Routed]
 ) -> None:
-    """Record the writes under the seq; part of a job that also took the seq."""
+    """Record the writes under the seq; for use in the job that obtained the seq."""
     ids: dict[Scope, int] = {"session": scopes.session, "user": scopes.user, "app": scopes.app}
     connection.executemany(_WRITE, [(seq, ids[scope], key, value) for scope, key, value in routed])
 

@@ -1,8 +1,8 @@
-"""What was written to the state: the history of each key, and what no event carried yet.
+"""The history of each state key, and the writes that aren't committed yet.
 
-A session sees the keys of three scopes, two of which other sessions write to as well (a fork's are
-its own). Both ways of reading go by the index of the key's writes, so their cost depends on what is
-asked for and not on the length of the session.
+A session sees the keys of three scopes, two of which other sessions write to as well (those of a
+fork are its own). All reads use the index of a key's writes, so their cost depends on the result
+and not on the length of the session.
 """
 
 import json
@@ -18,8 +18,8 @@ from devui.store.values import clean_text, optional_text
 
 _END = 2**63 - 1
 
-# The one scope of a session that is of a kind; as a value, so that the index orders its writes.
-# Writers are found by the event's seq, which no other event has, in whatever session.
+# The subquery for the session's scope of this kind yields one value, so that the index orders the
+# writes. Writers are found by seq, which is unique among the events of all sessions.
 _WRITES = """
     SELECT writes.seq, writes.value, event_rows.*
     FROM writes LEFT JOIN event_rows ON event_rows.seq = writes.seq
@@ -30,8 +30,8 @@ _WRITES = """
     ) AND writes.key = ?3 AND writes.seq <= ?4
     ORDER BY writes.seq DESC LIMIT ?5
 """
-# Which sessions began with a write: they are among the app's that have changed since the first of
-# these, and are gone through once for all writes.
+# The sessions whose initial state has one of the writes: searched once for all writes, among the
+# app's sessions that have changed since the first of them.
 _BEGAN = """
     SELECT born, key FROM sessions
     WHERE app = (SELECT app FROM sessions WHERE key = ?1) AND seq >= ?2
@@ -93,7 +93,7 @@ _ANY_NEXT = """
 
 
 class Histories:
-    """Reads who wrote a key, and when."""
+    """Reads which events wrote a key, and when."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
@@ -103,7 +103,7 @@ class Histories:
     ) -> list[Write]:
         """Return the last `limit` writes of the key up to the journal's seq `until`, ascending.
 
-        The key is without its prefix. What other sessions wrote to shared keys is among them.
+        `key` has no prefix. Includes what other sessions wrote to shared keys.
         """
         end = _END if until is None else until
         parameters = (session_key, scope, key, end, max(limit, 0))
@@ -112,7 +112,7 @@ class Histories:
         return [_write(row, began.get(row[0])) for row in reversed(rows)]
 
     async def _began(self, session_key: int, seqs: Sequence[int]) -> dict[int, int]:
-        """Return the sessions that began with writes that no event made, by the writes' seqs."""
+        """Return the sessions whose initial state has these writes, by the write's seq."""
         if not seqs:
             return {}
         parameters = (session_key, min(seqs), json.dumps(seqs))
@@ -129,8 +129,8 @@ class Histories:
     async def writers(
         self, session_key: int, matches: Callable[[str], bool], *, first: int, last: int
     ) -> dict[int, list[str]]:
-        """Return which of the events between two numbers, both included, wrote keys that are
-        wanted, and which: with their prefixes, by the events' numbers."""
+        """Return the matching keys, with their prefixes, that the events `first` to `last` wrote,
+        by the event's number."""
         by_number: dict[int, list[str]] = {}
         for scope, kind, key in await self._database.fetch(_KEYS, session_key):
             name = prefixed(kind, key)
@@ -143,8 +143,10 @@ class Histories:
     async def deltas(
         self, session_key: int, *, first: int, last: int, keys: Iterable[str] | None = None
     ) -> dict[int, dict[str, str]]:
-        """Return what the events between two numbers, both included, wrote: JSON texts by key, with
-        its prefix, by the events' numbers. `keys` leaves out all others than these, in all scopes.
+        """Return the writes of the events `first` to `last`, by the event's number: JSON texts by
+        key, with its prefix.
+
+        `keys` restricts them to these keys, in any scope.
         """
         names = None if keys is None else json.dumps([scoped(key)[1] for key in keys])
         by_number: dict[int, dict[str, str]] = {}
@@ -154,8 +156,8 @@ class Histories:
         return by_number
 
     async def change(self, session_key: int, seq: int, *, back: bool) -> int | None:
-        """Return the number of the session's nearest event before or after the seq that wrote any
-        key."""
+        """Return the number of the session's nearest event that wrote any key: before the seq if
+        `back`, else after it."""
         sql = _ANY_PREVIOUS if back else _ANY_NEXT
         return _first(await self._database.fetch(sql, session_key, seq))
 
@@ -184,7 +186,7 @@ class Uncommitted:
         self._database = database
 
     async def put(self, session_key: int, run: str, touches: Sequence[NewTouch]) -> None:
-        """Record writes and reads, or what is newly known of them, under their numbers.
+        """Record writes and reads, or update those with the same numbers.
 
         Raises SessionNotFound, BadValue.
         """
@@ -203,10 +205,10 @@ class Uncommitted:
         await self._database.write(work)
 
     async def of_run(self, run: str) -> list[TouchRow]:
-        """Return what one run did, in order."""
+        """Return the run's uncommitted writes and reads of them, in order."""
         return [TouchRow(*row) for row in await self._database.find(_OF_RUN, run)]
 
     async def of_session(self, session_key: int, limit: int) -> list[TouchRow]:
-        """Return what the session's runs did, run by run."""
+        """Return at most `limit` uncommitted writes and reads of the session, run by run."""
         rows = await self._database.fetch(_OF_SESSION, session_key, limit)
         return [TouchRow(*row) for row in rows]

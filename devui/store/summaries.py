@@ -1,7 +1,7 @@
-"""Summaries: what a timeline row, a chat chip and a tick need to know of an event.
+"""Summaries of events, as shown in timeline rows, chat chips and ticks.
 
-One is stored beside each event, so that lists of events are shown without their bodies. The
-debugger writes them (`devui.debugger.events.summary`); rows parse them when somebody asks.
+A summary is stored beside each event, so that lists of events can be shown without their bodies.
+The debugger writes them (`devui.debugger.events.summary`); rows parse them on demand.
 """
 
 import json
@@ -27,39 +27,39 @@ Kind = Literal[
 ]
 KINDS: tuple[Kind, ...] = get_args(Kind)
 ANSWERS: Final[frozenset[Kind]] = frozenset({"text", "code", "call", "result", "human", "error"})
-"""Kinds of events that can be what an invocation says in the end; others only keep the books."""
+"""Kinds of events that can be an invocation's final answer; the others are only bookkeeping."""
+OF_MODELS: Final[frozenset[Kind]] = frozenset(
+    {"text", "thought", "call", "human", "transfer", "error"}
+)
+"""Kinds of events that a model's answer can produce."""
 LONG_RUNNING: Final = '"long_running":true'
-"""What `Summary.to_json` writes of a long-running call, and of few others."""
+"""A text in the JSON summary of every event with a long-running call, and of few others."""
 UNREADABLE: Final = "UNREADABLE_EVENT"
-"""The `errorCode` of what stands in the place of an event that cannot be read."""
-WAITS_FOR_CONFIRMATION: Final = "waits for confirmation"
-WAITS_FOR_SIGN_IN: Final = "waits for a sign-in"
-"""Previews of responses that stand in until a person has answered."""
-
+"""The `errorCode` of the event that replaces an unreadable one."""
 ROW_WORDS: Final[Mapping[str, str]] = {"human": "asks", "checkpoint": "saved"}
-"""Kinds whose rows show another word than their name; filters take both."""
+"""Kinds that rows show by another word than their name; filters accept both words."""
 
 
 _T = TypeVar("_T")
 
 
 class Damaged(str):
-    """A text of the journal that is no UTF-8 any more; U+FFFD stands for what is no character."""
+    """A text of the journal that isn't valid UTF-8, with U+FFFD in place of invalid bytes."""
 
     __slots__ = ()
 
 
 @dataclass(frozen=True, slots=True)
 class Usage:
-    """What a model counted for one answer, or for several together."""
+    """The tokens that a model counted for one answer, or for several together."""
 
     model: str
-    """Its name as the provider says it; "" if it does not."""
+    """The model's name as reported by the provider; "" if unknown."""
     prompt: int
-    """Tokens that were sent, cached ones included."""
+    """Tokens sent, including cached ones."""
     cached: int
     output: int
-    """Tokens that came back, thinking included."""
+    """Tokens returned, including thinking."""
     thoughts: int
 
 
@@ -68,10 +68,10 @@ class CallSummary:
     id: str | None
     name: str
     args: str
-    """Arguments as `city="London"`, one line."""
+    """The arguments as `city="London"`, on one line."""
     long_running: bool = False
     about: str = ""
-    """What it asks a person for, if it is one of `HUMAN_CALLS`: `pay(amount=5)`, one line."""
+    """What it asks a person, if it is one of `HUMAN_CALLS`: `pay(amount=5)`, on one line."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,55 +79,68 @@ class ResponseSummary:
     id: str | None
     name: str
     preview: str
-    """The returned value, one line; a lone `result` wrapper is taken off."""
+    """The returned value on one line, without a lone `result` wrapper."""
     failed: bool = False
-    """The tool answered with a non-empty `error`, and not since its call waits for a consent."""
+    """Whether the tool returned a non-empty `error`, unless its call is waiting for consent."""
     attempt: int = 0
-    """2 and up: it is the result of this try of its call, after others had failed."""
+    """The number of the attempt that returned it, from 2; 0 if the first one did."""
+    verdict: Literal["", "confirmed", "rejected"] = ""
+    """A person's decision, if it answers a request for confirmation; "" in old journals."""
+    waits_for: Literal["", "confirmation", "sign_in"] = ""
+    """What its call needs from a person; until then, this response stands in for the result."""
+    is_refused: bool = False
+    """Whether the tool wasn't called because a person refused to confirm it."""
 
 
 @dataclass(frozen=True, slots=True)
 class Intervention:
-    """What a person did, while the run was held, on the way to the event."""
+    """What a person did at a gate that affected the event."""
 
     action: str
     """`edit`, `mock`, `skip`, `reject`."""
     gate: str
     by: str
     call: str = ""
-    """The id of the tool call that it was done to; "" if it was done to the event, or is old."""
+    """The id of the affected tool call; "" if the event itself was edited, or in old journals."""
     ran: str = ""
-    """The arguments that the tool was called with instead, one line; "" if they stayed."""
+    """The arguments that the tool was called with instead, on one line; "" if unchanged."""
+    change: str = ""
+    """The change to a result, on one line: `temperature 22 → 72`; "" for anything else."""
 
 
 @dataclass(frozen=True, slots=True)
 class StateNote:
-    """What the debugger noticed of the state at the commit of the event."""
+    """A finding about the state at the commit of the event."""
 
     kind: Literal["dirty", "silent", "overlap"]
-    """A read of what another had not committed; a change without a delta; a key that another
-    wrote, too, at the same time."""
+    """`dirty` for a read of another's uncommitted write, `silent` for a change without a delta,
+    `overlap` for a key that another was writing at the same time."""
     key: str
-    """The key, or of a change without a delta the path in it."""
+    """The key; for a change without a delta, the path of what changed."""
     by: str
     """Who had written it."""
 
 
+HAS_FAILED: Final = """(kind = 'error' OR instr(summary, '"failed":true') > 0)"""
+"""`Summary.has_failed` as an SQL condition on `events`, worded like the index `events_failed`, so
+that SQLite can use it."""
+
+
 @dataclass(frozen=True, slots=True)
 class Summary:
-    """One event in a few hundred bytes."""
+    """The summary of one event, a few hundred bytes long."""
 
     kind: Kind
     text: str
-    """One line, at most 200 characters."""
+    """A single line of at most 200 characters."""
     final: bool = False
     partial: bool = False
     state_keys: tuple[str, ...] = ()
-    """The first keys of the state delta, prefixes included."""
+    """The first keys of the state delta, with their prefixes."""
     state_count: int = 0
     artifacts: tuple[str, ...] = ()
     tokens: int | None = None
-    """All tokens the model counted for this answer."""
+    """The model's total token count for this answer."""
     calls: tuple[CallSummary, ...] = ()
     responses: tuple[ResponseSummary, ...] = ()
     long_running: bool = False
@@ -135,28 +148,37 @@ class Summary:
     transfer_to: str | None = None
     escalate: bool = False
     node: str = ""
-    """The path of the node that it is from, where the author does not tell: `wf@1/pay@1`."""
+    """The path of the node that produced it, if the author doesn't identify it: `wf@1/pay@1`."""
     usage: Usage | None = None
-    """The tokens in parts, with the model that counted them."""
+    """The tokens by type, with the model that counted them."""
     edited: bool = False
-    """People had a hand in it while the run was held."""
+    """Whether a person changed it while the run was held."""
     edits: tuple[Intervention, ...] = ()
-    """What they did; empty in journals of before that was told."""
+    """What people did; empty in journals older than this field."""
     notes: tuple[StateNote, ...] = ()
     path: str = ""
-    """The agents or nodes from the root to what it is from: `Team/Writers/Critic`, or in a
-    workflow `flow@1/pay@1`; "" if that is unknown."""
+    """The agents or nodes from the root to the one that it is from: `Team/Writers/Critic`, or
+    `flow@1/pay@1` in a workflow; "" if unknown."""
     lane: int = 0
     """The place of its branch among the parallel ones of its run, from 1; 0 without a branch."""
     cut: str = ""
-    """Why the model stopped before the end of its answer: `MAX_TOKENS`; "" if it did not."""
+    """Why the model stopped before the end of its answer, such as `MAX_TOKENS`; "" if it didn't."""
     attempt: int = 0
-    """Of an error, 2 and up: this try of a call ended in it."""
+    """The number of the attempt at a call that ended in this error, from 2; otherwise 0."""
+    round: int = 0
+    """The round that begins with it, from 2, of an agent that runs others repeatedly, such as a
+    loop; otherwise 0."""
+    changed: bool = False
+    """Whether the app's code changed the model's answer."""
+
+    @property
+    def has_failed(self) -> bool:
+        """Whether it is an error, or a tool returned one (`HAS_FAILED`)."""
+        return self.kind == "error" or any(each.failed for each in self.responses)
 
     def to_json(self) -> str:
-        """JSON without members that say nothing, nor the text of calls and results that their
-        members tell again.
-        """
+        """Return JSON without empty members, and without a text that follows from the calls or
+        responses."""
         members = _members(self)
         if self.text == _plain_text(self.kind, self.calls, self.responses):
             members.pop("text", None)
@@ -164,12 +186,15 @@ class Summary:
 
     @staticmethod
     def may_ask(text: str) -> bool:
-        """Whether what `to_json` wrote has a long-running call in it; true of few others."""
+        """Return whether a summary's JSON may contain a long-running call.
+
+        False is certain; True is rarely wrong.
+        """
         return LONG_RUNNING in text
 
     @classmethod
     def from_json(cls, text: str) -> "Summary":
-        """Reads what `to_json` wrote. Raises `ValueError` if the text is something else.
+        """Parse the output of `to_json`. Raises ValueError for any other text.
 
         A text that was damaged in the journal becomes a summary that says so.
         """
@@ -178,7 +203,9 @@ class Summary:
         members: dict[str, Any] = json.loads(text)
         try:
             members["calls"] = _all(CallSummary, members.get("calls", ()))
-            members["responses"] = _all(ResponseSummary, members.get("responses", ()))
+            members["responses"] = _all(
+                ResponseSummary, map(_response, members.get("responses", ()))
+            )
             members["edits"] = _all(Intervention, members.get("edits", ()))
             members["notes"] = _all(StateNote, members.get("notes", ()))
             for name in ("state_keys", "artifacts"):
@@ -193,10 +220,23 @@ class Summary:
             raise ValueError(f"not the summary of an event: {text[:200]!r}") from error
 
 
+_OLD_PREVIEWS: Final[Mapping[str, Mapping[str, Any]]] = {
+    "waits for confirmation": {"waits_for": "confirmation"},
+    "waits for a sign-in": {"waits_for": "sign_in"},
+    '{"error": "This tool call is rejected."}': {"is_refused": True},
+}
+"""Members that old journals only express through a response's preview."""
+
+
+def _response(members: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return the members of a response, with those that an old journal only has in the preview."""
+    return {**_OLD_PREVIEWS.get(members.get("preview", ""), {}), **members}
+
+
 def _plain_text(
     kind: Kind, calls: tuple[CallSummary, ...], responses: tuple[ResponseSummary, ...]
 ) -> str:
-    """The text of most events with calls or results, in the words of `debugger.events.summary`."""
+    """Return the text that `debugger.events.summary` gives most events with calls or results."""
     if kind == "call":
         return ", ".join(f"{call.name}({call.args})" for call in calls)
     if kind == "result":
@@ -215,7 +255,7 @@ _BLANKS: Final[Mapping[type, Mapping[str, Any]]] = {
     StateNote: {"kind": "dirty", "key": "", "by": ""},
     Usage: {"model": "", "prompt": 0, "cached": 0, "output": 0, "thoughts": 0},
 }
-"""Members without a default, as they are where they say nothing."""
+"""The empty values of members without a default."""
 
 
 def _members(item: Any) -> dict[str, Any]:
@@ -227,12 +267,12 @@ def _all(kind: type[_T], items: Iterable[Mapping[str, Any]]) -> tuple[_T, ...]:
     return tuple(kind(**{**blank, **item}) for item in items)
 
 
-# An event is waiting, and asdict would copy every text.
+# Not dataclasses.asdict, which would copy every text while an event waits to be committed.
 _ENCODER: Final = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), default=_members)
 
 
 class Summarised:
-    """A row with the text of a summary, which is parsed once, and only if somebody asks."""
+    """A row with the JSON of a summary, which is parsed once, on first access."""
 
     __slots__ = ("_summary",)
     summary_json: str
@@ -240,7 +280,7 @@ class Summarised:
 
     @property
     def summary(self) -> Summary:
-        """What the text says. Raises `ValueError` if it is no summary."""
+        """The parsed summary. Raises ValueError if the JSON isn't one."""
         try:
             return self._summary
         except AttributeError:

@@ -1,9 +1,9 @@
-"""What a session had come to by each of its events: kinds, tokens, what models counted, time.
+"""Running totals of a session as of each of its events: kinds, tokens, usage and time.
 
-A history only ever grows at its end. So what was added up once is kept in memory, for the sessions
-looked at last, and a look reads what has come since, wherever in the session it is about. What
-models counted is summed by whatever limits prices have, which the journal does not know; of that
-the sums at each 64th answer are kept, and the few answers behind one of them are read.
+A history only grows at its end. So the totals of recently used sessions are cached, and each use
+reads only the events added since. Usage is summed by the price limits that the caller passes, since
+the journal doesn't know any prices: its sums are cached for every 64th answer, and the few answers
+in between are read from the journal.
 """
 
 import asyncio
@@ -17,31 +17,33 @@ from typing import Any, Final, NamedTuple, TypeVar
 from devui.store.rows import Durations, EventRow, Hold, InvocationSums, Sums, UsageSum
 from devui.store.runs.work_time import seconds_of_work
 from devui.store.sqlite.database import Database
-from devui.store.summaries import Usage
+from devui.store.summaries import HAS_FAILED, Usage
 from devui.store.values import believed
+from devui.wire.events import USER
 
 _K = TypeVar("_K")
 _V = TypeVar("_V")
 
 _CACHE_SIZE: Final = 32
-"""Sessions whose sums are in memory."""
+"""The maximum number of sessions whose totals are cached."""
 _BATCH: Final = 2000
-"""Rows that are read at a time."""
+"""Rows read at a time."""
 _LATEST: Final = 2**63 - 1
 _STEP: Final = 64
-"""Answers from one sum that is kept to the next."""
+"""The number of answers from one cached sum to the next."""
 _SHORTEST: Final = 1e-3
-"""Seconds of a hold that are not due to rounding."""
+"""The shortest hold, in seconds; anything shorter is due to rounding."""
 _LONGEST: Final = 1e9
-"""Seconds between two events, some thirty years: clocks that tell more are wrong."""
+"""The longest time between two events, in seconds (about 30 years); more means a wrong clock."""
 
-_EVENTS = """
+_EVENTS = f"""
     SELECT seq, kind, author,
         iif(json_valid(summary), json_extract(summary, '$.tokens'), NULL), held, size,
-        invocation_id, run, timestamp, kind = 'error' OR instr(summary, '"failed":true') > 0
+        invocation_id, run, timestamp, {HAS_FAILED},
+        (SELECT started FROM runs WHERE runs.id = events.run)
     FROM events
     WHERE session = ? AND number > ? ORDER BY number LIMIT ?
-"""
+"""  # noqa: S608  (of a constant)
 _ANSWERS = """
     SELECT number, author, model, prompt, cached, output, thoughts FROM usage
     WHERE session = ? AND number > ? ORDER BY number LIMIT ?
@@ -53,7 +55,7 @@ _ANSWERS_WITHIN = """
         AND number <= json_extract(spans.value, '$[1]')
 """
 _ENDED = """
-    SELECT seq, max(ended - started - held, 0), held FROM runs
+    SELECT seq, max(ended - started - held, 0), held, id FROM runs
     WHERE session = ? AND seq > ? AND ended IS NOT NULL ORDER BY seq LIMIT ?
 """
 _RUN = "SELECT started, ended FROM runs WHERE id = ? AND session = ?"
@@ -64,9 +66,9 @@ _HELD_RUNS = "SELECT id, ended, held FROM runs WHERE session = ? AND held > 0 AN
 _COPIED = "SELECT number FROM forks WHERE session = ?"
 
 _Place = tuple[str, str, int]
-"""Author, model, and how many of the limits a prompt exceeds."""
+"""Author, model, and the number of limits that a prompt exceeds."""
 _Counts = tuple[int, int, int, int, int]
-"""Answers, and their tokens: prompt, cached, output, thoughts."""
+"""The number of answers, then their tokens: prompt, cached, output, thoughts."""
 _Sums = dict[_Place, _Counts]
 
 
@@ -81,6 +83,18 @@ class _Event(NamedTuple):
     run: str | None
     timestamp: float
     has_failed: bool
+    began: float | None
+
+
+class _Bounds(NamedTuple):
+    """The numbers of the first and last event of a run."""
+
+    first: int
+    last: int
+    run: str
+    wait: float
+    """Seconds from the run's start to its first event, if that is a user's, and so not working
+    time; otherwise 0."""
 
 
 class _Answer(NamedTuple):
@@ -94,7 +108,7 @@ class _Answer(NamedTuple):
 
 
 class _Course:
-    """The sums of one session, by its events and its ended runs."""
+    """The running totals of one session, by its events and its ended runs."""
 
     def __init__(self) -> None:
         self.lock = asyncio.Lock()
@@ -103,27 +117,32 @@ class _Course:
         self._names: dict[str, str] = {}
         self.seqs = array("q")
         self.tokens = array("q", [0])
-        """By number of events, the tokens of so many of them."""
+        """At index n, the tokens of the first n events."""
         self.seconds = array("d", [0.0])
-        """The same of the time at work for them."""
+        """At index n, the working time for the first n events."""
         self.pauses = array("d", [0.0])
+        """At index n, how long runs were held before the first n events, in seconds."""
         self.token_events = array("q")
-        """The numbers of the events that counted tokens."""
+        """The numbers of the events with a token count."""
         self.failures = array("q")
         """The numbers of the errors, and of results with a tool's error."""
         self.messages = array("q")
         """The numbers of the user's events."""
         self.starts = array("q")
-        """The numbers of the events that are of another invocation than the one before."""
+        """The numbers of the events that belong to another invocation than the previous event."""
         self.runs: dict[str, int] = {}
-        """By run, in their order, the number of its first event."""
+        """The number of each run's first event, in the order of the runs."""
+        self.bounds: list[_Bounds] = []
+        """The bounds of each run, in order."""
         self.holds: defaultdict[str, list[Hold]] = defaultdict(list)
-        """By run, when it was held before one of its events."""
+        """The holds of each run before one of its events."""
         self.bytes = 0
         self._last: _Event | None = None
         self.ends = array("q")
         self.work = array("d", [0.0])
         self.paused = array("d", [0.0])
+        self.durations: dict[str, Durations] = {}
+        """How long each ended run worked and was held."""
 
     def grow(self, rows: Iterable[_Event]) -> None:
         before, kinds, authors = self._last, [], []
@@ -143,57 +162,103 @@ class _Course:
             if before is None or before.invocation_id != row.invocation_id:
                 self.starts.append(number)
             if row.run:
-                self.runs.setdefault(row.run, number)
+                self._bound(row, number)
                 if row.paused > 0:
                     since = before.timestamp if before else row.timestamp - row.paused
                     self.holds[row.run].append(Hold(since, row.paused))
             kinds.append(row.kind)
-            # One text for each author, and not one for each event.
+            # Share one string for each author, rather than keep one for each event.
             authors.append(self._names.setdefault(row.author, row.author))
             before = row
         self._last = before
         self.kinds += tuple(kinds)
         self.authors += tuple(authors)
 
+    def _bound(self, row: _Event, number: int) -> None:
+        """Extend the bounds of the event's run.
+
+        While a run is active, nothing else adds events, so a run's events are contiguous.
+        """
+        run = row.run or ""
+        if run not in self.runs:
+            self.runs[run] = number
+            is_user = row.author == USER and row.began is not None
+            wait = max(row.timestamp - (row.began or 0.0) - row.paused, 0.0) if is_user else 0.0
+            self.bounds.append(_Bounds(number, number, run, wait))
+        elif self.bounds[-1].run == run:
+            self.bounds[-1] = self.bounds[-1]._replace(last=number)
+
+    def _begins_run(self, number: int) -> bool:
+        place = bisect_left(self.bounds, (number,))
+        return place < len(self.bounds) and self.bounds[place].first == number
+
+    def _rest(self, first: int, last: int) -> Durations:
+        """Return the time of the ended runs in a range that isn't spent on their events.
+
+        That is the time from a run's start to its first event and, if its last event is in the
+        range, from there to its end.
+        """
+        rest = Durations()
+        begin, end = (bisect_left(self.bounds, (number,)) for number in (first, last + 1))
+        for bounds in self.bounds[begin:end]:
+            whole = self.durations.get(bounds.run)
+            if whole is None:
+                continue
+            if bounds.last > last:
+                rest += Durations(bounds.wait)
+                continue
+            before = bounds.first - 1
+            seconds = self.seconds[bounds.last] - self.seconds[before]
+            held = self.pauses[bounds.last] - self.pauses[before]
+            rest += Durations((whole.seconds or 0.0) - seconds, whole.held - held)
+        return rest
+
     def invocation(self, number: int) -> tuple[int, int]:
-        """The first and the last event of the invocation that an event is of."""
-        if number > len(self.seqs):  # the session has been deleted
+        """Return the first and last of the contiguous events of its invocation around an event."""
+        if number > len(self.seqs):  # the session was deleted
             return number, number
         place = bisect_right(self.starts, number)
         last = self.starts[place] - 1 if place < len(self.starts) else len(self.seqs)
         return self.starts[place - 1], last
 
-    def sums(self, first: int, last: int, usage: list[UsageSum], *, since: int) -> Sums:
-        """Of the events `first` to `last`; the time at work counts from the event `since` on."""
+    def sums(self, first: int, last: int, usage: list[UsageSum], *, with_runs: bool) -> Sums:
+        """Return the totals of the events `first` to `last`.
+
+        `with_runs` adds the time before and after the events of their ended runs (see `_rest`); the
+        time before the first event of the range then only counts if a run begins with it.
+        """
         count = len(self.seqs)
-        first, last, since = min(first, count + 1), min(last, count), min(since, count)
+        first, last = min(first, count + 1), min(last, count)
+        rest = self._rest(first, last) if with_runs else Durations()
+        since = first - 1 if not with_runs or self._begins_run(first) else min(first, count)
         tokens = self.tokens[last] - self.tokens[first - 1]
         return Sums(
             events=last - first + 1,
-            seconds=self.seconds[last] - self.seconds[since],
-            held=self.pauses[last] - self.pauses[since],
+            seconds=self.seconds[last] - self.seconds[since] + (rest.seconds or 0.0),
+            held=self.pauses[last] - self.pauses[since] + rest.held,
             tokens=tokens if _within(self.token_events, first, last) else None,
             failures=_within(self.failures, first, last),
             usage=tuple(usage),
         )
 
     def end(self, rows: Iterable[tuple[Any, ...]]) -> None:
-        for seq, work, pause in rows:
+        for seq, work, pause, run in rows:
+            self.durations[run] = Durations(work, pause)
             self.ends.append(seq)
             self.work.append(self.work[-1] + work)
             self.paused.append(self.paused[-1] + pause)
 
 
 class _Answers:
-    """What the answers of one session counted, by the limits that their prompts exceed."""
+    """The usage of one session, by the limits that prompts exceed."""
 
     def __init__(self, limits: Sequence[int]) -> None:
         self.lock = asyncio.Lock()
         self.limits = tuple(sorted(limits))
         self.numbers = array("q")
-        """Of the events with one."""
+        """The numbers of the events with an answer."""
         self.sums: list[_Sums] = [{}]
-        """Those of the first 0, 64, 128 … answers."""
+        """The sums of the first 0, 64, 128 … answers."""
         self.latest: _Sums = {}
 
     def grow(self, rows: Iterable[_Answer]) -> None:
@@ -204,8 +269,8 @@ class _Answers:
                 self.sums.append(dict(self.latest))
 
     def within(self, first: int, last: int) -> tuple[_Sums, list[tuple[int, int]]]:
-        """What is known of the answers of the events `first` to `last`, and between which numbers
-        the few others are."""
+        """Return the cached sums within the events `first` to `last`, and the ranges of numbers
+        whose answers they leave out."""
         begin, end = bisect_left(self.numbers, first), bisect_right(self.numbers, last)
         if not begin and end == len(self.numbers):
             return dict(self.latest), []
@@ -220,7 +285,7 @@ class _Answers:
 
 
 class Totals:
-    """Sums as of now, and as of any event."""
+    """A session's totals, as of now or of any event."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
@@ -231,16 +296,23 @@ class Totals:
         """Return the kind of every event of the session, in order."""
         return (await self._events(session_key)).kinds
 
+    async def failures(self, session_key: int) -> Sequence[int]:
+        """Return the numbers of the errors, and of results with a tool's error, in order.
+
+        Includes events that a rewind took back.
+        """
+        return (await self._events(session_key)).failures
+
     async def authors(self, session_key: int) -> tuple[str, ...]:
         """Return the author of every event of the session, in order."""
         return (await self._events(session_key)).authors
 
     async def size(self, session_key: int) -> int:
-        """Return how many bytes the events of the session have."""
+        """Return the total size of the session's events, in bytes."""
         return (await self._events(session_key)).bytes
 
     async def tokens(self, session_key: int, until: int) -> int | None:
-        """Return the tokens of the events up to this number; None if none counted any."""
+        """Return the tokens of the events up to number `until`; None if no event has a count."""
         course = await self._events(session_key)
         number = min(max(until, 0), len(course.seqs))
         return course.tokens[number] if _within(course.token_events, 1, number) else None
@@ -248,51 +320,53 @@ class Totals:
     async def ranges(
         self, session_key: int, ranges: Sequence[tuple[int, int]], *, limits: Sequence[int] = ()
     ) -> list[Sums]:
-        """Return what events came to, of each range from its first to its last number.
+        """Return the totals of each range of events, given by its first and last number.
 
-        `limits` as for `usage`.
+        `limits` are those of `usage`.
         """
         course = await self._events(session_key)
         usages = await self._usages(session_key, ranges, limits)
         return [
-            course.sums(first, last, usage, since=first - 1)
+            course.sums(first, last, usage, with_runs=False)
             for (first, last), usage in zip(ranges, usages, strict=True)
         ]
 
     async def invocations(
         self, session_key: int, numbers: Sequence[int], *, limits: Sequence[int] = (), until: int
     ) -> list[InvocationSums]:
-        """Return what the invocation of each of these events came to by the event `until`.
+        """Return the totals of each of these events' invocations, up to the event `until`.
 
-        `limits` as for `usage`.
+        `limits` are those of `usage`.
         """
-        course = await self._events(session_key)
+        course = await self._runs(session_key)
+        await self._events(session_key)
         spans = []
         for number in numbers:
             first, last = course.invocation(number)
             spans.append((first, max(number, min(last, until))))
         usages = await self._usages(session_key, spans, limits)
         return [
-            InvocationSums(course.sums(*span, usage, since=span[0]), _first(course.messages, *span))
+            InvocationSums(
+                course.sums(*span, usage, with_runs=True), _first(course.messages, *span)
+            )
             for span, usage in zip(spans, usages, strict=True)
         ]
 
     async def starts(self, session_key: int, numbers: Iterable[int]) -> dict[int, int]:
-        """Return, for each of these events, the first one of its invocation that it follows without
-        another's between."""
+        """Return, by event, the number at which its invocation's contiguous events begin."""
         course = await self._events(session_key)
         return {number: course.invocation(number)[0] for number in numbers}
 
     async def runs(self, session_key: int) -> Mapping[str, int]:
-        """Return the number of the first event of each run that has any, in their order."""
+        """Return the number of each run's first event, in the order of the runs."""
         return (await self._events(session_key)).runs
 
     async def holds(self, session_key: int) -> dict[str, list[Hold]]:
-        """Return when each of the session's runs was held, ascending.
+        """Return the holds of each of the session's runs, in ascending order.
 
-        What the journal has is how long a run was held between two events, and in all. What stops a
-        run stops it where an event was produced, so each hold is taken to begin at the first of the
-        two; one after the last event is taken to last until the run's end.
+        The journal only has how long a run was held between two events, and in total. Since runs
+        stop where an event was produced, each hold is assumed to begin at the first of the two
+        events; a hold after the last event is assumed to last until the run's end.
         """
         holds = {run: [*each] for run, each in (await self._events(session_key)).holds.items()}
         for run, end, seconds in await self._database.find(_HELD_RUNS, session_key):
@@ -304,25 +378,25 @@ class Totals:
     async def usage(
         self, session_key: int, *, limits: Sequence[int] = (), until: int | None = None
     ) -> list[UsageSum]:
-        """Return what models counted, up to the event of this number.
+        """Return the usage up to the event `until`.
 
-        Summed for each author, each model, and how many of the `limits` its prompts exceed.
+        It is summed by author, model, and the number of `limits`, in tokens, that prompts exceed.
         """
         last = _LATEST if until is None else until
         [sums] = await self._usages(session_key, [(1, last)], limits)
         return sums
 
     async def seconds(self, session_key: int) -> Durations:
-        """Return how long the session's ended runs were at work, and how long they were held.
+        """Return how long the session's ended runs worked and were held.
 
-        In a fork, the events that it copied count, too.
+        In a fork, includes the time of the events that it copied.
         """
         course = await self._runs(session_key)
         own = Durations(course.work[-1] if course.ends else None, course.paused[-1])
         return own + (await self._copied(session_key))[1]
 
     async def seconds_at(self, event: EventRow) -> Durations:
-        """The same as of an event, the part of its run up to it included."""
+        """Return the durations as of an event, including its run up to the event."""
         copied, before = await self._copied(event.session, until=event.number)
         if event.number <= copied:
             return before
@@ -334,20 +408,23 @@ class Totals:
         if not rows:
             return Durations(work if count else None, pause) + before
         [(start, end)] = rows
-        # Runs of a session follow each other: behind the end of the one before, all is this one's.
+        # Runs of a session never overlap: all events after the previous run's end are this run's.
         first = bisect_right(course.seqs, course.ends[count - 1]) if count else copied
         own_pause = course.pauses[event.number] - course.pauses[first]
         here = event.timestamp if end is None else min(event.timestamp, end)
         return Durations(work + max(here - start - own_pause, 0), pause + own_pause) + before
 
     async def seconds_of_run(self, run: str) -> Durations:
-        """The same of one run; nothing of one that has not ended, or is deleted."""
+        """Return the durations of one run; empty if it hasn't ended or was deleted."""
         rows = await self._database.find(_ENDED_RUN, run)
         return Durations(*rows[0]) if rows else Durations()
 
     async def _copied(self, session: int, *, until: int = _LATEST) -> tuple[int, Durations]:
-        """How many events of a session are its parent's, and the time for them up to the event
-        `until`: from one to the next, since their runs are the parent's."""
+        """Return how many events a session copied from its parent, and their durations up to the
+        event `until`.
+
+        The durations are measured between events, since their runs are the parent's.
+        """
         rows = await self._database.find(_COPIED, session)
         if not rows:
             return 0, Durations()
@@ -396,18 +473,18 @@ class Totals:
 
 
 def _within(numbers: Sequence[int], first: int, last: int) -> int:
-    """How many of the ascending numbers are from `first` to `last`."""
+    """Return how many of the ascending numbers are from `first` to `last`."""
     return bisect_right(numbers, last) - bisect_left(numbers, first)
 
 
 def _first(numbers: Sequence[int], first: int, last: int) -> int | None:
-    """The first of the ascending numbers from `first` to `last`."""
+    """Return the first of the ascending numbers that is from `first` to `last`, if any."""
     place = bisect_left(numbers, first)
     return numbers[place] if place < len(numbers) and numbers[place] <= last else None
 
 
 def _difference(sums: _Sums, before: _Sums) -> _Sums:
-    """What has come to sums since there were fewer answers."""
+    """Return what the answers since `before` added to the sums."""
     zero = (0, 0, 0, 0, 0)
     pairs = ((place, counts, before.get(place, zero)) for place, counts in sums.items())
     return {place: _minus(now, then) for place, now, then in pairs if now[0] > then[0]}
@@ -424,7 +501,7 @@ def _minus(now: _Counts, then: _Counts) -> _Counts:
 
 
 def _cached(cache: OrderedDict[_K, _V], name: _K, make: Callable[[], _V]) -> _V:
-    """What is known by this name, made if it is not; what was looked at longest ago is let go."""
+    """Return the cached value, made if missing, and evict the least recently used one."""
     if name not in cache:
         cache[name] = make()
         if len(cache) > _CACHE_SIZE:

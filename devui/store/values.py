@@ -1,10 +1,10 @@
-"""What may enter the journal, and how it is read back.
+"""Validation of values before they are stored, and conversion of rows when they are read.
 
-SQLite would cut a text at a NUL in some functions and Python cannot encode a lone surrogate at all,
-so both are refused here, by name, before a transaction begins.
+Some of SQLite's functions cut a text at a NUL, and Python can't encode a lone surrogate, so both
+are refused here, before a transaction begins, in a message that names the value.
 
-A row whose JSON is damaged, or was put there by another program, costs its session nothing but
-itself: an event that says so stands in its place, and nothing of what is there is decoded (R29).
+A row whose JSON is damaged, or was written by another program, doesn't affect the rest of its
+session: an event that reports the damage replaces it, and nothing in the row is decoded (R29).
 """
 
 import json
@@ -19,15 +19,15 @@ from devui.store.summaries import UNREADABLE, Damaged
 from devui.wire.events import DamagedEvent, Event
 
 _FINAL: Final = 10
-"""Where `final` stands in a row; SQLite hands it back as 0 or 1."""
+"""The index of `final` in a row; SQLite returns it as 0 or 1."""
 
 LONGEST_ID: Final = 2000
 LONGEST_FILE: Final = 5000
-"""Bytes of an id, and of an artifact's name. Encoded, those of one address fit into the head of a
-request."""
+"""The maximum length of an id and of an artifact's name, in bytes. Those in one URL, encoded, fit
+into the head of a request."""
 
 _RELATIVE: Final = frozenset({".", ".."})
-"""Steps of a path that clients resolve before they send it (RFC 3986, 5.2.4)."""
+"""Path segments that clients remove from a URL before sending it (RFC 3986, 5.2.4)."""
 
 _LARGEST = 2**63 - 1
 """The largest integer SQLite can hold."""
@@ -35,7 +35,7 @@ _MOST_TOKENS = 2**40
 
 
 def legible(data: bytes) -> str:
-    """Decode a text of the journal, whatever has become of it (a `text_factory` of SQLite's)."""
+    """Decode a text of the journal, even a damaged one; for use as SQLite's `text_factory`."""
     try:
         return data.decode()
     except UnicodeDecodeError:
@@ -43,22 +43,22 @@ def legible(data: bytes) -> str:
 
 
 def clean_text(value: str, what: str) -> str:
-    """Return the text as it is; BadValue when it holds a NUL or a lone surrogate."""
+    """Return the text unchanged; raises BadValue if it contains a NUL or a lone surrogate."""
     if "\0" in value:
-        raise BadValue(f"{what} holds a NUL character at {value.index(chr(0))}; remove it")
+        raise BadValue(f"{what} contains a NUL character at {value.index(chr(0))}; remove it")
     try:
         value.encode()
     except UnicodeEncodeError as error:
         char = value[error.start]
         raise BadValue(
-            f"{what} holds the lone surrogate {char!r} at {error.start}, which is no character; "
+            f"{what} contains the lone surrogate {char!r} at {error.start}, not a character; "
             "replace it"
         ) from None
     return value
 
 
 def name_text(value: str, what: str) -> str:
-    """Return an id that addresses are made of; BadValue when no address can hold it."""
+    """Return an id that is part of URLs; raises BadValue if a URL can't contain it."""
     if not value:
         raise BadValue(f"{what} is empty; give it at least one character")
     if value in _RELATIVE:
@@ -67,7 +67,7 @@ def name_text(value: str, what: str) -> str:
 
 
 def short_text(value: str, what: str, most: int) -> str:
-    """Return the text; BadValue when it has more than `most` bytes."""
+    """Return the text; raises BadValue if it is longer than `most` bytes in UTF-8."""
     if len(clean_text(value, what).encode()) > most:
         raise BadValue(f"{what} is longer than {most:,} bytes; choose a shorter one")
     return value
@@ -78,12 +78,15 @@ def optional_text(value: str | None, what: str) -> str | None:
 
 
 def printable(text: str) -> str:
-    """Spell out what a text column cannot hold, where nothing may be refused."""
+    """Escape what a text column can't hold, for texts that must not be refused."""
     return text.replace("\0", "\\x00").encode(errors="backslashreplace").decode()
 
 
 def json_text(value: Json, what: str) -> str:
-    """Return compact JSON; BadValue for what JSON has no form for (NaN, sets, lone surrogates)."""
+    """Return compact JSON; raises BadValue for what JSON can't represent (NaN, sets, …).
+
+    Lone surrogates and NULs are refused, too.
+    """
     try:
         text = json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
     except (TypeError, ValueError, RecursionError) as error:
@@ -92,45 +95,45 @@ def json_text(value: Json, what: str) -> str:
 
 
 def parse_json(text: str) -> Json:
-    """Read a stored JSON text; JournalDamaged for what `json_text` cannot have written.
+    """Parse a stored JSON text; raises JournalDamaged if it isn't valid JSON.
 
-    Of one that is no UTF-8 any more the text itself is the value, which says so.
+    For a text that isn't valid UTF-8, returns the text itself, marked as damaged.
     """
     if isinstance(text, Damaged):
         return f"[damaged in the journal] {text}"
     try:
         value: Json = json.loads(text)
     except (ValueError, RecursionError) as error:
-        raise JournalDamaged(f"a stored value is no JSON any more: {error}") from None
+        raise JournalDamaged(f"a stored value is no longer valid JSON: {error}") from None
     return value
 
 
 def responses_in(data: str, call: str) -> list[Any]:
-    """What an event's JSON answers to calls of this name."""
+    """Return the values of an event's function responses with this name."""
     return [each.value for each in Event(data).responses if each.name == call]
 
 
 def finite(value: float, what: str) -> float:
-    """Return the number as a float; BadValue for NaN and the infinities."""
+    """Return the number as a float; raises BadValue for NaN and infinities."""
     if not math.isfinite(value):
         raise BadValue(f"{what} is {value!r}; it must be a finite number")
     return float(value)
 
 
 def believed(tokens: float) -> int:
-    """Keep a count no model can have made from overflowing the session's sum."""
+    """Clamp a token count, so that an implausible one can't overflow the session's total."""
     return int(max(0, min(tokens, _MOST_TOKENS)))
 
 
 def bounded(value: object) -> object:
-    """Return integers within SQLite's range: a key or seq beyond it can match or limit nothing."""
+    """Clamp integers to SQLite's range, beyond which no key or seq exists."""
     if isinstance(value, int):
         return max(-_LARGEST, min(_LARGEST, value))
     return value
 
 
 def check_event(event: NewEvent) -> None:
-    """Raise BadValue for an event with a text or number that cannot be kept."""
+    """Raise BadValue if the event has a text or number that can't be stored."""
     clean_text(event.id, "the event's id")
     clean_text(event.invocation_id, f"the invocation id of event {event.id!r}")
     clean_text(event.author, f"the author of event {event.id!r}")
@@ -146,23 +149,23 @@ def check_event(event: NewEvent) -> None:
 
 
 def event_row(row: Sequence[Any]) -> EventRow:
-    """The row of the view `event_rows`."""
+    """Convert a row of the view `event_rows`."""
     values = [*row]
     values[_FINAL] = bool(values[_FINAL])
     return EventRow(*values)
 
 
 def event_body(row: Sequence[Any]) -> tuple[EventRow, Event]:
-    """The row of the view `event_bodies`, with its event, or what tells of its damage."""
+    """Convert a row of the view `event_bodies`; a damaged event is replaced (see `unreadable`)."""
     *values, checksum, data = row
     entry = event_row(values)
     return entry, Event(data) if intact(data, checksum) else unreadable(entry)
 
 
 def intact(data: str, checksum: int | None) -> bool:
-    """Whether an event's text is what was written, as far as its checksum tells; events of before
-    there was one have none. It begins and ends as a JSON object does: nothing more is looked at, so
-    that a long history is read fast.
+    """Return whether an event's text is undamaged: enclosed in braces and matching its checksum.
+
+    The JSON isn't parsed, so that long histories load fast. Events older than checksums have none.
     """
     if data[:1] != "{" or data[-1:] != "}" or isinstance(data, Damaged):
         return False
@@ -170,13 +173,13 @@ def intact(data: str, checksum: int | None) -> bool:
 
 
 def measure(data: str) -> tuple[int, int]:
-    """The size of an event's text in bytes of UTF-8, and its checksum."""
+    """Return the size of an event's text in UTF-8, in bytes, and its checksum."""
     text = data.encode()
     return len(text), crc32(text)
 
 
 def unreadable(row: EventRow) -> DamagedEvent:
-    """What stands in the place of an event that cannot be read."""
+    """Return the error event that replaces an unreadable event."""
     return DamagedEvent.of(
         {
             "id": row.id,

@@ -1,4 +1,4 @@
-"""State keys that people keep in sight, app by app."""
+"""The state keys of each app that people watch."""
 
 import sqlite3
 from collections.abc import Callable
@@ -9,25 +9,25 @@ from devui.store.sqlite.database import Database
 from devui.store.values import clean_text
 
 MOST: Final = 20
-"""Keys of one app."""
+"""The maximum number of watched keys of one app."""
 _OF: Final = "SELECT key FROM watched_keys WHERE app = ? ORDER BY at, key"
 _ADD: Final = "INSERT OR IGNORE INTO watched_keys (app, key, at) VALUES (?, ?, ?)"
 _REMOVE: Final = "DELETE FROM watched_keys WHERE app = ? AND key = ?"
 
 
 class WatchedKeys:
-    """Kept for each app until somebody takes them back; keys have their prefixes."""
+    """The watched keys of each app, with their prefixes."""
 
     def __init__(self, database: Database, clock: Callable[[], float]) -> None:
         self._database = database
         self._clock = clock
 
     async def of(self, app: str) -> list[str]:
-        """Return the app's keys, in the order in which they were added."""
+        """Return the app's watched keys, in the order in which they were added."""
         return [key for (key,) in await self._database.find(_OF, app)]
 
     async def add(self, app: str, key: str) -> None:
-        """Watch a key; one that is watched stays where it is. Raises BadValue for one too many."""
+        """Watch a key, unless it is watched already. Raises BadValue if there are too many."""
         clean_text(app, "the app's name")
         clean_text(key, "the state key")
 
@@ -40,5 +40,5 @@ class WatchedKeys:
         await self._database.write(work)
 
     async def remove(self, app: str, key: str) -> None:
-        """Watch it no more."""
+        """Stop watching a key."""
         await self._database.write(lambda connection: connection.execute(_REMOVE, (app, key)))

@@ -1,4 +1,4 @@
-"""Runs that were kept as tests: plays them without a server, a model or a network.
+"""Replays recorded runs as tests, without a server, a model or the network.
 
 The public names are `play` and its `Result`; `devui make-test` writes tests that use them.
 """

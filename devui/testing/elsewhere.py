@@ -1,8 +1,8 @@
-"""Plays in a Python that has the agents' packages and the engine that recorded the run.
+"""Plays recordings in a Python that has the agents' packages and the engine that recorded the run.
 
-pytest runs in devui's own Python; that of the agents needs neither pytest nor devui. Imports of
-`google.adk` mean one runtime for all of a process, so each engine has a process of its own, which
-stays until pytest ends: an engine takes seconds to import.
+pytest runs in devui's own Python; the agents' Python needs neither pytest nor devui. `google.adk`
+can only stand for one runtime within a process, so each engine has its own process. Since an engine
+takes seconds to import, the process is kept until pytest ends.
 """
 
 import atexit
@@ -15,14 +15,13 @@ from functools import cache
 from pathlib import Path
 from typing import IO, Any, Final, cast
 
+from devui.interpreter import WORKER_PYTHON, Interpreter, WrongPython
 from devui.testing.offline import is_offline
 from devui.wire.engines import EngineChoice
 from devui.wire.recordings import RecordedEngine
 from devui.worker import standalone
 from devui.worker.engines.choice import adk_is_installed
 
-_PYTHON: Final = "DEVUI_WORKER_PYTHON"
-"""The variable with the agents' Python, or its environment, for the server and for tests."""
 _SECONDS_TO_END: Final = 3.0
 _PROGRAM: Final = (
     "import runpy, sys; runpy.run_path(sys.argv[1]); from devui.testing import player;"
@@ -31,15 +30,15 @@ _PROGRAM: Final = (
 
 
 class EngineMissing(RuntimeError):
-    """The engine that recorded a run isn't where its test is played; says what to do."""
+    """The Python that plays a test lacks the recording's engine; the message says what to do."""
 
 
 class NotPlayed(RuntimeError):
-    """The other Python could not play a recording; has its traceback, if there is one."""
+    """The other Python couldn't play a recording; the message has its traceback, if any."""
 
 
 def require(engine: RecordedEngine | None, recording: Path) -> None:
-    """Raise EngineMissing if this Python lacks what a recording needs."""
+    """Raise EngineMissing if this Python lacks the engine of a recording."""
     if engine is None or engine.name != "google-adk" or adk_is_installed():
         return
     raise EngineMissing(
@@ -49,35 +48,35 @@ def require(engine: RecordedEngine | None, recording: Path) -> None:
     )
 
 
-def named_python() -> Path | None:
-    """The agents' Python if it was named and isn't this one."""
-    if not (value := os.environ.get(_PYTHON)):
-        return None
-    # A link is not followed: an environment's interpreter is one, and where it lies counts.
-    path = Path(value).absolute()
-    path = path / "bin" / "python" if path.is_dir() else path
-    return None if path == Path(sys.executable) else path
+def agents_interpreter() -> Interpreter:
+    """Return the Python that DEVUI_WORKER_PYTHON names, or this one. Raises WrongPython."""
+    value = os.environ.get(WORKER_PYTHON)
+    try:
+        return Interpreter.at(Path(value) if value else None)
+    except WrongPython as error:
+        raise WrongPython(f"{WORKER_PYTHON}: {error}") from error
 
 
 @cache
-def player(python: Path, engine: EngineChoice) -> "Player":
-    """The process that plays on this engine."""
-    return Player(python, engine)
+def player(interpreter: Interpreter, engine: EngineChoice) -> "Player":
+    """Return the process that plays on this engine."""
+    return Player(interpreter, engine)
 
 
 class Player:
-    """A process that plays one recording after another; if one ends it, the next has a new one."""
+    """A process that plays one recording after another, and is restarted if it ends."""
 
-    def __init__(self, python: Path, engine: EngineChoice) -> None:
-        self._python = python
+    def __init__(self, interpreter: Interpreter, engine: EngineChoice) -> None:
+        self._interpreter = interpreter
         self._engine = engine
         self._start()
         atexit.register(self._end)
 
     def _start(self) -> None:
-        options = ["offline"] if is_offline() else []
+        python, options = self._interpreter.path, ["offline"] if is_offline() else []
         self._process = subprocess.Popen(  # noqa: S603 - the interpreter that the user named
-            [self._python, "-P", "-c", _PROGRAM, standalone.__file__, self._engine, *options],
+            [python, "-P", "-c", _PROGRAM, standalone.__file__, self._engine, *options],
+            env=self._interpreter.environment(os.environ),
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             text=True,
@@ -87,33 +86,35 @@ class Player:
         self._answers = cast("IO[str]", self._process.stdout)
 
     def play(self, agent: Path, recording: Path) -> dict[str, Any]:
-        """The fields of a `Result`; raises NotPlayed."""
+        """Play a recording, and return the fields of a `Result`. Raises NotPlayed, WrongPython."""
         order = json.dumps({"agent": str(agent), "recording": str(recording)})
-        with suppress(BrokenPipeError):  # it ended; the missing answer says so
+        with suppress(BrokenPipeError):  # it has ended, as the missing answer will show
             self._orders.write(f"{order}\n")
             self._orders.flush()
         try:
             line = self._answers.readline()
-        except BaseException:  # such as a time limit: its answer would be that of the next order
+        except BaseException:  # such as a timeout: the next order would get this one's answer
             self._restart()
             raise
         if not line:
             status = self._restart()
-            raise NotPlayed(f"{self._python} ended with status {status} while it played the run")
+            self._interpreter.check()  # only now, since it starts a process
+            python = self._interpreter.path
+            raise NotPlayed(f"{python} ended with status {status} while it played the run")
         answer: dict[str, Any] = json.loads(line)
         if "raised" in answer:
-            raise NotPlayed(f"in {self._python}:\n{answer['raised']}")
+            raise NotPlayed(f"in {self._interpreter.path}:\n{answer['raised']}")
         return answer
 
     def _restart(self) -> int:
-        """Begin anew; the status of the process that played until now."""
+        """Restart the process, and return the exit status of the previous one."""
         self._end()
         status = self._process.returncode
         self._start()
         return status
 
     def _end(self) -> None:
-        """End it: it reads to the end of its orders, but a thread of the agent may go on."""
+        """End the process; kill it if an agent's thread keeps it alive."""
         with suppress(BrokenPipeError, subprocess.TimeoutExpired):
             self._process.communicate(timeout=_SECONDS_TO_END)
         self._process.kill()

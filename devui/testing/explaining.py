@@ -1,4 +1,4 @@
-"""The first difference of a replay, in words for the output of a test."""
+"""Explains a replay's first difference, for the output of a test."""
 
 import json
 from collections.abc import Iterator
@@ -8,11 +8,11 @@ from devui.wire.excerpts import around_difference
 from devui.wire.recordings import Divergence
 
 _LONG = 400
-"""Characters of a value that are shown."""
+"""The maximum number of characters of a value that are shown."""
 
 
 def explanation(divergence: Divergence) -> str:
-    """What happened, then the fields: as recorded (`-`) and this time (`+`)."""
+    """Return what happened, then the fields that differ: as recorded (`-`) and now (`+`)."""
     return "\n".join([divergence.message, *_details(divergence)])
 
 
@@ -31,6 +31,6 @@ def _details(divergence: Divergence) -> Iterator[str]:
 
 
 def _excerpt(value: Any, other: Any = None) -> str:
-    """The value as JSON; of a long one the part from shortly before it differs from the other."""
+    """Return the value as JSON; a long one only from shortly before its first difference."""
     text, beside = (json.dumps(each, ensure_ascii=False) for each in (value, other))
     return around_difference(text, beside, _LONG)

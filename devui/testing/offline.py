@@ -1,7 +1,7 @@
-"""Refuses connections for `devui test`, whatever makes them: a test, an agent's module, a library.
+"""Refuses all connections for `devui test`: those of tests, agents' modules and libraries.
 
-What is played refuses connections anyway; only while a run is recorded anew may its models and
-tools make some. A hook of Python's audit events can't be taken away again.
+Replays refuse connections anyway. Only a run that is being recorded again may make connections, by
+its models and tools. Python's audit hooks can't be removed, so this lasts as long as the process.
 """
 
 import socket
@@ -16,25 +16,25 @@ _hooks: Final[list[bool]] = []
 
 
 class NoNetwork(ConnectionRefusedError):
-    """A test tried to reach something."""
+    """A test tried to open a connection."""
 
 
 def refuse_connections() -> None:
-    """Refuse them from here on, in this process."""
+    """Refuse connections from now on in this process."""
     if not _hooks:
         _hooks.append(True)
         sys.addaudithook(_refuse)
 
 
 def is_offline() -> bool:
-    """Whether connections are refused in this process."""
+    """Return whether connections are refused in this process."""
     return bool(_hooks)
 
 
 def _refuse(event: str, args: tuple[Any, ...]) -> None:
     if event not in _REFUSED or is_guarded() or is_recording():
-        return  # a replay refuses by itself, and remembers it
+        return  # a replay refuses connections itself, and records that it did
     if event != "socket.getaddrinfo" and args[0].family not in {socket.AF_INET, socket.AF_INET6}:
-        return  # a socket of this machine's own
+        return  # a local socket
     target = args[0] if event == "socket.getaddrinfo" else args[1]
-    raise NoNetwork(f"`devui test` makes no connections; something connects to {target}")
+    raise NoNetwork(f"`devui test` blocks connections; something tried to connect to {target}")

@@ -1,7 +1,7 @@
-"""The program that plays recordings in the agents' own Python, started by `elsewhere.Player`.
+"""The program that plays recordings in the agents' own Python; `elsewhere.Player` starts it.
 
-It reads an order per line from standard input and answers with a line on standard output, which
-therefore is out of reach for agent code: what that prints goes to standard error.
+It reads one order per line from standard input, and answers with one line on standard output. Agent
+code can't reach either: what it prints goes to standard error.
 """
 
 import json
@@ -17,9 +17,9 @@ from devui.wire.engines import EngineChoice
 
 
 def main(engine: str, *options: str) -> None:
-    """Play what is ordered, on this engine."""
+    """Play the requested recordings on this engine."""
     with (
-        suppress(KeyboardInterrupt),  # Ctrl-C, which pytest tells of
+        suppress(KeyboardInterrupt),  # pytest reports Ctrl-C
         os.fdopen(os.dup(0), encoding="utf-8") as orders,
         _answers() as answers,
     ):

@@ -1,8 +1,7 @@
-"""Plays a recording on the agent's code as it is now (docs/guide/testing.md)."""
+"""Plays a recording on the agent's current code (docs/guide/testing.md)."""
 
 import asyncio
 import json
-import sys
 from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
@@ -12,9 +11,9 @@ from devui.runtime.apps.app import App
 from devui.runtime.events.event import Event
 from devui.runtime.events.reading import read_event
 from devui.runtime.workflow.base_node import BaseNode
-from devui.testing.elsewhere import named_python, player, require
+from devui.testing.elsewhere import agents_interpreter, player, require
 from devui.testing.explaining import explanation
-from devui.testing.refreshing import refreshed
+from devui.testing.refreshing import record_again
 from devui.wire.engines import EngineChoice
 from devui.wire.outcomes import TEMPORARY, agents_in_turn, last_text, tool_calls
 from devui.wire.recordings import RecordedEngine, Recording
@@ -36,10 +35,10 @@ class Result:
     agents: list[str]
     """The authors of the events, in order; consecutive repeats count once."""
     state: dict[str, Any]
-    """The final state with its prefixes, without `temp:`. Here and in `tools`, ids of calls are the
-    recorded ones."""
+    """The final state, with prefixes and without `temp:` keys. Here and in `tools`, call ids are
+    the recorded ones."""
     events: list[Event]
-    """The committed events, the user's message first; ids and times are new."""
+    """The committed events, starting with the user's message; ids and times are new."""
     error: str | None
     """The run's error as `Type: message`; None if it succeeded."""
     difference: str | None
@@ -51,14 +50,14 @@ class Result:
         return self.difference is None
 
     def as_json(self) -> dict[str, Any]:
-        """All of it as a value of JSON, for another process."""
+        """Return the result as a JSON value, for another process."""
         fields = {each: getattr(self, each) for each in self.__slots__}
         events = [json.loads(as_json(event)) for event in self.events]
         return {**fields, "recording": str(self.recording), "events": events}
 
     @classmethod
     def of_json(cls, value: dict[str, Any]) -> Self:
-        """The result that `as_json` gave."""
+        """Restore a result from the output of `as_json`."""
         return cls(
             **value
             | {
@@ -69,42 +68,42 @@ class Result:
         )
 
     def __repr__(self) -> str:
-        """Short, since pytest shows it beside what is asserted of it."""
+        """Return a short text, since pytest shows it in assertion messages."""
         return f"<Result of {self.recording.name}>"
 
 
 def play(agent: App | BaseNode | str | Path, recording: str | Path) -> Result:
-    """Execute the recorded run again, with the recorded answers of models and tools.
+    """Run the recorded run again, with the recorded answers of models and tools.
 
-    `agent` is an app, a root agent, or the folder of an app. A folder is played in the agents' own
-    Python if `devui test --python` or DEVUI_WORKER_PYTHON names it, and on the engine that recorded
-    the run. Nothing live is reached. A difference from what was recorded ends it only where no
-    recorded answer fits; `Result.difference` tells it.
+    `agent` is an app, a root agent, or an app's folder. A folder is played on the engine that
+    recorded the run, and in the agents' own Python if `devui test --python` or DEVUI_WORKER_PYTHON
+    names it. Models and tools aren't called. The run ends early only if no recorded answer fits;
+    `Result.difference` has the first difference from the recording.
 
-    Raises OSError and ValueError for a file that is no recording, EngineMissing, and what the
-    agent's own code raises while it is imported: as NotPlayed if that is in another process.
+    Raises OSError or ValueError if the file isn't a recording; WrongPython; EngineMissing; and what
+    the agent's code raises when imported, as NotPlayed if that happens in another process.
     """
     path = Path(recording).resolve()
+    original = read_recording(path)
     if not isinstance(agent, str | Path):
-        return _play_or_refresh(path, agent, read_recording(path), folder=None)
+        return _play_or_refresh(path, agent, original, folder=None)
     folder = Path(agent).resolve()
     if not folder.is_dir():
         raise FileNotFoundError(
             f"{folder} is not an app's folder; update the path to its agent.py in the test"
         )
-    engine = read_recording(path).engine
-    python = named_python()
-    if python is None:
+    interpreter, engine = agents_interpreter(), original.engine
+    if interpreter.own:
         require(engine, path)
-        if engine is None or kit_of(_load(folder, "auto")).name == engine.name:
-            return play_here(folder, path, "auto")
-        python = Path(sys.executable)
-    answer = player(python, engine.name if engine else "auto").play(folder, path)
+        exported = _load(folder, "auto")
+        if engine is None or kit_of(exported).name == engine.name:
+            return _play_or_refresh(path, exported, original, folder=folder)
+    answer = player(interpreter, engine.name if engine else "auto").play(folder, path)
     return Result.of_json(answer)
 
 
 def play_here(folder: Path, path: Path, engine: EngineChoice) -> Result:
-    """Play in this process, where all apps are imported for the same engine; raises as `play`."""
+    """Play in this process, where all apps use the same engine; raises what `play` raises."""
     original = read_recording(path)
     require(original.engine, path)
     return _play_or_refresh(path, _load(folder, engine), original, folder=folder)
@@ -122,8 +121,8 @@ def _play_or_refresh(
     result = _play(path, exported, original)
     if result.difference is None:
         return result
-    anew = refreshed(path, exported, original, because=result.difference, agent=folder)
-    return result if anew is None else _play(path, exported, anew)
+    replacement = record_again(path, exported, original, because=result.difference, agent=folder)
+    return result if replacement is None else _play(path, exported, replacement)
 
 
 def _play(path: Path, exported: App | BaseNode, recording: Recording) -> Result:
@@ -137,7 +136,7 @@ def _play(path: Path, exported: App | BaseNode, recording: Recording) -> Result:
 
 
 def _result(recording: Path, replayed: Replayed) -> Result:
-    """Checks name recorded ids, for which the run has made up others."""
+    """Return the result with the recorded ids, which checks refer to, in place of the new ones."""
     ids, divergence = replayed.ids, replayed.verdict.divergence
     wire = {"mode": "json", "by_alias": True, "exclude_none": True}
     events = [ids.recorded_in(event.model_dump(**wire)) for event in replayed.events]  # type: ignore[arg-type]  # a mapping of several kinds

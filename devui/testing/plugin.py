@@ -1,4 +1,4 @@
-"""A plugin of pytest for `devui test`: no connections to anywhere, and a report as JSON."""
+"""The pytest plugin of `devui test`: refuses connections, and writes a report as JSON."""
 
 import json
 import os
@@ -8,11 +8,11 @@ from typing import Final, Protocol
 from devui.testing.offline import refuse_connections
 
 _REPORT: Final = "DEVUI_TEST_REPORT"
-"""The variable with the file that gets a line for each test."""
+"""The environment variable that names the report file, which gets one line per test."""
 
 
 class Report(Protocol):
-    """What pytest says of a phase of a test, or of the reading of a file."""
+    """A pytest report on a phase of a test, or on the collection of a file."""
 
     nodeid: str
     outcome: str
@@ -20,23 +20,23 @@ class Report(Protocol):
 
 
 class Phase(Report, Protocol):
-    """What pytest says of a phase of a test."""
+    """A pytest report on a phase of a test."""
 
     when: str
     duration: float
 
 
 _reports: Final[dict[str, tuple[Phase, str]]] = {}
-"""What the phases of tests that are not over have come to so far."""
+"""For each test in progress, the phase that decides its outcome so far, and that outcome."""
 
 
 def pytest_configure() -> None:
-    """Refuse connections from here on, in this process."""
+    """Refuse connections from now on in this process."""
     refuse_connections()
 
 
 def pytest_runtest_logreport(report: Phase) -> None:
-    """Write the outcome of a test: that of its call, or of what kept it from being called."""
+    """Write the outcome of a test: that of its call, or of the phase that failed or skipped it."""
     if report.when == "call" or report.outcome != "passed":
         outcome = report.outcome
         if report.when != "call" and outcome == "failed":
@@ -48,7 +48,7 @@ def pytest_runtest_logreport(report: Phase) -> None:
 
 
 def pytest_collectreport(report: Report) -> None:
-    """Write that a file can't be read."""
+    """Write an error for a file that can't be collected."""
     if report.outcome == "failed":
         _write(report, "error", 0.0)
 

@@ -1,7 +1,7 @@
-"""Records anew, for `devui test --refresh`, what is not as recorded any more.
+"""Records runs again for `devui test --refresh` if they differ from their recording.
 
-What is made goes into a folder of that command: secrets are taken out there, before anything is
-written beside the test.
+The new recordings go to a folder of that command, which redacts secrets before it writes anything
+beside the test.
 """
 
 import asyncio
@@ -19,19 +19,19 @@ from devui.worker.replay.refresh import Refreshed, refresh_headless
 from devui.worker.replay.replay import CUT_OFF
 
 REFRESH: Final = "DEVUI_REFRESH"
-"""The variable with the folder for what is made; nothing is recorded anew without it."""
+"""The environment variable that names the folder for new recordings; if unset, none are made."""
 
 _recordings: dict[Path, Recording | None] = {}
-"""By recording, so that tests that play the same one see the same."""
+"""The new recordings by path, shared by all tests that play the same one."""
 _recording: list[Path] = []
 
 
 def is_recording() -> bool:
-    """Whether a run is executed now whose models and tools may be called for real."""
+    """Return whether a run is in progress that may really call its models and tools."""
     return bool(_recording)
 
 
-def refreshed(
+def record_again(
     recording: Path,
     exported: App | BaseNode,
     old: Recording,
@@ -39,39 +39,41 @@ def refreshed(
     because: str,
     agent: Path | None,
 ) -> Recording | None:
-    """The recording of this file made anew; None if it stays, or nobody wants another.
+    """Record the run again, and return the new recording; None if the old one stays.
 
-    `because` is how it differs, `agent` the folder of the app where that is known.
+    `because` says how the run differs from its recording; `agent` is the app's folder, if known.
+    The new recording, or why there is none, is written for `devui test` to report. Does nothing
+    unless refreshing was requested.
     """
     folder = os.environ.get(REFRESH)
     if not folder:
         return None
     if recording not in _recordings:
-        problem, anew = _anew(recording, exported, old)
-        _recordings[recording] = anew.recording if anew is not None and problem is None else None
+        problem, result = _execute(recording, exported, old)
+        _recordings[recording] = result.recording if result and problem is None else None
         report = {
             "recording": str(recording),
             "agent": str(agent) if agent else None,
             "because": because.splitlines()[0],
             "problem": problem,
-            "live": anew.live if anew else [],
-            "made": codecs().RECORDING.dump(anew.recording).decode() if anew else None,
+            "live": result.live if result else [],
+            "made": codecs().RECORDING.dump(result.recording).decode() if result else None,
         }
         text = json.dumps(report)
         Path(folder, f"{uuid.uuid4().hex}.json").write_text(text, encoding="utf-8")
     return _recordings[recording]
 
 
-def _anew(
+def _execute(
     recording: Path, exported: App | BaseNode, old: Recording
 ) -> tuple[str | None, Refreshed | None]:
-    """Why it cannot be used, and what was made."""
+    """Record the run again; return why the result can't be used, if so, and the result."""
     if old.outcome in CUT_OFF:
         return "the recorded run was interrupted and would continue now; make the test again", None
     _recording.append(recording)
     try:
-        anew = asyncio.run(refresh_headless(exported, old))
+        result = asyncio.run(refresh_headless(exported, old))
     finally:
         _recording.pop()
-    failed = anew.recording.error
-    return (f"it fails now: {failed}" if failed and failed != old.error else None), anew
+    error = result.recording.error
+    return (f"it fails now: {error}" if error and error != old.error else None), result

@@ -1,1 +1,1 @@
-"""devui.web."""
+"""The web server: pages, APIs and streams."""

@@ -1,12 +1,13 @@
-"""The templates and static files: where they are, and the addresses that pin their content.
+"""The templates and static files: where they are, and their versioned URLs.
 
-Both folders stand at the top of a checkout and inside the package of an installed wheel. They are
-looked for in the package first and beside it second, and a folder counts only if a file of ours is
-in it: the parent of an installed package is `site-packages`, where anybody's folders may lie.
+Both folders are at the top of a checkout and inside the package of an installed wheel. The package
+is searched first, then its parent. A folder counts only if it contains a known file of ours: the
+parent of an installed package is `site-packages`, where a folder of that name may belong to any
+other package.
 
-A server serves the static files that it was started with. Every address begins with the hash of
-all of them: a browser keeps what it has for good, and no page ever mixes the files of two versions.
-A module comes with all that it imports, as one file.
+A server serves the static files that existed when it started. Every URL begins with a hash of all
+of them, so browsers can cache files forever and no page ever mixes the files of two versions. A
+module is served as one file, together with everything it imports.
 """
 
 import gzip
@@ -26,29 +27,29 @@ from starlette.responses import RedirectResponse, Response
 from devui.web.joining import is_module, join_modules
 
 STATIC_PREFIX: Final = "/static/"
-"""Where static files are served."""
+"""The path below which static files are served."""
 
 _PACKAGE: Final = Path(__file__).resolve().parent.parent
 _HASH_CHARACTERS: Final = 16
 _MAX_COMPRESSED: Final = 64
-"""Files, alone and together, that are kept compressed."""
+"""How many compressed files to cache; a combination such as `css/a+b.css` counts as one."""
 _GZIP: Final = re.compile(r"\bgzip\b(?!\s*;\s*q=0(?:\.0*)?\s*(?:,|$))", re.IGNORECASE)
 _HASH: Final = re.compile(rf"[0-9a-f]{{{_HASH_CHARACTERS}}}")
 
 
 class AssetsMissing(RuntimeError):
-    """A folder that comes with the program is not there: the installation is broken."""
+    """A folder that is part of devui is missing: the installation is broken."""
 
 
 class AssetNotFound(LookupError):
-    """A template or a browser asked for a static file that does not exist."""
+    """A template or browser requested a static file that does not exist."""
 
 
 def find_folder(name: str, landmark: str, package: Path = _PACKAGE) -> Path:
-    """Return the folder `name` that holds `landmark`, from the wheel or from the checkout.
+    """Return the folder `name` that contains `landmark`, in the package or beside it.
 
     Raises:
-        AssetsMissing: neither place has it; the message names both.
+        AssetsMissing: The folder is in neither place; the message names both.
     """
     places = (package / name, package.parent / name)
     for place in places:
@@ -59,7 +60,7 @@ def find_folder(name: str, landmark: str, package: Path = _PACKAGE) -> Path:
 
 
 class Assets:
-    """The templates' folder, and the static files as they are when this is made."""
+    """The templates folder, and the static files as they were when this object was created."""
 
     def __init__(self, templates: Path, static: Path) -> None:
         self.templates = templates
@@ -68,9 +69,9 @@ class Assets:
         """The hash of all static files."""
 
     def place(self, address: str) -> tuple[str, bool]:
-        """Take `version/path` apart: the path, and whether it is of this version.
+        """Split `version/path` into the path and whether the version is the current one.
 
-        A path without any version counts as one of another.
+        A path without a version counts as outdated.
         """
         version, _, path = address.partition("/")
         return (path if _HASH.fullmatch(version) else address), version == self.version
@@ -80,26 +81,26 @@ class Assets:
         """Locate both folders.
 
         Raises:
-            AssetsMissing: the installation is incomplete.
+            AssetsMissing: The installation is incomplete.
         """
         return cls(find_folder("templates", "base.html"), find_folder("static", "css/base.css"))
 
     def read(self, path: str) -> bytes:
-        """Return a file's content; `css/base+chat.css` is two files as one, in this order.
+        """Return a file's content; `css/base+chat.css` is two files concatenated in this order.
 
         Raises:
-            AssetNotFound: there is no such file, or one is named twice.
-            CannotJoin: it is a module that cannot be one file with those that it imports.
+            AssetNotFound: There is no such file, or one is named twice.
+            CannotJoin: The file is a module that can't be joined with its imports.
         """
         return b"\n".join(self._whole(each) for each in self._paths_of(path))
 
     @lru_cache(maxsize=_MAX_COMPRESSED)  # noqa: B019  (as with `_whole`)
     def gzip_of(self, path: str) -> bytes:
-        """What `read` returns, as gzip; raises what it raises."""
+        """Return what `read` returns, compressed with gzip; raises the same errors."""
         return gzip.compress(self.read(path), mtime=0)
 
     def _paths_of(self, path: str) -> list[str]:
-        """The files that a path names."""
+        """Return the paths of the files that `path` combines."""
         folder, slash, file = path.rpartition("/")
         stem, dot, ending = file.rpartition(".")
         paths = [f"{folder}{slash}{name}{dot}{ending}" for name in stem.split("+")]
@@ -119,25 +120,25 @@ class Assets:
             raise AssetNotFound(f"no static file {missing}, which {path} imports") from missing
 
     def url(self, path: str) -> str:
-        """Return the address of a static file, such as `/static/0f3c…/css/base.css`.
+        """Return the URL of a static file, such as `/static/0f3c…/css/base.css`.
 
         Raises:
-            AssetNotFound: there is no such file.
+            AssetNotFound: There is no such file.
         """
         self._paths_of(path)
         return f"{STATIC_PREFIX}{self.version}/{quote(path, safe='/+')}"
 
     def styles(self, *names: str) -> str:
-        """Return the address of several style sheets as one.
+        """Return the URL of several style sheets combined into one.
 
         Raises:
-            AssetNotFound: there is no such style sheet.
+            AssetNotFound: One of them doesn't exist.
         """
         return self.url(f"css/{'+'.join(names)}.css")
 
 
 def _files(folder: Path) -> Iterator[tuple[str, bytes]]:
-    """Path and content of every plain file; links lead elsewhere and are none of ours (R25)."""
+    """Yield the path and content of every file, skipping symlinks, which may lead outside (R25)."""
     for here, _, names in os.walk(folder):
         for file in (Path(here, name) for name in names):
             if not file.is_symlink():
@@ -153,7 +154,7 @@ def _version(files: Mapping[str, bytes]) -> str:
 
 STATIC_PATH: Final = STATIC_PREFIX + "{path:path}"
 ICON_PATH: Final = "/favicon.ico"
-"""What browsers ask for beside answers that are no pages, such as JSON, and so name no icon."""
+"""Browsers request this path if a response names no icon, as with JSON."""
 
 _FOR_GOOD: Final = "public, max-age=31536000, immutable"
 _MEDIA_TYPES: Final[Mapping[str, str]] = {
@@ -161,7 +162,7 @@ _MEDIA_TYPES: Final[Mapping[str, str]] = {
     ".js": "text/javascript",
     ".svg": "image/svg+xml",
 }
-"""Not the system's own table, which some programs on Windows spoil."""
+"""Not taken from the system's table, which some Windows programs corrupt."""
 
 
 class StaticFiles:
@@ -171,7 +172,7 @@ class StaticFiles:
         self._assets = assets
 
     async def show(self, request: Request) -> Response:
-        """The file; under an address of another version, the way to this server's own."""
+        """Return the file, or redirect to the current version if the URL names another one."""
         path, current = self._assets.place(request.path_params["path"])
         try:
             if not current:
@@ -187,5 +188,5 @@ class StaticFiles:
         return Response(content, media_type=kind, headers=headers)
 
     async def icon(self, request: Request) -> Response:
-        """The way to the icon that the pages name."""
+        """Redirect to the icon that the pages use."""
         return RedirectResponse(self._assets.url("img/favicon.svg"))

@@ -1,4 +1,4 @@
-"""Parts and values that many features show: themes, notices, moments, JSON, the status of a run."""
+"""Parts and values that many features share: themes, notices, moments, JSON, a run's status."""
 
 from dataclasses import dataclass
 from typing import ClassVar, Final, Literal
@@ -11,30 +11,30 @@ Tone = Literal["info", "warn", "bad"]
 
 @dataclass(frozen=True, slots=True)
 class Moment:
-    """A point in time, ready to be shown; the browser adds how long ago it was."""
+    """A point in time, formatted for display; the browser adds how long ago it was."""
 
     iso: str
-    """UTC, for the `datetime` attribute."""
+    """UTC in ISO format, for the `datetime` attribute."""
     clock: str
     """Local time with milliseconds: `14:02:11.532`."""
     full: str
-    """Local date and time to the second."""
+    """Local date and time, to the minute."""
 
 
 @dataclass(frozen=True, slots=True)
 class Notice:
-    """One sentence on top of the page: an app was reloaded, is broken, a request failed."""
+    """A message at the top of the page: an app was reloaded or is broken, a request failed."""
 
     template: ClassVar[str] = "parts/notice.html"
     tone: Tone
     title: str
     text: str = ""
     href: str | None = None
-    """Where to go about it."""
+    """A link to where the reader can act on it, if there is one."""
     label: str = ""
-    """The words of that link."""
+    """The text of that link."""
     key: str = ""
-    """What tells it from others, if it can be put away."""
+    """Identifies the notice when a reader dismisses it; "" if it can't be dismissed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,23 +45,25 @@ class Fact:
     value: str
     mono: bool = False
     hint: str = ""
-    """Why the value is as it is, or what it means; muted, after the value."""
+    """Explains the value or its cause; shown muted, after it."""
 
 
 @dataclass(frozen=True, slots=True)
 class Failure:
-    """An exception in agent code: what happened, where, and the whole traceback."""
+    """An exception in agent code, with its location and full traceback."""
 
     template: ClassVar[str] = "parts/failure.html"
     message: str
     place: str = ""
     """`agent.py:14`, the innermost line of the developer's own code."""
     traceback: str = ""
+    environment: str = ""
+    """For an app that doesn't load: `Engine devui, Python 3.13.2 (/srv/.venv/bin/python)`."""
 
 
 @dataclass(frozen=True, slots=True)
 class Beside:
-    """One of the things that go on at the same time, as an item of a list."""
+    """One of a run's parallel branches, as a list item."""
 
     template: ClassVar[str] = "parts/beside.html"
     status: Literal["held", "running", "behind"]
@@ -77,26 +79,27 @@ JsonKind = Literal["object", "array", "string", "text", "number", "boolean", "nu
 
 @dataclass(frozen=True, slots=True)
 class JsonNode:
-    """One value of a tree.
+    """One value in a tree.
 
     A `text` is a string too long for its line; `cut` stands for what was left out.
     """
 
     kind: JsonKind
     text: str
-    """A scalar as JSON, a folded value's one-line preview, or what was left out."""
+    """A scalar as JSON, the one-line preview of a folded value, or a description of what was left
+    out."""
     key: str | None = None
     """The member's name or the item's index; None for the root."""
     note: str = ""
-    """How much a folded value holds: `12 items`, `10,000 characters`."""
+    """The size of a folded value: `12 items`, `10,000 characters`."""
     children: tuple["JsonNode", ...] = ()
     body: str = ""
     """The whole text of a `text` node."""
     open: bool = False
     href: str = ""
-    """Who wrote what is here; "" where that is not known."""
+    """A link to the event that wrote this value; "" if unknown."""
     rest: str = ""
-    """Where what is not shown of it is; "" where nothing leads there, or all is shown."""
+    """The URL of the part that isn't shown; "" if everything is shown or the rest has no URL."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,23 +107,23 @@ class JsonTree:
     template: ClassVar[str] = "inspector/json_tree.html"
     root: JsonNode
     has_links: bool = False
-    """There are links in it."""
+    """Whether the tree may contain links, so that htmx has to process it."""
     bare: bool = False
-    """Only the members of `root`, to go on with a list of them."""
+    """Whether to render only the members of `root`, to be appended to a list on the page."""
 
 
 @dataclass(frozen=True, slots=True)
 class JsonText:
-    """Indented JSON as coloured pieces; `pieces` are pairs of a class (or "") and text."""
+    """Indented JSON as colored pieces: pairs of a CSS class, or "", and a text."""
 
     template: ClassVar[str] = "inspector/json_text.html"
     pieces: tuple[tuple[str, str], ...]
     size: str
-    """The size of the whole text in words: `1.2 kB`."""
+    """The size of the full text, formatted: `1.2 kB`."""
     cut: str = ""
-    """How much of a very large text is not shown."""
+    """How much of a very large text is left out."""
     href: str = ""
-    """Where all of it is."""
+    """The URL of the full text."""
 
 
 Status = Literal[
@@ -130,31 +133,37 @@ Status = Literal[
 
 @dataclass(frozen=True, slots=True)
 class RunStatus:
-    """The state of the session's newest run. Goes into `#run`."""
+    """The status of the session's newest run. Goes into `#run`."""
 
     template: ClassVar[str] = "runs/run_status.html"
     status: Status
     word: str
     stop_href: str | None = None
-    """Where a running run is stopped; None when there is nothing to stop."""
+    """Where to POST to stop the run; None if nothing is running."""
     start: Moment | None = None
     why_href: str = ""
-    """Where it is said what holds a run up that is under way."""
+    """The page that says what a run in progress is waiting for; "" if it has ended."""
     run: str = ""
-    """The run; empty if there was none."""
+    """The run's id; empty if the session has had no run."""
     quiet: Moment | None = None
-    """Since when nothing has come of it, if that is long."""
+    """When the run last made progress, if that was long ago."""
+    waits_for: str = ""
+    """The calls that a run without progress is waiting for, if known."""
+    errors: int = 0
+    """For a run that succeeded: how many of the session's events and earlier runs failed."""
+    errors_href: str = ""
     by: str = ""
-    """`started by mcp:claude`, or of a stopped run `by mcp:claude`, unless it was on a page."""
+    """`started by mcp:claude`, or `by mcp:claude` for a stopped run; empty if it was done on a
+    page."""
 
 
 @dataclass(frozen=True, slots=True)
 class Field:
-    """A form field as it was posted, and what is wrong with it."""
+    """A form field's posted value, and its error, if any."""
 
     value: str = ""
     error: str = ""
 
 
 EMPTY: Final = Field()
-"""A field that nobody has filled in."""
+"""A field that hasn't been filled in."""

@@ -1,7 +1,7 @@
-"""Points of a journal, by which readers of a stream say how far they have come.
+"""Positions in a journal from which the readers of a stream resume.
 
-A seq says nothing to another journal. A page may outlive the data folder it was read from, and the
-new journal's numbers soon reach the old ones; so each cursor names the journal it belongs to.
+A sequence number is meaningless in another journal. A page may outlive the data folder it was read
+from, and the numbers of the new journal soon reach the old ones; so each cursor names its journal.
 """
 
 from dataclasses import dataclass
@@ -11,12 +11,12 @@ from devui.web.text.numbers import whole_number
 
 
 class ForeignCursor(Exception):
-    """The cursor is not of this journal, or none at all: its reader has to read the page anew."""
+    """The text isn't a cursor, or names another journal; the reader has to reload the page."""
 
 
 @dataclass(frozen=True, slots=True)
 class Cursor:
-    """A point of a journal."""
+    """A position in a journal."""
 
     journal: str
     seq: int
@@ -26,9 +26,9 @@ class Cursor:
 
     @classmethod
     def read(cls, text: str | None, journal: str) -> Self:
-        """The point that an address or header names; without one, or for 0, the beginning.
+        """Parse the cursor in a URL or header; without one, or for 0, return the beginning.
 
-        Raises ForeignCursor for a point that is not of the journal with this id.
+        Raises ForeignCursor if the text isn't a cursor of the journal with the id `journal`.
         """
         if not text or text == "0":
             return cls(journal, 0)

@@ -1,8 +1,8 @@
-"""How errors are shown: as ADK's JSON on its API, as a page in a tab, as a notice to htmx.
+"""Error responses: JSON like ADK's on the APIs, a page in a tab, a notice for htmx.
 
-An answer to htmx is one `<hx-partial>` into the page's `#notice`, which is placed whatever the
-element that asked does with the rest; the element's own target stays as it was. Text of the
-request reaches a page through autoescaping only, and never for an unexpected error (R12).
+A response to htmx is one `<hx-partial>` for the page's `#notice`. It is swapped in whatever the
+requesting element does with the rest, and that element's own target stays as it was. Text from the
+request reaches a page only through autoescaping, and never for an unexpected error (R12).
 """
 
 import logging
@@ -23,7 +23,7 @@ from devui.web.render import Renderer
 
 Handler = Callable[[Request, Exception], Response]
 Translation = Mapping[type[Exception], type[EdgeError]]
-"""Errors of the floors below, and what they are at the edge; their text goes along."""
+"""Errors of the lower layers and the edge errors they become; the text is kept."""
 
 _log = logging.getLogger(__name__)
 
@@ -47,19 +47,19 @@ _TITLES: Final[Mapping[int, str]] = {
 
 @dataclass(frozen=True, slots=True)
 class ErrorPage:
-    """An error that fills a tab."""
+    """An error as a page of its own."""
 
     template: ClassVar[str] = "pages/error.html"
 
     title: str
     detail: str
     error_id: str | None
-    """What to look for in the log; for unexpected errors only."""
+    """The id to search the log for; only for unexpected errors."""
 
 
 @dataclass(frozen=True, slots=True)
 class ErrorNotice:
-    """The same error as a notice on the page that asked."""
+    """The same error as a notice on the page that made the request."""
 
     template: ClassVar[str] = "parts/error_notice.html"
 
@@ -69,7 +69,7 @@ class ErrorNotice:
 
 
 class ErrorAnswers:
-    """Turns exceptions into responses."""
+    """Converts exceptions to responses."""
 
     def __init__(
         self,
@@ -79,14 +79,15 @@ class ErrorAnswers:
         refusals: Mapping[type[Exception], str] | None = None,
         count: Callable[[str], object] = str,
     ) -> None:
-        """`count` is called with the words of `refusals` for each error of these types (R67)."""
+        """`count` is called with the text in `refusals` for each error of one of its types
+        (R67)."""
         self._renderer = renderer
         self._translation = dict(translation or {})
         self._refusals = dict(refusals or {})
         self._count = count
 
     def handlers(self) -> dict[type[Exception], Handler]:
-        """Return what Starlette takes as `exception_handlers`."""
+        """Return the handlers for Starlette's `exception_handlers`."""
         return {
             EdgeError: self._edge,
             HTTPException: self._http,
@@ -121,7 +122,7 @@ class ErrorAnswers:
             _log.info("refused %s %r: %s", request.method, request.url.path, error)
 
     def _http(self, request: Request, error: Exception) -> Response:
-        """Starlette's own: no such route, no such method."""
+        """Answer Starlette's own errors: unknown route, method not allowed."""
         assert isinstance(error, HTTPException)  # noqa: S101  (as registered)
         headers = dict(error.headers or {})
         if _is_api(request):
@@ -129,7 +130,7 @@ class ErrorAnswers:
         return self._response(request, error.status_code, error.detail, headers=headers)
 
     def _unexpected(self, request: Request, error: Exception) -> Response:
-        """Answer with an id; the server logs the traceback, which carries it as a note."""
+        """Answer with an error id and add it to the traceback, which the server logs."""
         error_id = secrets.token_hex(4)
         error.add_note(f"error id {error_id}")
         _log.error("error id %s: %s %r", error_id, request.method, request.url.path)
@@ -159,13 +160,13 @@ class ErrorAnswers:
 
 
 def _unheard(request: Request, error: Exception) -> Response:
-    """Who leaves in the middle of what they send hears nothing, and it is nobody's fault."""
+    """Log that the client disconnected while sending its request; nobody reads this response."""
     _log.info("left in the middle of %s %r", request.method, request.url.path)
     return Response(status_code=400)
 
 
 def _is_api(request: Request) -> bool:
-    """Tell whether JSON is wanted: on ADK's paths, and by whoever asks for no HTML."""
+    """Return whether to answer in JSON: on API paths, and to clients that don't accept HTML."""
     if HtmxRequest.read(request.headers):
         return False
     if _API.fullmatch(request.url.path):

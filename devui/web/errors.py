@@ -1,35 +1,36 @@
-"""What can be wrong with a request, as seen at the edge.
+"""The errors that a request can be answered with.
 
     EdgeError
-    ├── BadRequest 400          the request cannot be read
-    ├── Forbidden 403           it is not done here, or not for whoever asks
-    ├── NotFound 404            it names something that is not there
-    ├── Conflict 409            it cannot be done as things stand
-    ├── TooLarge 413            its body is larger than this route takes
-    ├── UnsupportedMedia 415    its body is of a kind this route does not take
-    ├── Unprocessable 422       its body reads well and says something impossible
-    ├── Unreadable 500          what the journal holds of it is damaged
-    ├── NotThere 501            google-adk's server does it, this one does not
-    └── Unavailable 503         not now; try again after some seconds
+    ├── BadRequest 400          the request is malformed
+    ├── Forbidden 403           not allowed here, or not for this client
+    ├── NotFound 404            the request names something that does not exist
+    ├── Conflict 409            not possible in the current state
+    ├── TooLarge 413            the body is larger than the route accepts
+    ├── UnsupportedMedia 415    the route does not accept this media type or encoding
+    ├── Unprocessable 422       the body is well-formed but asks for something invalid
+    ├── Unreadable 500          the requested data is damaged in the journal
+    ├── NotThere 501            google-adk's server supports this, but this server doesn't
+    ├── Unavailable 503         not possible now; try again after some seconds
+    └── Unwritten 503           the disk accepts no writes now; nothing was done
 
-The status and the sentence go to the client as they are, so a sentence names what the client sent
-and what to do, and nothing of the inside. Everything else that is raised is our fault and ends as
-a 500 with an error id (see `error_pages`).
+The client gets the status and the message as they are, so a message names what the client sent and
+what to do about it, and never mentions internals. Every other exception is a bug of ours and is
+answered with a 500 and an error id (see `error_pages`).
 """
 
 from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar
 
 FieldError = Mapping[str, Any]
-"""One entry of ADK's validation answer: `type`, `loc`, `msg` (adk-web 1.1)."""
+"""One entry of an ADK validation error: `type`, `loc`, `msg` (adk-web 1.1)."""
 
 
 class EdgeError(Exception):
-    """A request that gets an answer below 600 with a reason."""
+    """An error that is answered with its status and a reason."""
 
     status: ClassVar[int]
     title: ClassVar[str] = ""
-    """What heads the page that tells of it; "" for that of its status."""
+    """The title of the error page; "" for the usual title of the status."""
 
     def __init__(self, detail: str, *, headers: Mapping[str, str] | None = None) -> None:
         super().__init__(detail)
@@ -38,37 +39,37 @@ class EdgeError(Exception):
 
 
 class BadRequest(EdgeError):
-    """The request cannot be read."""
+    """The request is malformed."""
 
     status = 400
 
 
 class Forbidden(EdgeError):
-    """It is not done here, or not for whoever asks."""
+    """The request is not allowed here, or not for this client."""
 
     status = 403
 
 
 class NotThere(EdgeError):
-    """ADK's server does it, this one does not; the sentence says what does."""
+    """Supported by ADK's server but not by this one; the message names the alternative."""
 
     status = 501
 
 
 class NotFound(EdgeError):
-    """The request names something that is not there."""
+    """The request names something that does not exist."""
 
     status = 404
 
 
 class Conflict(EdgeError):
-    """The request cannot be done as things stand."""
+    """The request is not possible in the current state."""
 
     status = 409
 
 
 class TooLarge(EdgeError):
-    """The body is larger than the route takes."""
+    """The body is larger than the route accepts."""
 
     status = 413
 
@@ -77,13 +78,13 @@ class TooLarge(EdgeError):
 
 
 class UnsupportedMedia(EdgeError):
-    """The body is of a kind that the route does not take."""
+    """The route does not accept the body's media type or encoding."""
 
     status = 415
 
 
 class Unprocessable(EdgeError):
-    """The body reads well but says something impossible."""
+    """The body is well-formed but asks for something invalid."""
 
     status = 422
 
@@ -93,7 +94,8 @@ class Unprocessable(EdgeError):
 
 
 class Unreadable(EdgeError):
-    """What the journal holds of it is damaged: no fault of the request, nor of the program."""
+    """The requested data is damaged in the journal: neither the request nor the program is at
+    fault."""
 
     status = 500
     title = "The journal is damaged"
@@ -103,23 +105,23 @@ class Unreadable(EdgeError):
 
 
 class Unavailable(EdgeError):
-    """The server cannot take this now."""
+    """The server cannot handle the request now."""
 
     status = 503
 
     def __init__(self, detail: str, *, retry_after: int) -> None:
-        """Ask the client to come back after `retry_after` seconds."""
+        """Ask the client to try again after `retry_after` seconds."""
         super().__init__(detail, headers={"Retry-After": str(retry_after)})
 
 
 class Unwritten(EdgeError):
-    """The disk takes nothing now: nothing of what was asked for has been done."""
+    """The disk accepts no writes now; nothing that was requested has been done."""
 
     status = 503
 
 
 def sentence(errors: Sequence[FieldError]) -> str:
-    """Write a list of field errors as one line for people: `state.a: should be a number; …`."""
+    """Return field errors as one line for display: `state.a: should be a number; …`."""
     return "; ".join(
         f"{'.'.join(str(step) for step in error.get('loc', ())[1:]) or 'body'}: {error.get('msg')}"
         for error in errors

@@ -1,10 +1,9 @@
-"""The headers and the configuration of htmx 4.0.1; no other module names an `HX-` header.
+"""The headers and the configuration of htmx 4.0.1; only this module names `HX-` headers.
 
-Names and meaning were read in the vendored source: `#createCoreHeaders`, `#extractHxHeaders`,
+Names and meanings come from the vendored source: `#createCoreHeaders`, `#extractHxHeaders`,
 `#handleHeadersAndMaybeReturnEarly`, `#handleStatusCodes` and `#initHtmxConfig`.
 
-A target that is not on the page is passed over by htmx, so the stream need not know what the
-reader has open.
+htmx skips a target that is not on the page, so a stream need not know what its reader has open.
 """
 
 import json
@@ -19,32 +18,32 @@ _PARTIAL = Markup('<hx-partial hx-target="{}" hx-swap="{}">{}</hx-partial>')
 
 
 def append(target: str, html: Markup) -> Markup:
-    """Add to the end of the element."""
+    """Return a partial that appends `html` to the target."""
     return _PARTIAL.format(target, "beforeend", html)
 
 
 def fill(target: str, html: Markup) -> Markup:
-    """Make the element's content this, keeping what is the same (a morph)."""
+    """Return a partial that morphs the target's content into `html`, keeping what is the same."""
     return _PARTIAL.format(target, "innerMorph", html)
 
 
 def say(target: str, text: str) -> Markup:
-    """Make the element say this; the text is anybody's."""
+    """Return a partial that fills the target with `text`, which may be untrusted."""
     return fill(target, Markup("<span hx-ignore>{}</span>").format(text))
 
 
 def remove(target: str) -> Markup:
-    """Take the element away."""
+    """Return a partial that removes the target."""
     return _PARTIAL.format(target, "delete", "")
 
 
 def renew(target: str, html: Markup) -> Markup:
-    """Make the element's content this anew; what was typed in it is gone."""
+    """Return a partial that replaces the target's content; what was typed in it is lost."""
     return _PARTIAL.format(target, "innerHTML", html)
 
 
 def replace(target: str, html: Markup) -> Markup:
-    """Make the element itself this, keeping what is the same (a morph)."""
+    """Return a partial that morphs the target itself into `html`, keeping what is the same."""
     return _PARTIAL.format(target, "outerMorph", html)
 
 
@@ -63,26 +62,26 @@ CONFIG: Final[Mapping[str, object]] = {
     " [data-loads-once]:has(form, .pages)",
     "sse": {"reconnectDelay": 500, "reconnectMaxDelay": 10_000},
 }
-"""What the page tells htmx before anything else (R14, with the names of 4.x).
+"""The configuration that each page gives htmx first (R14, with the names of 4.x).
 
 extensions: no other script may register an extension.
 mode: requests to another origin fail in the browser.
-prefix: blank, so that `data-hx-*` attributes are not a second spelling of `hx-*`.
-includeIndicatorCSS: no style sheet from the script.
+prefix: blank, so that `data-hx-*` is not a second spelling of `hx-*`.
+includeIndicatorCSS: the script adds no style sheet.
 history: going back fetches the page again; htmx 4 keeps no copies in the browser.
-noSwap: an error never replaces what the page shows; its `<hx-partial>` is still placed, and
-    `hx-status:422` on an element wins over the class.
-morphIgnore: whether a `<details>` is open is the reader's business.
-morphSkip: a form that is open stays as it was when it was opened, so that it is refused, and not
-    saved over what somebody else has changed meanwhile.
-morphSkipChildren: what was typed, and what an answer told at a field of a form, stays while the
-    page goes on around it. This takes the place of htmx's attribute for it. What an element with
-    an id of its own has fetched once stays, too: nothing would fetch it again.
-sse: milliseconds; a local server that was restarted is found again within ten seconds.
+noSwap: an error never replaces what the page shows; its `<hx-partial>` is still swapped in, and
+    `hx-status:422` on an element takes precedence.
+morphIgnore: the reader decides whether a `<details>` is open.
+morphSkip: an open form stays as it was when it was opened, so that submitting it is refused
+    instead of overwriting what somebody else has changed meanwhile.
+morphSkipChildren: typed text and the errors at form fields stay while the rest of the page
+    updates. This replaces htmx's attribute for the purpose. What an element with its own id
+    has fetched once stays, too, because nothing would fetch it again.
+sse: in milliseconds; a page reconnects to a restarted local server within ten seconds.
 
-Scripts, `hx-on`, `js:` values and trigger filters have no switch in 4.x: they need
+Scripts, `hx-on`, `js:` values and trigger filters can't be disabled in 4.x, but they need
 `unsafe-inline` or `unsafe-eval`, which the content security policy never grants.
-`inlineScriptNonce` must never be set: it would bless scripts in swapped text.
+`inlineScriptNonce` must never be set: it would allow scripts in swapped content to run.
 """
 
 CONFIG_JSON: Final = json.dumps(CONFIG, separators=(",", ":"))
@@ -91,26 +90,27 @@ CONFIG_JSON: Final = json.dumps(CONFIG, separators=(",", ":"))
 
 @dataclass(frozen=True, slots=True)
 class HtmxRequest:
-    """What htmx says about a request; false when it was not made by htmx."""
+    """What htmx says about a request; falsy if htmx didn't make it."""
 
     active: bool
-    """htmx made the request. A restored history entry may come without this (see `restores`)."""
+    """Whether htmx made the request. A restored history entry may come without this header (see
+    `restores`)."""
     partial: bool
-    """A fragment is wanted; without it the answer is a whole page."""
+    """Whether a fragment is requested rather than a whole page."""
     boosted: bool
-    """A plain link or form that htmx took over."""
+    """Whether the request comes from a plain link or form that htmx took over."""
     restores: bool
-    """Back or forward: the whole page is fetched again."""
+    """Whether the reader went back or forward, which fetches the whole page again."""
     source: str | None
-    """The element that asked, as `tag#id`."""
+    """The element that made the request, as `tag#id`."""
     target: str | None
-    """The element that the answer goes to, as `tag#id`."""
+    """The element that the response goes to, as `tag#id`."""
     current_url: str | None
-    """Where the browser is; sent by the page, so nothing may be decided by it."""
+    """The browser's current URL; sent by the page, so nothing may be decided by it."""
 
     @classmethod
     def read(cls, headers: Headers) -> Self:
-        """Take the request headers apart."""
+        """Parse the request headers."""
         return cls(
             active=headers.get("hx-request") == "true",
             partial=headers.get("hx-request-type") == "partial",
@@ -126,36 +126,36 @@ class HtmxRequest:
 
 
 def opens_page(headers: Headers) -> bool:
-    """Whether a person opens the address itself, such as in a new tab, rather than the page
-    fetching a piece for itself."""
+    """Return whether a person opens the URL itself, such as in a new tab, rather than the page
+    fetching a fragment."""
     return headers.get("sec-fetch-mode") == "navigate"
 
 
 def push_url(url: str) -> dict[str, str]:
-    """Let the browser show `url` and remember it."""
+    """Make the browser show `url` and add it to its history."""
     return {"HX-Push-Url": url}
 
 
 def keep_url() -> dict[str, str]:
-    """Leave the address bar alone although the element says `hx-push-url`."""
+    """Leave the address bar alone, even if the element has `hx-push-url`."""
     return {"HX-Push-Url": "false"}
 
 
 def redirect(url: str) -> dict[str, str]:
-    """Leave for `url` with a full page load."""
+    """Go to `url` with a full page load."""
     return {"HX-Redirect": url}
 
 
 def refresh() -> dict[str, str]:
-    """Load the page again."""
+    """Reload the page."""
     return {"HX-Refresh": "true"}
 
 
 def retarget(selector: str, swap: str | None = None) -> dict[str, str]:
-    """Put the answer into another element, if wished with another swap style."""
+    """Swap the response into another element, optionally with another swap style."""
     return {"HX-Retarget": selector} | ({} if swap is None else {"HX-Reswap": swap})
 
 
 def trigger(events: Mapping[str, object]) -> dict[str, str]:
-    """Dispatch DOM events with their details on the element that asked."""
+    """Dispatch DOM events with their details on the requesting element."""
     return {"HX-Trigger": json.dumps(events)}

@@ -1,9 +1,10 @@
-"""JavaScript modules as one file: a module behind everything that it imports.
+"""Joins a JavaScript module and everything it imports into one file.
 
-A page would else fetch each module by itself, forty requests of half a kilobyte. Every module
-becomes a function that is called once and returns what the module exports, so that names stay its
-own; an import is a `const` of what was returned. What this leaves out of the language, cycles and
-exported variables above all, is refused and not passed on to break in a browser.
+Without this, a page would fetch each module separately: forty requests of half a kilobyte. Every
+module becomes a function that is called once and returns the module's exports, so its names stay
+private; an import becomes a `const` with what was returned. Language features that this doesn't
+cover, above all cycles and exported variables, raise an error here instead of breaking in a
+browser.
 """
 
 import posixpath
@@ -23,20 +24,20 @@ _LEFT: Final = re.compile(r"^\s*(?:import|export)\b(?!\.).*|\bimport\(.*", re.MU
 
 
 class CannotJoin(ValueError):
-    """A module uses what joining does not know."""
+    """A module uses a feature that joining doesn't support."""
 
 
 def is_module(text: str) -> bool:
-    """Whether a script imports anything."""
+    """Return whether a script imports anything."""
     return _IMPORT.search(text) is not None
 
 
 def join_modules(entry: str, files: Mapping[str, bytes]) -> str:
-    """The module at the path `entry` as one module that imports nothing.
+    """Return the module at the path `entry` and all its imports as one module without imports.
 
     Raises:
-        KeyError: a module that is imported is none of the files; its path.
-        CannotJoin: modules import each other, or use a form of import or export that is not known.
+        KeyError: An imported module isn't in `files`; the key is its path.
+        CannotJoin: Modules import each other, or use an unsupported import or export.
     """
     order: dict[str, str] = {}
     _visit(entry, files, order, ())
@@ -46,7 +47,7 @@ def join_modules(entry: str, files: Mapping[str, bytes]) -> str:
 def _visit(
     path: str, files: Mapping[str, bytes], order: dict[str, str], above: tuple[str, ...]
 ) -> None:
-    """Put a module behind those that it imports; `above` are those on the way to it."""
+    """Add a module to `order` after its imports; `above` is the chain of importing modules."""
     if path in above:
         raise CannotJoin(f"modules import each other: {' → '.join((*above, path))}")
     if path in order:
@@ -74,5 +75,5 @@ def _beside(path: str, other: str) -> str:
 
 
 def _name(path: str) -> str:
-    """A name that no module of ours uses itself."""
+    """Return a variable name for the module that none of our modules uses."""
     return "$" + re.sub(r"\W", "_", path)

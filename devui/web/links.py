@@ -1,4 +1,4 @@
-"""Every address of the pages, by name."""
+"""The URLs of the pages and of what they fetch, each made by one function."""
 
 from collections.abc import Mapping
 from typing import Final, NamedTuple
@@ -13,12 +13,13 @@ def apps_url() -> str:
 
 
 def search_url(text: str = "", *, before: int | None = None) -> str:
-    """The search over all sessions; `before` is the journal's number below which a page begins."""
+    """The search in all sessions; `before` is the seq of the journal below which a page of results
+    begins."""
     return _with("/search", q=text or None, before=before)
 
 
 def import_url(*, as_copy: bool, goes_on: bool) -> str:
-    """Where the form of an import sends its file."""
+    """Where the import form posts its file."""
     goes = {"continue": "yes" if goes_on else None}
     return _with("/import", ids="new" if as_copy else None, **goes)
 
@@ -28,7 +29,7 @@ def app_url(app: str) -> str:
 
 
 def jobs_url(session: int | None) -> str:
-    """The list of a session's jobs, or of the imports."""
+    """The list of a session's jobs; without a session, of the imports."""
     return _with("/jobs", session=session)
 
 
@@ -41,12 +42,12 @@ def create_session_url(app: str) -> str:
 
 
 def sessions_url(app: str, words: Mapping[str, str | int]) -> str:
-    """The app with its list as the words of a query say."""
+    """The app's page with its session list as the query `words` describes."""
     return _with(app_url(app), **words)
 
 
 def delete_sessions_url(app: str, words: Mapping[str, str | int]) -> str:
-    """Where several sessions are deleted; the words are those of the list to come back to."""
+    """Where to POST to delete several sessions; `words` is the query of the list to return to."""
     return _with(f"{app_url(app)}/sessions/delete", **words)
 
 
@@ -75,10 +76,19 @@ def session_url(
     file: str | None = None,
     view: str | None = None,
 ) -> str:
-    """The session page: the number of the event to show, the inspector's tab, the breakpoint
-    whose hits over the past are shown there, the state key whose history is, the event whose
-    state is compared with, the filter: `only` what it lets through is in the timeline, the
-    artifact that is shown, and the view in the place of the timeline."""
+    """The session page.
+
+    Args:
+        event: the number of the selected event.
+        tab: the inspector's tab.
+        hits: the breakpoint whose past hits that tab shows.
+        at: the event that the page is shown as of.
+        pin: the state key whose history is shown.
+        since: the event whose state is compared with.
+        only: the filter of the timeline.
+        file: the artifact that is shown.
+        view: what is shown instead of the timeline.
+    """
     query = {"at": at, "event": event, "tab": tab, "hits": hits, "since": since}
     query |= {"filter": only or None, "file": file, "view": view}
     return _with(f"/sessions/{key}", **query, **_pin_query(pin))
@@ -94,9 +104,11 @@ def moment_url(
     only: str = "",
     view: str | None = None,
 ) -> str:
-    """The page as of an event, or as it is now; `pin` is the state key whose history is shown,
-    `since` the event whose state is compared with, `only` the filter of the timeline, `view` what
-    is shown in its place."""
+    """The page as of an event, or as of now.
+
+    `pin` is the state key whose history is shown, `since` the event whose state is compared with,
+    `only` the filter of the timeline, `view` what is shown instead of it.
+    """
     query = {"at": at, "tab": tab, "since": since, "filter": only or None, "view": view}
     return _with(f"/sessions/{key}", **query, **_pin_query(pin))
 
@@ -113,26 +125,29 @@ def writes_url(
     only: str = "",
     view: str | None = None,
 ) -> str:
-    """The page as of the event before or after (`previous`, `next`) that wrote to the state, or to
-    the key `pin`, unless it is to be `every` key; what else it shows stays."""
+    """The page as of the `previous` or `next` event that wrote to the state.
+
+    With `pin`, only writes to that key count, unless `every` is set. The rest of the page stays as
+    it is.
+    """
     of = "all" if every and pin else None
     query = {"at": at, "of": of, "tab": tab, "since": since, "filter": only or None, "view": view}
     return _with(f"/sessions/{key}/writes/{direction}", **query, **_pin_query(pin))
 
 
 def filter_words_url(key: int) -> str:
-    """What a filter of the session may ask for."""
+    """The terms that a filter of the session can use."""
     return f"/sessions/{key}/filter"
 
 
 def key_history_url(key: int) -> str:
-    """The history of a state key, as a piece of the page."""
+    """The history of a state key, as a fragment."""
     return f"/sessions/{key}/state/history"
 
 
 def stream_url(key: int, after: Cursor, *, past: bool = False, only: str = "") -> str:
-    """The page's stream of everything that follows a point of the journal; `past`: the page is as
-    of an event."""
+    """The page's stream of everything after a cursor; `past` is set if the page is shown as of an
+    event."""
     return _with(
         f"/sessions/{key}/stream",
         after=str(after),
@@ -142,17 +157,17 @@ def stream_url(key: int, after: Cursor, *, past: bool = False, only: str = "") -
 
 
 def rows_url(key: int, *, only: str = "", at: int | None = None) -> str:
-    """The rows of gaps, on a page as of event `at`, with its filter."""
+    """The rows that gaps leave out, on a page as of event `at` with its filter."""
     return _with(f"/sessions/{key}/rows", filter=only or None, at=at)
 
 
 def messages_url(key: int, *, at: int | None = None) -> str:
-    """The messages of gaps, on a page as of event `at`."""
+    """The messages that gaps leave out, on a page as of event `at`."""
     return _with(f"/sessions/{key}/messages", at=at)
 
 
 def event_file_url(key: int, number: int, path: Path) -> str:
-    """The bytes of a file at a path of an event."""
+    """The content of a file at a path in an event."""
     return _with(f"/sessions/{key}/events/{number}/file", path=path_text(path))
 
 
@@ -162,108 +177,109 @@ def queued_url(key: int, number: int) -> str:
 
 
 def event_text_url(key: int, number: int) -> str:
-    """What an event says, as Markdown."""
+    """The text of an event, as Markdown."""
     return f"/sessions/{key}/events/{number}/text"
 
 
 def whole_event_url(key: int, number: int) -> str:
-    """All of an event as JSON, however large it is."""
+    """The whole event as JSON, however large it is."""
     return f"/api/sessions/{key}/events/{number}"
 
 
 def state_api_url(key: int, at: int | None = None) -> str:
-    """All of the state as JSON."""
+    """The whole state as JSON."""
     return _with(f"/api/sessions/{key}/state", at=at)
 
 
 def state_keys_url(
     key: int, scope: str, *, at: int | None = None, start: str = "", find: str = ""
 ) -> str:
-    """The keys of one scope as of the event `at`, with `find` in them, from one of them on."""
+    """The keys of one scope as of event `at` that contain `find`, from the key `start` on."""
     query = {"scope": scope, "at": at, "find": find or None, "from": start or None}
     return _with(f"/sessions/{key}/state/keys", **query)
 
 
 def state_value_url(key: int, pin: Pin, start: int = 0, *, at: int | None = None) -> str:
-    """What the value of a state key holds at a place, as of the event `at`, from a position on."""
+    """The value at `pin` in the state as of event `at`, from position `start` on."""
     return _with(
         f"/sessions/{key}/state/value", **_pin_query(pin), at=at, **{"from": start or None}
     )
 
 
 def event_value_url(key: int, number: int, path: Path, start: int = 0) -> str:
-    """What an event holds at a place, from a position on."""
+    """The value at a path in an event, from position `start` on."""
     query = {"path": path_text(path), "from": start or None}
     return _with(f"/sessions/{key}/events/{number}/value", **query)
 
 
 def runs_url(key: int) -> str:
-    """Where a message is posted to start a run."""
+    """Where to POST a message to start a run."""
     return f"/sessions/{key}/runs"
 
 
 def note_url(key: int, number: int) -> str:
-    """Where something is said of an event, or with 0 of the session."""
+    """Where to POST a note on an event, or with number 0 on the session."""
     return f"/sessions/{key}/notes/{number}"
 
 
 def export_url(key: int) -> str:
-    """The page of what a file of the session leaves out."""
+    """The page that shows what an export of the session would leave out."""
     return f"/sessions/{key}/export"
 
 
 def test_url(key: int) -> str:
-    """The page that makes a test of the session."""
+    """The page that makes a test from the session."""
     return f"/sessions/{key}/test"
 
 
 def export_api_url(key: int) -> str:
-    """The session as a file."""
+    """The session exported as a file."""
     return f"/api/sessions/{key}/export"
 
 
 def forks_url(key: int) -> str:
-    """Where a fork of the session is ordered."""
+    """Where to POST to fork the session."""
     return f"/sessions/{key}/forks"
 
 
 def replays_url(key: int) -> str:
-    """Where a run of the session is executed again."""
+    """Where to POST to replay a run of the session."""
     return f"/sessions/{key}/replays"
 
 
 def rewind_url(key: int) -> str:
-    """Where the session is taken back to before a message."""
+    """Where to POST to rewind the session to before a message."""
     return f"/sessions/{key}/rewind"
 
 
 def close_url(key: int) -> str:
-    """Where it is said that what was cut off stays as it is."""
+    """Where to POST to close an invocation that was cut off, without resuming it."""
     return f"/sessions/{key}/close"
 
 
 def fork_here_url(key: int, event: int, *, edit: bool = False) -> str:
-    """The session page with an event and the form for a fork there, if wanted to edit the event."""
+    """The session page with an event selected and its fork form open; `edit` lets the reader change
+    the event."""
     return _with(f"/sessions/{key}", event=event, fork="edit" if edit else "yes")
 
 
 def answers_url(key: int) -> str:
-    """Where the answer to an agent's question is posted."""
+    """Where to POST the answer to an agent's question."""
     return f"/sessions/{key}/answers"
 
 
 def breakpoints_url(key: int) -> str:
-    """Where a breakpoint for the session's app is made."""
+    """Where to POST a new breakpoint for the session's app."""
     return f"/sessions/{key}/breakpoints"
 
 
 def break_sheet_url(key: int, number: int) -> str:
-    """The form for a breakpoint on events like this one."""
+    """The form for breakpoints on events like this one."""
     return f"/sessions/{key}/events/{number}/breaks"
 
 
 def breaks_here_url(key: int) -> str:
-    """The breakpoints that sit on the event `like`, for that form."""
+    """The breakpoints that match the event `like`, for that form."""
     return f"/sessions/{key}/breaks"
 
 
@@ -275,17 +291,17 @@ def hit_url(
     tab: str | None = None,
     view: str | None = None,
 ) -> str:
-    """The event before or after (`previous`, `next`) at which a breakpoint would have stopped."""
+    """The `previous` or `next` event at which a breakpoint would have stopped."""
     return _with(f"/sessions/{key}/hits/{direction}", event=event, tab=tab, view=view)
 
 
 def breakpoint_url(key: int, number: int) -> str:
-    """Where one is switched on and off."""
+    """Where to POST to switch a breakpoint on or off."""
     return f"{breakpoints_url(key)}/{number}"
 
 
 def breakpoint_edit_url(key: int, number: int) -> str:
-    """Where what it waits for is changed."""
+    """Where to POST changes to a breakpoint."""
     return f"{breakpoint_url(key, number)}/edit"
 
 
@@ -293,23 +309,23 @@ def breakpoint_delete_url(key: int, number: int) -> str:
     return f"{breakpoint_url(key, number)}/delete"
 
 
-def standing_url(key: int) -> str:
-    """What holds the session's run up, as the inspector's tab."""
-    return f"/sessions/{key}/standing"
+def standing_url(key: int, event: int | None = None) -> str:
+    """The inspector tab on what the run of an event, or the newest run, is waiting for."""
+    return _with(f"/sessions/{key}/standing", event=event)
 
 
 def raw_request_url(key: int, span: int) -> str:
-    """What was sent to a model, as JSON text on the page."""
+    """The raw request to a model, as JSON text for the page."""
     return f"/sessions/{key}/spans/{span}/raw"
 
 
 def block_url(key: int, span: int, position: int) -> str:
-    """One block of what was sent, from 0."""
+    """One block of the request to a model; positions start at 0."""
     return f"/sessions/{key}/spans/{span}/blocks/{position}"
 
 
 def span_api_url(key: int, span: int) -> str:
-    """What was sent and what came back, for programs."""
+    """The request and response of a span, for programs."""
     return f"/api/sessions/{key}/spans/{span}"
 
 
@@ -319,17 +335,17 @@ def say_again_url(key: int, number: int) -> str:
 
 
 def again_url(key: int, span: int) -> str:
-    """A model call once more, with edits."""
+    """The form to repeat a model call with edits."""
     return f"/sessions/{key}/spans/{span}/again"
 
 
 def try_call_url(key: int, number: int, call: str) -> str:
-    """A tool by itself, with the arguments of a call in an event."""
+    """The form to try a tool by itself, with the arguments of a call in an event."""
     return f"/sessions/{key}/events/{number}/calls/{_segment(call)}"
 
 
 def memory_url(app: str) -> str:
-    """What an app remembers."""
+    """The memory of an app."""
     return f"{app_url(app)}/memory"
 
 
@@ -339,54 +355,54 @@ def tools_url(app: str) -> str:
 
 
 def tool_url(app: str, tool: str) -> str:
-    """A tool by itself."""
+    """The form to try a tool by itself."""
     return f"{tools_url(app)}/{_segment(tool)}"
 
 
 def tool_effect_url(app: str, tool: str) -> str:
-    """Where it is said what a tool does to the world."""
+    """Where to POST the classification of a tool's side effects."""
     return f"{tool_url(app, tool)}/effect"
 
 
 def log_tab_url(key: int, event: int | None = None) -> str:
-    """What the run of an event prints, or the newest run, as the inspector's tab."""
+    """The inspector tab on the output of the run of an event, or of the newest run."""
     return _with(f"/sessions/{key}/log", event=event)
 
 
 def trace_url(key: int) -> str:
-    """The waterfall of a run, as a piece of the page."""
+    """The waterfall of a run, as a fragment."""
     return f"/sessions/{key}/trace"
 
 
 def request_url(key: int) -> str:
-    """The newest request to a model, as the inspector's tab."""
+    """The inspector tab on the newest request to a model."""
     return f"/sessions/{key}/request"
 
 
 def graph_url(key: int) -> str:
-    """The graph of the app with what the session has run, as the inspector's tab."""
+    """The inspector tab on the app's graph, with the nodes that the session has run."""
     return f"/sessions/{key}/graph"
 
 
 def app_graph_url(app: str) -> str:
-    """The graph of an app, as a piece of its page."""
+    """The graph of an app, as a fragment."""
     return f"{app_url(app)}/graph"
 
 
 def trace_api_url(key: int, run: str | None = None) -> str:
-    """The spans of the session, or of one run, for viewers of traces."""
+    """The spans of the session, or of one run, for trace viewers."""
     return _with(f"/api/sessions/{key}/trace", run=run)
 
 
 class Compared(NamedTuple):
-    """The names of two sides: sessions by their keys, runs of them as `12@2`."""
+    """The names of two compared sides: session keys, or runs of a session as `12@2`."""
 
     left: str
     right: str
 
 
 def choose_url(left: str, right: str = "") -> str:
-    """The comparison of two sides; a choice, where one is not named."""
+    """The comparison of two sides; if one is missing, the page to choose it."""
     return _with("/compare", left=left or None, right=right or None)
 
 
@@ -398,8 +414,10 @@ def compare_url(
     open_row: tuple[int | None, int | None] | None = None,
     at: tuple[int | None, int | None] | None = None,
 ) -> str:
-    """The page of a comparison: its first row, the row whose difference is shown, and the one that
-    has the focus."""
+    """The page of a comparison.
+
+    `start` is its first row, `open_row` the row whose differences are shown, `at` the focused row.
+    """
     rows = {"open": open_row, "at": at}
     numbers = {
         name: "-".join(str(number or "") for number in row) for name, row in rows.items() if row
@@ -409,12 +427,12 @@ def compare_url(
 
 
 def pair_url(sides: Compared, left: int | None, right: int | None) -> str:
-    """What differs between an event of each side."""
+    """The differences between one event of each side."""
     return _with("/compare/events", **sides._asdict(), leftEvent=left, rightEvent=right)
 
 
-def stretch_url(sides: Compared, left: int, right: int, count: int) -> str:
-    """Rows that are the same, from these events on."""
+def stretch_url(sides: Compared, left: int | None, right: int | None, count: int) -> str:
+    """Rows that are equal, or on one side only, from these events on."""
     events = {"leftEvent": left, "rightEvent": right, "count": count}
     return _with("/compare/rows", **sides._asdict(), **events)
 
@@ -424,12 +442,12 @@ def stop_url(run: str) -> str:
 
 
 def calls_url(run: str) -> str:
-    """Where an order about a call under way is posted."""
+    """Where to POST the command that ends a call in progress."""
     return f"/runs/{_segment(run)}/calls"
 
 
 def commands_url(run: str) -> str:
-    """Where the debugger's commands for a run are posted."""
+    """Where to POST the debugger's commands for a run."""
     return f"/runs/{_segment(run)}/commands"
 
 
@@ -446,7 +464,7 @@ def delete_url(key: int) -> str:
 
 
 def artifact_url(key: int, name: str, version: int | None = None, *, download: bool = False) -> str:
-    """The bytes of an artifact; with `download` a browser saves them, whatever they are."""
+    """The content of an artifact; with `download`, browsers save it whatever its type."""
     query = {"version": version, "download": "yes" if download else None}
     if name in _RELATIVE:
         return _with(f"/sessions/{key}/artifacts", name=name, **query)
@@ -454,22 +472,22 @@ def artifact_url(key: int, name: str, version: int | None = None, *, download: b
 
 
 def pdf_page_url(file: str, number: int) -> str:
-    """A page of the PDF at this address as a picture."""
+    """A page of the PDF at the URL `file`, as an image."""
     return f"{file}{'&' if '?' in file else '?'}page={number}"
 
 
 def pdf_pages_url(file: str) -> str:
-    """All pages of the PDF at this address, as a part of a page."""
+    """All pages of the PDF at the URL `file`, as a fragment."""
     return f"{file}{'&' if '?' in file else '?'}pages=yes"
 
 
 def files_url(key: int) -> str:
-    """The tab about the artifacts, and where one is uploaded."""
+    """The artifacts tab, and where to POST an upload."""
     return f"/sessions/{key}/files"
 
 
 def edit_state_url(key: int, name: str) -> str:
-    """The State tab with the form for a state key; without a name, for a new one."""
+    """The State tab with the form for a state key; an empty name is for a new key."""
     return _with(f"/sessions/{key}", tab="state", edit=name)
 
 
@@ -478,7 +496,7 @@ def change_state_url(key: int) -> str:
 
 
 def watch_url(key: int) -> str:
-    """Where a state key is watched, or watched no more."""
+    """Where to POST to watch a state key, or to stop watching it."""
     return f"/sessions/{key}/watched"
 
 
@@ -495,13 +513,14 @@ def file_version_url(
     at: int | None = None,
     against: int | None = None,
 ) -> str:
-    """The session page with a version of an artifact, or what changed in it since `against`."""
+    """The session page with a version of an artifact, or with its changes since version
+    `against`."""
     query = {"at": at, "event": event, "tab": "artifacts", "file": name, "version": version}
     return _with(f"/sessions/{key}", **query, **{"with": against})
 
 
 _RELATIVE: Final = frozenset({".", ".."})
-"""What browsers take out of a path, however it is spelled (RFC 3986, 5.2.4)."""
+"""Browsers remove these steps from a path, however they are encoded (RFC 3986, 5.2.4)."""
 
 
 def _pin_query(pin: Pin | None) -> dict[str, str | None]:

@@ -1,4 +1,4 @@
-"""What a request names: a session, an event, the reader's theme, who acts."""
+"""Finds what a request names: a session, an event, the reader's theme, the actor."""
 
 from starlette.datastructures import FormData
 from starlette.requests import Request
@@ -13,12 +13,12 @@ _LONGEST = 100
 
 
 def actor_of(form: FormData) -> str:
-    """The name that the tab has given itself; without scripts it has none."""
+    """Return the name that the tab gave itself; without scripts, tabs have no name."""
     return str(form.get("actor") or "a page")[:_LONGEST]
 
 
 async def session_of(request: Request) -> tuple[Services, SessionRow]:
-    """The session of the path's `key`; raises NotFound."""
+    """Return the session of the path's `key`. Raises NotFound."""
     services = services_of(request)
     key = whole_number(request.path_params["key"])
     row = await services.journal.sessions.get(key) if key is not None else None
@@ -29,7 +29,7 @@ async def session_of(request: Request) -> tuple[Services, SessionRow]:
 
 
 async def event_of(services: Services, session: SessionRow, number: str | None) -> EventRow | None:
-    """The event a query names, or None without one; raises NotFound for a number of no event."""
+    """Return the event that a query names; None without a number. Raises NotFound."""
     if number is None or number == "":
         return None
     index = whole_number(number)
@@ -40,7 +40,7 @@ async def event_of(services: Services, session: SessionRow, number: str | None) 
 
 
 async def existing_event(services: Services, session: SessionRow, number: str) -> EventRow:
-    """The event of this number; raises NotFound."""
+    """Return the event with this number. Raises NotFound."""
     row = await event_of(services, session, number)
     if row is None:
         raise no_such_event(session, number)
@@ -48,7 +48,7 @@ async def existing_event(services: Services, session: SessionRow, number: str) -
 
 
 def no_such_event(session: SessionRow, number: str) -> NotFound:
-    """The error for a number of no event of the session, or for what is no number."""
+    """Return the error for a text that isn't the number of an event in the session."""
     index = whole_number(number)
     name = f"event {number!r}" if index is None else f"event #{index}"
     last = f"its last event is #{session.events}" if session.events else "it has no events yet"
@@ -56,7 +56,7 @@ def no_such_event(session: SessionRow, number: str) -> NotFound:
 
 
 def theme_of(request: Request) -> Theme:
-    """What the reader chose, from the cookie."""
+    """Return the theme that the reader chose, from the cookie."""
     match request.cookies.get("theme"):
         case "light":
             return "light"

@@ -1,11 +1,11 @@
-"""Gives memory back to the system after large requests, and keeps the collector from stopping all.
+"""Returns memory to the system after large requests, and keeps garbage collections short.
 
-glibc keeps what was freed for what may come: a server that has once exported a session of fifty
-megabytes would be that much larger for as long as it lives.
+glibc keeps freed memory for later: a server that once exported a session of fifty megabytes would
+stay that much larger for the rest of its life.
 
-Python's collector looks at all objects each time their number has grown by a quarter, and no other
-thread runs meanwhile: 50 ms for the modules of a server alone, 100 ms for a large JSON text that is
-being read. Nearly all memory is freed without it.
+Python's collector scans all objects each time their number has grown by a quarter, and blocks all
+threads while it does: 50 ms for the modules of a server alone, 100 ms more while a large JSON text
+is being parsed. Reference counting frees nearly all memory without it.
 """
 
 import asyncio
@@ -22,35 +22,36 @@ from typing import Final
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 GROWTH: Final = 8_000_000
-"""Bytes by which the process has to be larger than it has been."""
+"""How many bytes the process must have grown, since it was smallest, to be trimmed."""
 QUIET: Final = 1.0
-"""Seconds from the end of a request on; others that end meanwhile are served by the same."""
+"""Seconds from the end of a request to the trim, which also covers requests that end meanwhile."""
 _SELDOM: Final = 32.0
-"""The most seconds, while there is nothing to give back."""
+"""The longest such wait in seconds, reached when there was little to return."""
 _WORTH: Final = 1_000_000
-"""Bytes that are worth another look soon."""
+"""How many bytes a trim must return for the next one to come soon."""
 
 _MMAP_THRESHOLD, _ARENA_MAX = -3, -8
-"""Names of parameters in glibc's malloc.h."""
+"""The numbers of these parameters in glibc's malloc.h."""
 _LARGE: Final = 1_000_000
-"""Bytes from which on a block has pages of its own, which go back when it is freed. Without this
-glibc raises the limit to the largest block that it has seen."""
+"""The size in bytes from which a block gets its own pages, which are returned when it is freed.
+Without this, glibc raises the threshold to the size of the largest block freed so far."""
 _ARENAS: Final = 2
-"""Heaps that threads share; each keeps what was freed in it."""
+"""How many heaps the threads share; each keeps its own freed memory."""
 _STATUS: Final = Path("/proc/self/statm")
 
 _THRESHOLDS: Final = (700, 10, 1000)
-"""Python's own for young objects; all are looked at after some million new ones."""
+"""Python's defaults for young objects; a full collection comes only after some million new ones."""
 
 
 class Trimmed:
-    """An application after whose requests unused memory is given back."""
+    """An ASGI application that returns unused memory to the system after its requests."""
 
     def __init__(self, app: ASGIApp) -> None:
         self._app = app
         self._trim = _trimmer()
         self._smallest: int | None = None
-        """Bytes that the process had before its first request, or fewer if it ever had fewer."""
+        """The smallest size of the process so far, in bytes; first measured before its first
+        request."""
         self._modules = len(sys.modules)
         self._wait = QUIET
         self._due: asyncio.TimerHandle | None = None
@@ -67,9 +68,9 @@ class Trimmed:
 
     def _look(self) -> None:
         self._due = None
-        # To count what is frozen takes 50 ms of a server, so that is asked last.
+        # Counting the frozen objects of a server takes 50 ms, so this check comes last.
         if len(sys.modules) > self._modules and gc.get_freeze_count():
-            gc.collect()  # what is frozen as garbage stays for good
+            gc.collect()  # garbage that is frozen is never freed
             gc.freeze()
         self._modules = len(sys.modules)
         resident = _resident()
@@ -85,7 +86,7 @@ class Trimmed:
 
 
 def _resident() -> int:
-    """Bytes of memory that the process holds, or 0 where the system does not tell."""
+    """Return the process's resident memory in bytes; 0 if the system doesn't report it."""
     try:
         pages = int(_STATUS.read_text().split()[1])
     except (OSError, ValueError, IndexError):
@@ -94,16 +95,17 @@ def _resident() -> int:
 
 
 def spare_collections() -> None:
-    """Keep collections short in a process that is a server and nothing else.
+    """Keep collections short in a process that is only a server.
 
-    Modules stay for good, so the collector need not look at what has been loaded, now or later.
+    Modules are never unloaded, so the collector can skip everything loaded so far; `Trimmed`
+    freezes later imports.
     """
     gc.set_threshold(*_THRESHOLDS)
     gc.freeze()
 
 
 def give_back_large_blocks() -> None:
-    """Let large texts go back to the system as they are freed, as far as the C library can."""
+    """Make large blocks return to the system when they are freed, if the C library can do that."""
     with suppress(OSError, AttributeError):
         options = _library().mallopt
         options(_MMAP_THRESHOLD, _LARGE)
@@ -111,7 +113,7 @@ def give_back_large_blocks() -> None:
 
 
 def _trimmer() -> Callable[[], object] | None:
-    """glibc's `malloc_trim`; None with another C library."""
+    """Return glibc's `malloc_trim`, or None with another C library."""
     with suppress(OSError, AttributeError):
         trim = _library().malloc_trim
         return lambda: trim(0)
@@ -119,7 +121,7 @@ def _trimmer() -> Callable[[], object] | None:
 
 
 def _library() -> ctypes.CDLL:
-    """The C library; raises OSError where it is not glibc."""
+    """Return the C library. Raises OSError if it isn't glibc."""
     if sys.platform != "linux" or platform.libc_ver()[0] != "glibc":
         raise OSError("only glibc has these functions")
     return ctypes.CDLL(None)

@@ -1,7 +1,7 @@
-"""The whole API as one OpenAPI document, for programs and as a page.
+"""The whole API as an OpenAPI document, for programs and as a page.
 
-It is generated from the routes as they are served, the docstrings of their handlers, and the models
-that `operation` puts beside them. Nothing of it is loaded before somebody asks for it.
+It is generated from the served routes, the docstrings of their handlers, and the models that
+`operation` attaches to them. All of this is loaded only when the document is requested.
 """
 
 import ast
@@ -24,7 +24,7 @@ from typing_extensions import get_original_bases
 
 from devui import __version__
 from devui.web.basic_parts import Theme
-from devui.web.later import handler
+from devui.web.lazy_modules import handler
 from devui.web.lookup import theme_of
 from devui.web.operation import OPERATIONS, Operation, Query, Refusal, operation
 from devui.web.routes import adk, debugger, development, telemetry
@@ -49,7 +49,7 @@ _NAMES: Final = {
     "breakpoints/{number}": Query(int, "The breakpoint's number"),
     "spans/{span}": Query(int, "The span's id"),
 }
-"""Names in paths that are more than texts, with the step before them."""
+"""The path parameters that aren't plain texts, each with the preceding step of its path."""
 _STATUSES: Final = {
     200: "Success",
     201: "Created",
@@ -84,7 +84,7 @@ async def page(request: Request) -> Response:
 
 @dataclass(frozen=True, slots=True)
 class Parameter:
-    """A parameter of the query."""
+    """A query parameter."""
 
     name: str
     description: str
@@ -92,7 +92,7 @@ class Parameter:
 
 @dataclass(frozen=True, slots=True)
 class OperationRow:
-    """One method of one path."""
+    """One method on one path."""
 
     method: str
     path: str
@@ -100,9 +100,9 @@ class OperationRow:
     description: str
     query: tuple[Parameter, ...]
     body: tuple[str, ...]
-    """Members of its JSON body."""
+    """The names of the members of its JSON body."""
     answer: tuple[str, ...]
-    """Members of its answer."""
+    """The names of the members of its response."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,7 +125,7 @@ class ReferencePage:
 
 @dataclass(frozen=True, slots=True)
 class Endpoint:
-    """One method of one route, with what is said of it beside its handler."""
+    """One method of one route, with its description."""
 
     family: str
     method: str
@@ -137,18 +137,18 @@ class Endpoint:
 
     @property
     def id(self) -> str:
-        """Its name in generated clients."""
+        """The operation's name in generated clients."""
         return "_".join(re.findall(r"\w+", f"{self.method} {self.path}".replace("-", "")))
 
     @property
     def names(self) -> Iterator[tuple[str, Query]]:
-        """The names in its path."""
+        """The parameters in its path, each with its type."""
         for step, name in re.findall(r"([\w-]*)/?\{(\w+)\}", self.path):
             yield name, _NAMES.get(f"{step}/{{{name}}}", Query(str))
 
     @property
     def refusals(self) -> Iterator[Refusal]:
-        """Those that it names, and those that come with a path's names and with a body."""
+        """The errors it declares, and the usual ones of routes with a path parameter or a body."""
         usual = [404] if "{" in self.path and self.operation.status is not None else []
         usual += [400, 422] if self.operation.body else []
         refusals = [
@@ -161,7 +161,7 @@ class Endpoint:
 
 
 def endpoints() -> Iterator[Endpoint]:
-    """Every endpoint of the APIs; their modules are loaded for that."""
+    """Yield every endpoint of the APIs, importing their modules."""
     for family, routes in _FAMILIES.items():
         for route in routes:
             function = handler(route.endpoint)
@@ -184,13 +184,13 @@ def endpoints() -> Iterator[Endpoint]:
 
 
 def without_links(text: str) -> str:
-    """Markdown with the words of its links alone."""
+    """Return Markdown with each link replaced by its text."""
     return _LINK.sub(r"\1", text)
 
 
 @cache
 def document() -> Json:
-    """The OpenAPI document of all routes that programs use."""
+    """Return the OpenAPI document of all routes for programs."""
     all_endpoints = list(endpoints())
     schemas = _Schemas(all_endpoints)
     paths: Json = {}
@@ -224,7 +224,7 @@ def _operation_json(endpoint: Endpoint, schemas: "_Schemas") -> Json:
     }
     if operation.body is not None:
         content = {"application/json": {"schema": schemas[operation.body]}}
-        # ADK's may be empty where all of its members are optional.
+        # ADK's server accepts an empty body if all of its members are optional.
         empty = endpoint.family == ADK and not any(
             each.is_required() for each in operation.body.model_fields.values()
         )
@@ -261,7 +261,7 @@ def _answer(operation: Operation, status: int, schemas: "_Schemas") -> Json:
 
 
 class _Schemas:
-    """The JSON schemas of all types that the endpoints name."""
+    """The JSON schemas of all types that the endpoints use."""
 
     def __init__(self, endpoints: Iterable[Endpoint]) -> None:
         self._types: list[Any] = []
@@ -290,32 +290,32 @@ class _Schemas:
 
 
 class _Generator(GenerateJsonSchema):
-    """Describes members with the texts below them in the source, and leaves out titles, which only
-    repeat names."""
+    """Generates schemas with the docstrings below the members as descriptions, and without titles,
+    which only repeat the names."""
 
     def field_title_should_be_set(self, schema: Any) -> bool:
-        """Never."""
+        """Always return False: titles only repeat names."""
         return False
 
     def normalize_name(self, name: str) -> str:
-        """`Position` for `PositionJson`."""
+        """Return `Position` for `PositionJson`."""
         return super().normalize_name(name).removesuffix("Json")
 
     def typed_dict_schema(self, schema: Any) -> Json:
-        """A `TypedDict`."""
+        """Add the descriptions to the schema of a `TypedDict`."""
         return _explain(super().typed_dict_schema(schema), schema["cls"])
 
     def model_schema(self, schema: Any) -> Json:
-        """A model."""
+        """Add the descriptions to the schema of a model."""
         return _explain(super().model_schema(schema), schema["cls"])
 
     def dataclass_schema(self, schema: Any) -> Json:
-        """A dataclass."""
+        """Add the descriptions to the schema of a dataclass."""
         return _explain(super().dataclass_schema(schema), schema["cls"])
 
 
 def _explain(schema: Json, of: type) -> Json:
-    """The schema of a class with the texts below its members."""
+    """Add the docstrings of a class's members to its schema, and return it."""
     schema.pop("title", None)
     if "description" in schema:
         schema["description"] = _unwrap(schema["description"])
@@ -328,12 +328,12 @@ def _explain(schema: Json, of: type) -> Json:
 
 
 def _unwrap(text: str) -> str:
-    """A docstring with one line for each paragraph."""
+    """Return a docstring with each paragraph on one line."""
     return re.sub(r"(?<!\n)\n(?!\n)", " ", text)
 
 
 def member_texts(of: type) -> dict[str, str]:
-    """The texts below the members of a class and of those that it extends."""
+    """Return the docstrings of a class's members, inherited ones included."""
     texts: dict[str, str] = {}
     for base in get_original_bases(of):
         if isinstance(base, type) and base.__module__.startswith("devui."):
@@ -343,7 +343,7 @@ def member_texts(of: type) -> dict[str, str]:
 
 @cache
 def _texts_in(module: str) -> dict[str, dict[str, str]]:
-    """Those of all classes in a module."""
+    """Return the docstrings of the members of all classes in a module."""
     tree = ast.parse(inspect.getsource(sys.modules[module]))
     return {
         each.name: {
@@ -379,7 +379,7 @@ def _row(method: str, path: str, operation: Json, spec: Json) -> OperationRow:
 
 
 def _members(holder: Json, schemas: Json) -> Iterator[str]:
-    """The names of what a JSON body has."""
+    """Yield the names of the members of a JSON body."""
     schema = holder.get("content", {}).get("application/json", {}).get("schema", {})
     if "$ref" in schema:
         schema = schemas[schema["$ref"].removeprefix(_REFERENCE)]

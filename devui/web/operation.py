@@ -1,6 +1,6 @@
-"""What an endpoint takes and answers, as data beside its handler.
+"""Declares what an endpoint accepts and returns, as data beside its handler.
 
-Nothing reads it while requests are answered; `devui.web.openapi` describes the API with it.
+Requests are answered without it; `devui.web.openapi` describes the API with it.
 """
 
 from collections.abc import Awaitable, Callable, Mapping
@@ -22,7 +22,7 @@ class ErrorJson(TypedDict):
 
 @dataclass(frozen=True, slots=True)
 class Query:
-    """A parameter of the address, behind the question mark."""
+    """A query parameter."""
 
     type: Any
     description: str = ""
@@ -31,7 +31,7 @@ class Query:
 
 @dataclass(frozen=True, slots=True)
 class Refusal:
-    """An error status with a reason or a body of its own."""
+    """An error status with its own reason or body."""
 
     status: int
     description: str
@@ -40,18 +40,17 @@ class Refusal:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Operation:
-    """What one handler takes and answers; types are models, `TypedDict`s or plain types."""
+    """What one handler accepts and returns; types are models, `TypedDict`s or plain types."""
 
     answer: Any = None
-    """None where it is no JSON: a file, a page of the front end."""
+    """The type of the response; None if it isn't JSON, such as a file or a page."""
     status: int | None = 200
-    """None where every request is refused."""
+    """None if every request is refused."""
     media: str = "application/json"
     body: Any = None
     query: Mapping[str, Query] = field(default_factory=dict)
     refusals: tuple[int | Refusal, ...] = ()
-    """Beside those that every such endpoint has: 404 with a name in its path, 400 and 422 with a
-    body."""
+    """In addition to the usual ones: 404 with a parameter in the path, 400 and 422 with a body."""
 
 
 OPERATIONS: Final[dict[Handler, Operation]] = {}
@@ -66,8 +65,11 @@ def operation(
     query: Mapping[str, Query] | None = None,
     refusals: tuple[int | Refusal, ...] = (),
 ) -> Callable[[Handler], Handler]:
-    """Describe a handler. The first line of its docstring is the summary, the rest the description,
-    in Markdown with links as in docs/guide/api.md."""
+    """Describe a handler.
+
+    The first line of its docstring is the summary, the rest the description, in Markdown with links
+    as in docs/guide/api.md.
+    """
     entry = Operation(
         answer=answer,
         status=status,

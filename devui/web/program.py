@@ -1,4 +1,4 @@
-"""Puts a server together and runs it to its end: the one place where everything meets."""
+"""Assembles a server from its parts and runs it until it ends."""
 
 import asyncio
 import logging
@@ -27,8 +27,8 @@ from devui.debugger.runs.queue import Queue
 from devui.debugger.runs.registry import NoSuchRun, Runs
 from devui.debugger.search.index import SearchIndex
 from devui.debugger.workers.hosted import on_hang_up
-from devui.debugger.workers.interpreter import Interpreter
 from devui.debugger.workers.workers import Workers
+from devui.interpreter import Interpreter
 from devui.settings import Settings
 from devui.store.errors import (
     BadValue,
@@ -64,7 +64,7 @@ from devui.web.errors import (
     Unreadable,
     Unwritten,
 )
-from devui.web.later import Later
+from devui.web.lazy_modules import LazyModule
 from devui.web.memory import Trimmed, give_back_large_blocks, spare_collections
 from devui.web.panels.editor.editors import VARIABLE, Editor, choices
 from devui.web.render import Renderer
@@ -75,21 +75,21 @@ from devui.web.security.guard import Guard
 from devui.web.security.hosts import Hosts, Origins, is_loopback
 from devui.web.security.login import LOGIN_PATH, Login
 from devui.web.security.policy import Policy
+from devui.web.security.redaction import KnownSecrets
 from devui.web.security.refusals import Refusals
-from devui.web.security.veil import Veil
 from devui.web.server import Server
 from devui.web.server import settings as uvicorn_settings
-from devui.web.services import PutAway, Services
+from devui.web.services import DismissedNotices, Services
 from devui.web.sse import AWAY, Streams
 
 Announce = Callable[[str], None]
 
 _log = logging.getLogger(__name__)
-_words_of = Later("devui.web.text.without_markdown").call("without_markdown")
+_words_of = LazyModule("devui.web.text.without_markdown").call("without_markdown")
 _DIGITS = 19
-"""Of a number that may be the key of a session."""
+"""Texts with this many digits or more can't be session keys."""
 _SECONDS, _SELDOM = 1.0, 60.0
-"""Between two tries to tell where the server is: at first, and after many in vain."""
+"""The first and the longest wait between attempts to publish the server's URL, in seconds."""
 
 _AT_THE_EDGE = {
     UnknownApp: NotFound,
@@ -116,7 +116,7 @@ _AT_THE_EDGE = {
     JournalGone: Unwritten,
     JournalDamaged: Unreadable,
 }
-"""What errors of the floors below are to whoever made the request."""
+"""The errors of the lower layers, and how they are answered."""
 
 _REFUSALS = {
     ForeignQuestion: "an answer to a question from no run here",
@@ -124,16 +124,16 @@ _REFUSALS = {
     TooManyRuns: "a run over the limit",
     Unavailable: "a live stream over the limit",
 }
-"""Errors that every page tells of: what may be an attack, and limits (R31, R67)."""
+"""Errors that every page reports, because they may be an attack or hit a limit (R31, R67)."""
 
 
 async def serve(
     settings: Settings, access: Access, listeners: list[socket.socket], announce: Announce
 ) -> None:
-    """Run a server on the listening sockets until a signal ends it, or the end of its host.
+    """Run a server on the listening sockets until a signal arrives or its host exits.
 
-    `announce` gets the address to open, once requests are answered. Raises what `open_services`
-    does.
+    `announce` is called with the URL to open once the server answers requests. Raises the errors of
+    `open_services`.
     """
     spare_collections()
     async with open_services(settings, access) as services:
@@ -161,10 +161,10 @@ def _renderer(
 
 @asynccontextmanager
 async def open_services(settings: Settings, access: Access) -> AsyncIterator[Services]:
-    """The parts of a server, closed in order at the end.
+    """Open the parts of a server, and close them in order at the end.
 
-    Raises JournalInUse and other StoreErrors when the data folder cannot be used, WrongPrices
-    when the table of prices beside the apps cannot, WrongPython for an interpreter that is none.
+    Raises JournalInUse and other StoreErrors if the data folder can't be used, WrongPrices if the
+    price table beside the apps is invalid, WrongPython if the interpreter isn't one.
     """
     give_back_large_blocks()
     bus: Bus[News] = Bus()
@@ -177,10 +177,7 @@ async def open_services(settings: Settings, access: Access) -> AsyncIterator[Ser
         ClockWatch(bus) as clock,
         SearchIndex(journal) as search_index,
         Workers(
-            folder,
-            bus,
-            await Engines.load(journal, settings, interpreter),
-            settings.workers,
+            folder, bus, await Engines.load(journal, settings, interpreter), settings.workers
         ) as workers,
         Runs(
             journal,
@@ -196,7 +193,7 @@ async def open_services(settings: Settings, access: Access) -> AsyncIterator[Ser
         queue = Queue(journal, bus, runs)
         editor = Editor.find() if is_loopback(settings.host) else None
         chooses = is_loopback(settings.host) and VARIABLE not in os.environ
-        veil = Veil(folder, partial(_app_of, journal))
+        known_secrets = KnownSecrets(folder, partial(_app_of, journal))
         services = Services(
             settings=settings,
             journal=journal,
@@ -207,18 +204,19 @@ async def open_services(settings: Settings, access: Access) -> AsyncIterator[Ser
             book=book,
             prices=prices,
             render=_renderer(settings, editor, choices(editor) if chooses else ()),
-            veil=veil,
-            view=veil.everybody,
+            known_secrets=known_secrets,
+            view=known_secrets.for_everybody,
             streams=Streams(),
             refusals=Refusals(),
             clock=clock,
-            put_away=PutAway(),
+            dismissed_notices=DismissedNotices(),
             jobs=Jobs(),
             search_index=search_index,
             mcp=mcp,
             editor=editor,
             chooses_editor=chooses,
             dangers=tuple(dangers(journal.path)),
+            new_link=partial(_new_link, settings, access),
         )
         services.refusals.on_news = lambda: bus.publish(APPS, NoticesChanged())
         await services.know_credentials()
@@ -234,9 +232,9 @@ def _folder(settings: Settings) -> AppFolder:
 
 
 def application(services: Services, access: Access, *, hosts: Iterable[str] = ()) -> Guard:
-    """The ASGI application: the guard around everything, answers to errors included.
+    """Return the ASGI application: the guard, which wraps everything, error responses included.
 
-    `hosts` are more names by which it is reached.
+    `hosts` are additional host names by which the server is reached.
     """
     settings = services.settings
     policy = Policy(
@@ -253,7 +251,7 @@ def application(services: Services, access: Access, *, hosts: Iterable[str] = ()
             Route(LOGIN_PATH, login.submit, methods=["POST"]),
             Route(STATIC_PATH, static.show, methods=["GET"]),
             Route(ICON_PATH, static.icon, methods=["GET"]),
-            WebSocketRoute("/run_live", Later("devui.web.adk.absent").live_socket),
+            WebSocketRoute("/run_live", LazyModule("devui.web.adk.absent").live_socket),
             *(routes if settings.pages else apis),
         ],
         exception_handlers=ErrorAnswers(
@@ -262,11 +260,13 @@ def application(services: Services, access: Access, *, hosts: Iterable[str] = ()
     )
     app.state.services = services
     inner = Trimmed(Encoded(app))
-    return Guard(inner, policy, login, services.veil, services.refusals, services.workers.groups)
+    return Guard(
+        inner, policy, login, services.known_secrets, services.refusals, services.workers.groups
+    )
 
 
 async def leave(services: Services) -> None:
-    """Send readers home, and begin to end the workers, before the server waits for them (R56)."""
+    """End all streams and start ending the workers, before the server waits for them (R56)."""
     services.streams.close(AWAY)
     services.bus.close()
     try:
@@ -276,7 +276,8 @@ async def leave(services: Services) -> None:
 
 
 async def _app_of(journal: Journal, kind: str, name: str) -> str | None:
-    """The app of the `sessions` or `runs` with a key; None if the journal cannot tell."""
+    """Return the app of an entry of `sessions` or `runs`; None if there is none or the journal
+    fails."""
     try:
         if kind == "runs":
             run = await journal.runs.get(name)
@@ -291,7 +292,7 @@ async def _app_of(journal: Journal, kind: str, name: str) -> str | None:
 
 @asynccontextmanager
 async def _findable(journal: Journal, url: str, key: str) -> AsyncIterator[None]:
-    """Tell programs of the same user where the server is, or as soon as a full disk takes that."""
+    """Publish the server's URL to programs of the same user; retry while the disk is full."""
     missing = journal.announce(url, key)
     for each in missing:
         _log.warning("%s", each)
@@ -299,7 +300,7 @@ async def _findable(journal: Journal, url: str, key: str) -> AsyncIterator[None]
         yield
         return
     async with Tasks() as tasks:
-        again = tasks.start(_announce_again(journal, url, key), "telling where the server is")
+        again = tasks.start(_announce_again(journal, url, key), "announcing the server")
         try:
             yield
         finally:
@@ -312,11 +313,16 @@ async def _announce_again(journal: Journal, url: str, key: str) -> None:
     while journal.announce(url, key):
         wait = min(2 * wait, _SELDOM)
         await asyncio.sleep(wait)
-    _log.warning("the terminal finds this server now")
+    _log.warning("the terminal can find this server now")
 
 
 async def _announce(server: Server, settings: Settings, access: Access, announce: Announce) -> None:
     await server.ready.wait()
     if not server.should_exit:
-        base = f"{settings.url}/"
-        announce(f"{base}login?code={access.new_code()}" if settings.auth else base)
+        announce(_new_link(settings, access))
+
+
+def _new_link(settings: Settings, access: Access) -> str:
+    """Return a link that signs one browser in, once; without sign-in, a link to the pages."""
+    base = f"{settings.url}/"
+    return f"{base}login?code={access.new_code()}" if settings.auth else base

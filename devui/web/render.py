@@ -1,10 +1,10 @@
-"""From a model to HTML: one template per model class, exactly its fields as variables.
+"""Renders models as HTML: one template per model class, with exactly its fields as variables.
 
-A model is a frozen dataclass with a class attribute `template`. The same part renders inside a
-page, as an answer to htmx and as a push on the stream (Law 5). Autoescaping is on for every
-template name and an unknown variable is an error (R17); besides the markdown filter, which cleans
-what it makes, `part` is the only place that marks text as safe, and what it marks came out of
-the same environment.
+A model is a frozen dataclass with a class attribute `template`. The same part is rendered in a
+page, as a response to htmx and as a message of the stream (Law 5). Autoescaping is on for every
+template name, and an undefined variable is an error (R17). Apart from the Markdown filter, which
+sanitizes its output, only `part` marks text as safe, and what it marks was rendered by the same
+environment.
 """
 
 import sys
@@ -31,20 +31,20 @@ from starlette.responses import HTMLResponse
 from devui import __version__
 from devui.web.assets import Assets
 from devui.web.htmx import CONFIG_JSON
-from devui.web.later import Later
+from devui.web.lazy_modules import LazyModule
 from devui.web.text import formats, tracebacks
 
 
 class Model(Protocol):
-    """A dataclass that knows its template."""
+    """A dataclass with a template."""
 
     __dataclass_fields__: ClassVar[dict[str, Any]]
     template: ClassVar[str]
-    """Path below `templates/`, such as `parts/row.html`."""
+    """The template's path below `templates/`, such as `parts/row.html`."""
 
 
 class Renderer:
-    """The one Jinja environment."""
+    """The Jinja environment, with what all templates share."""
 
     def __init__(
         self,
@@ -58,10 +58,10 @@ class Renderer:
         """Load the templates.
 
         Args:
-            needs_sign_in: whether a sign-in is needed; every page tells when it is not (R07).
-            editor: the name of what opens lines of code; "" for no buttons that do so.
-            editors: those a person may choose from, each by its value and its name.
-            folder: the folder of the agents, whose lines it opens.
+            needs_sign_in: whether users have to sign in; if not, every page says so (R07).
+            editor: the name of the editor that opens lines of code; "" for no such buttons.
+            editors: the value and name of each editor that a person may choose.
+            folder: the agents' folder, whose code the editor opens.
         """
         self.assets = assets
         self.environment = _environment(assets)
@@ -85,15 +85,16 @@ class Renderer:
     def page(
         self, model: Model, *, status: int = 200, headers: Mapping[str, str] | None = None
     ) -> HTMLResponse:
-        """Answer with a model: a whole page or a fragment, as its template is."""
+        """Return a response with a rendered model: a whole page or a fragment, depending on its
+        template."""
         return HTMLResponse(self.part(model), status_code=status, headers=headers)
 
 
 class _Environment(Environment):
     """Gives each template its globals as one dict.
 
-    Jinja's own chain of mappings is walked in Python for each rendering of a part, and for each
-    macro that a part imports: a third of the time of a long page.
+    Jinja resolves a chain of mappings in Python for each rendered part, and for each macro that a
+    part imports: a third of the time of a long page.
     """
 
     def __init__(self, **options: Any) -> None:
@@ -106,7 +107,8 @@ class _Environment(Environment):
         parent: str | None = None,
         globals: MutableMapping[str, Any] | None = None,  # noqa: A002  (Jinja's name)
     ) -> Template:
-        """Jinja's way to a template it has loaded is long, and each part imports some macros."""
+        """Return a template, from a cache where possible: Jinja's lookup is slow, and each part
+        imports macros."""
         if globals is not None or not isinstance(name, str):
             return super().get_template(name, parent, globals)
         if name not in self._ready:
@@ -118,9 +120,10 @@ class _Environment(Environment):
 
 
 class _BytecodeCache(FileSystemBytecodeCache):
-    """Compiled templates, kept where Python keeps its compiled modules, and only if it does.
+    """Compiled templates, stored beside Python's compiled modules, and only if Python stores those.
 
-    To compile those of a session takes a tenth of a second, which the first page would wait for.
+    Compiling the templates of a session page takes a tenth of a second, which the first page would
+    wait for.
     """
 
     def __init__(self) -> None:
@@ -130,14 +133,15 @@ class _BytecodeCache(FileSystemBytecodeCache):
         super().__init__(str(folder), f"%s.{made_by}")
 
     def load_bytecode(self, bucket: Bucket) -> None:
-        """Read one, if there is one; what can't be read is compiled and written anew."""
+        """Load compiled code if there is any; if it is unreadable, it is compiled and stored
+        again."""
         try:
             super().load_bytecode(bucket)
-        except Exception:  # noqa: BLE001  (of a file that is cut off, pickle raises anything)
+        except Exception:  # noqa: BLE001  (for a truncated file, pickle raises anything)
             bucket.reset()
 
     def dump_bytecode(self, bucket: Bucket) -> None:
-        """Keep one; where nothing can be written, each process compiles for itself."""
+        """Store compiled code; if the folder isn't writable, each process compiles for itself."""
         if not sys.dont_write_bytecode:
             with suppress(OSError):
                 Path(self.directory).mkdir(parents=True, exist_ok=True)
@@ -152,10 +156,10 @@ def _environment(assets: Assets) -> Environment:
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
-        auto_reload=False,  # a page has hundreds of parts, and each would look at its file
+        auto_reload=False,  # a page has hundreds of parts, and each would check its file
     )
     environment.filters.update(formats.FILTERS)
-    environment.filters["markdown"] = Later("devui.web.text.markdown").call("to_html")
+    environment.filters["markdown"] = LazyModule("devui.web.text.markdown").call("to_html")
     environment.globals.update(
         asset=assets.url,
         styles=assets.styles,

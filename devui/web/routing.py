@@ -1,7 +1,7 @@
-"""Routes that match the address as it was sent, and decode each of its names afterwards.
+"""Routes that match the path as it was sent, and decode each parameter afterwards.
 
-ASGI servers decode an address before anybody routes it, so that an id with `%2F` in it becomes two
-steps of the path. Here the path stays encoded, in one spelling, until a route has matched.
+ASGI servers decode a path before it is routed, so an id with `%2F` in it becomes two steps of the
+path. Here the path stays encoded, in one canonical form, until a route has matched.
 """
 
 from typing import Any
@@ -11,12 +11,12 @@ from starlette.routing import Match
 from starlette.routing import Route as _Route
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from devui.web.security.veil import UNTOUCHED
+from devui.web.security.redaction import UNTOUCHED
 
 
 class Encoded:
-    """An application whose routes see the path in its encoded form: each step with every character
-    encoded that may be, so that one address has one spelling."""
+    """An application whose routes see the encoded path. Every character that may be encoded is, so
+    that each URL has only one form."""
 
     def __init__(self, app: ASGIApp) -> None:
         self._app = app
@@ -29,7 +29,7 @@ class Encoded:
 
 
 class Route(_Route):
-    """A route below `Encoded`; its endpoint gets the names of the path decoded."""
+    """A route below `Encoded`; its endpoint gets decoded path parameters."""
 
     def __init__(self, path: str, *args: Any, **kwargs: Any) -> None:
         super().__init__(path, *args, **kwargs)
@@ -37,7 +37,7 @@ class Route(_Route):
 
     def matches(self, scope: Scope) -> tuple[Match, Scope]:
         """Match the encoded path."""
-        # Rules most of them out before their regular expressions are tried.
+        # This rules out most routes without trying their regular expressions.
         if not scope.get("root_path") and not scope["path"].startswith(self._start):
             return Match.NONE, {}
         match, inner = super().matches(scope)
@@ -48,13 +48,13 @@ class Route(_Route):
 
 
 class AdkRoute(Route):
-    """A route of ADK's REST API, whose answers are the agent's data and are never rewritten.
+    """A route of ADK's REST API, whose responses are the agent's data and are never redacted.
 
-    Who calls it has the token, and a program needs the values (docs/decisions/0016).
+    Its callers have the token, and programs need the actual values (docs/decisions/0016).
     """
 
     async def handle(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answer, and let the answer pass as it is."""
+        """Answer, and mark the response so that it is left unchanged."""
 
         async def pass_on(message: Message) -> None:
             if message["type"] == "http.response.start":
@@ -65,7 +65,8 @@ class AdkRoute(Route):
 
 
 def _encode_path(scope: Scope) -> str:
-    """The path as it was sent; as it is decoded, where somebody has changed that on the way."""
+    """Return the path as it was sent, in canonical form; if a middleware has changed the decoded
+    path, encode that."""
     path: str = scope["path"]
     raw = scope.get("raw_path", b"").decode("ascii", "replace")
     if unquote(raw) != path:

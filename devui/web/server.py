@@ -1,9 +1,9 @@
-"""The HTTP server: uvicorn with the settings a local tool needs, and an end that ends (R11, R56).
+"""The HTTP server: uvicorn with the settings of a local tool, and a bounded shutdown (R11, R56).
 
 uvicorn waits for running responses before it tells the application to stop, so one open event
-stream would hold the process for ever. Whoever keeps streams open registers a hook here, and the
-hooks run first. The first Ctrl-C ends in order; the second one ends at once, which loses nothing:
-what a page was shown was committed before.
+stream would keep the process alive forever. Code that keeps streams open registers a hook here, and
+the hooks run first. The first Ctrl-C shuts down in order; the second exits immediately, which loses
+nothing, because everything a page has shown was committed before.
 """
 
 import asyncio
@@ -19,25 +19,26 @@ from typing import Any, Final
 import uvicorn
 from starlette.types import ASGIApp
 
-from devui.web.later import Later
+from devui.web.lazy_modules import LazyModule
 
 Hook = Callable[[], Awaitable[None]]
 """Called once when the server is about to stop."""
 
 HOOK_SECONDS: Final = 2.0
-"""How long one hook may take before the others go on."""
+"""How long one hook may take before the next one runs."""
 
 GRACE_SECONDS: Final = 2
 """How long running responses may take after the hooks."""
 
 HEADER_BYTES: Final = 32_768
-"""The most that the head of a request may hold."""
+"""The maximum size of a request's head."""
 
 _KEEP_ALIVE_SECONDS: Final = 30
-_web_sockets: Any = Later("uvicorn.protocols.websockets.websockets_sansio_impl").call(
+_web_sockets: Any = LazyModule("uvicorn.protocols.websockets.websockets_sansio_impl").call(
     "WebSocketsSansIOProtocol"
 )
-"""What speaks with a WebSocket, loaded with the first one: a client hears why it is refused."""
+"""The WebSocket protocol, loaded with the first WebSocket, so that clients learn why they are
+refused."""
 _log = logging.getLogger(__name__)
 
 
@@ -60,24 +61,24 @@ def settings(app: ASGIApp) -> uvicorn.Config:
 
 
 class Server(uvicorn.Server):
-    """One server; `serve(sockets=…)` returns when it has ended in order."""
+    """A server; `serve(sockets=…)` returns after an orderly shutdown."""
 
     def __init__(self, config: uvicorn.Config) -> None:
         super().__init__(config)
         self.ready = asyncio.Event()
-        """Set as soon as requests are answered."""
+        """Set once the server answers requests."""
         self._hooks: list[Hook] = []
 
     def before_shutdown(self, hook: Hook) -> None:
-        """Run `hook` before waiting for open responses; hooks run in the order they came."""
+        """Run `hook` before waiting for open responses; hooks run in the order of registration."""
         self._hooks.append(hook)
 
     def leave(self) -> None:
-        """Stop in order, soon."""
+        """Request an orderly shutdown."""
         self.should_exit = True
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
-        """Start, and say so."""
+        """Start, and set `ready`."""
         await super().startup(sockets)
         self.ready.set()
 
@@ -89,10 +90,10 @@ class Server(uvicorn.Server):
                 stack.push_async_callback(_within_limit, hook)
 
     def handle_exit(self, sig: int, frame: FrameType | None) -> None:
-        """Stop in order, or at once on the second Ctrl-C.
+        """Shut down in order, or exit immediately on the second Ctrl-C.
 
-        Unlike uvicorn's, this keeps no list of signals to raise again: a server that was asked to
-        stop and did ends with exit code 0.
+        Unlike uvicorn's handler, this doesn't record signals to raise them again: a server that was
+        asked to stop and did so exits with code 0.
         """
         if self.should_exit and sig == signal.SIGINT:
             os._exit(128 + sig)
@@ -104,4 +105,4 @@ async def _within_limit(hook: Hook) -> None:
         async with asyncio.timeout(HOOK_SECONDS):
             await hook()
     except TimeoutError:
-        _log.error("a shutdown hook took more than %.0f s and was left behind", HOOK_SECONDS)
+        _log.error("a shutdown hook took more than %.0f s and was abandoned", HOOK_SECONDS)

@@ -1,6 +1,7 @@
-"""What the views work with: one of each for a server, found on the application's state."""
+"""The services of a running server, which views get from the application's state."""
 
 import asyncio
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from hashlib import sha256
 from typing import Final
@@ -25,23 +26,23 @@ from devui.web.basic_parts import Notice
 from devui.web.coding_agents.sessions import McpSessions
 from devui.web.panels.editor.editors import Editor
 from devui.web.render import Renderer
+from devui.web.security.redaction import CREDENTIALS_LIMIT, VIEW, KnownSecrets, View
 from devui.web.security.refusals import Refusals
-from devui.web.security.veil import CREDENTIALS_LIMIT, VIEW, Veil, View
 from devui.web.sse import Streams
 
 
-class PutAway:
-    """What has been seen, by all who use the server."""
+class DismissedNotices:
+    """The notices that have been dismissed, for all users of the server."""
 
     def __init__(self) -> None:
         self._keys: set[str] = set()
 
-    def put(self, key: str) -> None:
-        """Put the notice away that is told by `key`."""
+    def dismiss(self, key: str) -> None:
+        """Dismiss the notice with this key."""
         self._keys.add(key)
 
     def remaining(self, notices: tuple[Notice, ...]) -> tuple[Notice, ...]:
-        """Those that nobody has put away, each with what it takes to do so."""
+        """Return the notices that nobody has dismissed, each with its key."""
         with_keys = (replace(each, key=_name(each)) for each in notices)
         return tuple(each for each in with_keys if each.key not in self._keys)
 
@@ -51,8 +52,8 @@ def _name(notice: Notice) -> str:
 
 
 PAGES_AT_ONCE: Final = 2
-"""Pages of sessions, and messages to such pages, that are made at the same time: one is rendered
-while another reads. However many are open, other requests wait for so many and no more."""
+"""How many session pages, or messages to them, are built at the same time: one is rendered while
+another reads. However many are open, other requests wait for only this many."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,27 +69,29 @@ class Services:
     book: BreakpointBook
     prices: Prices
     render: Renderer
-    veil: Veil
+    known_secrets: KnownSecrets
     view: View
-    """What the reader of this answer may see."""
+    """What the reader of this response may see."""
     streams: Streams
     refusals: Refusals
     clock: ClockWatch
-    put_away: PutAway
+    dismissed_notices: DismissedNotices
     jobs: Jobs
     search_index: SearchIndex
     mcp: McpSessions
     editor: Editor | None
-    """What opens lines of code, if people sit at the machine of the server."""
+    """The editor that opens lines of code, if people use the server on their own machine."""
     chooses_editor: bool
-    """Whether each browser may choose another one: `DEVUI_EDITOR` doesn't say which."""
+    """Whether each browser may choose another editor, because `DEVUI_EDITOR` doesn't set one."""
     dangers: tuple[Danger, ...]
-    """Those of the place where the journal is."""
+    """The risks of the place where the journal is stored."""
+    new_link: Callable[[], str]
+    """Creates a link that signs one browser in, once."""
     rendering: asyncio.Semaphore = field(
         default_factory=lambda: asyncio.Semaphore(PAGES_AT_ONCE), repr=False
     )
-    """Held while a page of a session, or a message to one, is made; by nobody who waits for more
-    than the journal."""
+    """Held while a session page, or a message to one, is built; its holders wait only for the
+    journal."""
 
     @property
     def apps(self) -> AppFolder:
@@ -96,16 +99,17 @@ class Services:
         return self.workers.folder
 
     async def know_credentials(self) -> None:
-        """Keep those that people gave in sessions of the journal from leaving, also those to come.
+        """Redact the credentials that people gave in the journal's sessions, and those they will
+        give.
 
-        Once more when a session has come in whole.
+        Call this again after a whole session has been imported.
         """
-        self.journal.events.on_said = self.veil.hear
+        self.journal.events.on_said = self.known_secrets.remember
         for data in await self.journal.replays.credentials(CREDENTIALS_LIMIT):
-            self.veil.hear(data)
+            self.known_secrets.remember(data)
 
 
 def services_of(request: Request) -> Services:
-    """The services of the server that answers this request, with its view."""
+    """Return the services of the server that answers this request, with the view of its reader."""
     services: Services = request.app.state.services
     return replace(services, view=request.scope.get(VIEW, services.view))

@@ -1,9 +1,9 @@
 """Server-sent events: the encoder (R59), and a response that keeps a stream healthy (R62).
 
-A stream tells its reader how to come back (`retry`), shows that it lives (a comment every fifteen
-seconds), ends as soon as the reader leaves, when a reader takes nothing for too long, or when
-the server goes. What it does not do is remember: each durable message carries its journal sequence
-as `id`, and whoever makes the source starts it after the cursor the reader sent.
+A stream tells its reader when to reconnect (`retry`) and sends a comment every fifteen seconds to
+show that it is alive. It ends when the reader leaves or takes nothing for too long, or when the
+server stops. It stores nothing: each durable message carries its seq in the journal as `id`, and
+the caller starts the source after the cursor that the reader sent.
 """
 
 import asyncio
@@ -24,22 +24,22 @@ T = TypeVar("T")
 
 
 async def disconnection(receive: Receive) -> None:
-    """Return when who asked has gone; whatever they send meanwhile is passed over."""
+    """Return when the client has disconnected; ignore whatever it sends until then."""
     while (await receive())["type"] != "http.disconnect":
         pass
 
 
 async def stop(*tasks: asyncio.Task[Any]) -> None:
-    """Cancel the tasks and wait for their ends."""
+    """Cancel the tasks and wait until they have ended."""
     for task in tasks:
         task.cancel()
     await asyncio.wait(tasks)
 
 
 async def while_there(request: Request, work: Coroutine[Any, Any, T]) -> T:
-    """Do the work of a request whose body has been read; it is cancelled when its client goes.
+    """Do the work of a request whose body has been read, and cancel it if the client disconnects.
 
-    Raises what the work does, and CancelledError for a client that has gone.
+    Raises what the work raises, and CancelledError if the client has disconnected.
     """
     working = asyncio.create_task(work, name=f"work for {request.url.path}")
     leaving = asyncio.create_task(disconnection(request.receive), name="client")
@@ -53,33 +53,34 @@ async def while_there(request: Request, work: Coroutine[Any, Any, T]) -> T:
 MEDIA_TYPE: Final = "text/event-stream; charset=utf-8"
 
 MAX_STREAMS: Final = 128
-"""Streams open at one time, over all browsers and programs (R62): those of the 64 runs that
-`/run_sse` may have, and as many that watch."""
+"""How many streams may be open, over all browsers and programs (R62): 64 for the runs that
+`/run_sse` may have, and as many to watch."""
 
 HEARTBEAT: Final = 15.0
 """Seconds of silence after which a comment is sent."""
 
 RETRY: Final = 1000
-"""Milliseconds after which an EventSource comes back."""
+"""Milliseconds after which an EventSource reconnects."""
 
 QUIET: Final = 4.0
-"""The same for `/run_sse`: httpx, and with it many scripts, gives up after five."""
+"""Seconds of silence on `/run_sse` after which a comment is sent: httpx, and with it many scripts,
+times out after five."""
 
 STALLED: Final = 20.0
-"""Seconds that a reader may leave a write waiting before it is dropped (R60)."""
+"""Seconds that a write may wait for its reader before the stream is dropped (R60)."""
 
 BYE: Final = "bye"
-"""Event name: this stream is over for good; `hx-sse:close="bye"` keeps htmx from coming back."""
+"""Event name: this stream is over for good; `hx-sse:close="bye"` keeps htmx from reconnecting."""
 
 AWAY: Final = "away"
-"""Event name: the server is going; a reader that sees no `bye` tries again until it is back."""
+"""Event name: the server is stopping; a reader that gets no `bye` retries until it is back."""
 
 _log = logging.getLogger(__name__)
 
 _LINE_END: Final = re.compile(r"\r\n|\r|\n")
 _FORBIDDEN: Final = re.compile(r"[\r\n\0]")
 _COMMENT: Final = b":\n\n"
-_FAREWELL_SECONDS: Final = 1.0
+_CLOSING_SECONDS: Final = 1.0
 
 
 class _Stalled(Exception):
@@ -95,12 +96,12 @@ class Message:
     """
 
     data: str | None = None
-    """Any text; line ends arrive as LF, since the format has no other. `None`: no data line, so
-    that the reader moves its cursor and dispatches nothing."""
+    """Any text; line ends arrive as LF, the only one in the format. With None there is no data
+    line, so the reader moves its cursor and dispatches nothing."""
     id: str | None = None
     event: str | None = None
     retry: int | None = None
-    """Milliseconds."""
+    """The reconnection time in milliseconds."""
 
     def __post_init__(self) -> None:
         for name, value in (("id", self.id), ("event", self.event)):
@@ -108,7 +109,7 @@ class Message:
                 raise ValueError(f"an SSE {name} cannot hold line ends or NUL: {value!r}")
 
     def encode(self) -> bytes:
-        """Return the bytes of the message, its closing blank line included."""
+        """Return the bytes of the message, including the blank line that ends it."""
         lines: list[str] = []
         if self.retry is not None:
             lines.append(f"retry: {self.retry}")
@@ -122,7 +123,7 @@ class Message:
 
 
 class Streams:
-    """All open streams: their number is bounded, and they can be sent home together."""
+    """All open streams: their number is limited, and they can be closed together."""
 
     def __init__(self, limit: int = MAX_STREAMS) -> None:
         self._limit = limit
@@ -133,55 +134,55 @@ class Streams:
 
     @contextmanager
     def seat(self) -> Iterator[asyncio.Future[str]]:
-        """Take a place; the future is set to the farewell when the stream has to end.
+        """Take a seat; the future is set to its closing event when the stream has to end.
 
         Raises:
-            Unavailable: every place is taken.
+            Unavailable: Every seat is taken.
         """
         if len(self._open) >= self._limit:
             raise Unavailable(
                 f"{self._limit} live views are already open; close one and try again",
                 retry_after=5,
             )
-        farewell: asyncio.Future[str] = asyncio.get_running_loop().create_future()
-        self._open.add(farewell)
+        closing: asyncio.Future[str] = asyncio.get_running_loop().create_future()
+        self._open.add(closing)
         try:
-            yield farewell
+            yield closing
         finally:
-            self._open.discard(farewell)
-            farewell.cancel()
+            self._open.discard(closing)
+            closing.cancel()
 
-    def close(self, farewell: str = BYE) -> None:
-        """End every stream with an event of this name; new ones may be opened right away."""
+    def close(self, event: str = BYE) -> None:
+        """End every stream with an event of this name; new ones can be opened right away."""
         for seat in tuple(self._open):
             if not seat.done():
-                seat.set_result(farewell)
+                seat.set_result(event)
 
 
 @dataclass(frozen=True, slots=True)
-class Manner:
-    """How a stream behaves beside its messages."""
+class StreamOptions:
+    """How a stream behaves apart from its messages."""
 
     retry: int | None = RETRY
-    """Milliseconds told at the start, `None` for nothing."""
+    """The reconnection time sent at the start, in milliseconds; None to send none."""
     heartbeat: float | None = HEARTBEAT
-    """Seconds of silence before a comment, `None` for never."""
-    farewell: bool = True
-    """Send an event when the stream ends."""
+    """Seconds of silence before a comment is sent; None for no comments."""
+    sends_closing_event: bool = True
+    """Whether to send an event when the stream ends."""
     stalled: float = STALLED
     """Seconds that one write may wait for the reader."""
 
 
-PAGE: Final = Manner()
-"""For our pages."""
+PAGE: Final = StreamOptions()
+"""The options of the streams of our pages."""
 
-BARE: Final = Manner(retry=None, heartbeat=QUIET, farewell=False)
-"""Messages as ADK's `/run_sse` frames them, and comments while an agent is silent: adk-web reads
-only lines that begin with `data:` (adk-web 1.5)."""
+BARE: Final = StreamOptions(retry=None, heartbeat=QUIET, sends_closing_event=False)
+"""Messages framed as on ADK's `/run_sse`, and comments while an agent is silent: adk-web reads only
+lines that begin with `data:` (adk-web 1.5)."""
 
 
 class EventStream(Response):
-    """The response. The source is closed whichever way the stream ends."""
+    """A response that streams a source, which is closed however the stream ends."""
 
     media_type = MEDIA_TYPE
 
@@ -190,60 +191,61 @@ class EventStream(Response):
         source: AsyncGenerator[Message, None],
         *,
         streams: Streams,
-        manner: Manner = PAGE,
+        options: StreamOptions = PAGE,
         headers: Mapping[str, str] | None = None,
     ) -> None:
         self._source = source
         self._streams = streams
-        self._manner = manner
+        self._options = options
         self.status_code = 200
         self.background = None
         self.init_headers({**_HEADERS, **(headers or {})})
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Send until the source ends, the reader leaves or stalls, or the seat is called in.
+        """Send until the source ends, the reader leaves or stalls, or the stream is told to end.
 
         Raises:
-            Unavailable: every place is taken; nothing was sent.
+            Unavailable: Every seat is taken; nothing was sent.
         """
-        with self._streams.seat() as farewell:
+        with self._streams.seat() as closing:
             await send({"type": "http.response.start", "status": 200, "headers": self.raw_headers})
             body = _Body(send)
-            source = asyncio.create_task(self._pass_on(body, farewell), name="sse source")
+            source = asyncio.create_task(self._pass_on(body, closing), name="sse source")
             pulse = asyncio.create_task(self._keep_alive(body), name="sse pulse")
             reader = asyncio.create_task(disconnection(receive), name="sse reader")
             is_cut = True
             try:
-                ends: set[asyncio.Future[Any]] = {source, pulse, reader, farewell}
+                ends: set[asyncio.Future[Any]] = {source, pulse, reader, closing}
                 await asyncio.wait(ends, return_when=asyncio.FIRST_COMPLETED)
-                is_taken = not farewell.done() or await body.is_taken(_FAREWELL_SECONDS)
+                is_taken = not closing.done() or await body.is_taken(_CLOSING_SECONDS)
                 is_cut = reader.done() or pulse.done() or not is_taken
                 is_cut = is_cut or (source.done() and source.cancelled())
             finally:
                 await stop(source, pulse, reader)
             problems = [_problem(task) for task in (source, pulse, reader)]
             if not is_cut and not any(problems):
-                await self._finish(body, farewell)
+                await self._finish(body, closing)
         for problem in filter(None, problems):
             if not isinstance(problem, _Stalled):
                 raise problem
             _log.info("a stream was dropped: its reader took nothing for a while")
 
-    async def _pass_on(self, body: "_Body", farewell: asyncio.Future[str]) -> None:
-        retry = self._manner.retry
+    async def _pass_on(self, body: "_Body", closing: asyncio.Future[str]) -> None:
+        retry = self._options.retry
         await body.write(b"" if retry is None else Message(retry=retry).encode())
         async with aclosing(self._source) as source:
             async for message in source:
                 await body.write(message.encode())
-                if farewell.done():
+                if closing.done():
                     return
 
     async def _keep_alive(self, body: "_Body") -> None:
-        """Write a comment in each silence; raises _Stalled if the reader takes nothing.
+        """Write a comment during each silence; raise _Stalled if the reader takes nothing.
 
-        One task for the whole stream, since a timer for each message costs as much as the message.
+        One task serves the whole stream, since a timer per message would cost as much as the
+        message.
         """
-        silence, stalled = self._manner.heartbeat, self._manner.stalled
+        silence, stalled = self._options.heartbeat, self._options.stalled
         while True:
             seconds = body.seconds_left(silence, stalled)
             if seconds > 0:
@@ -253,11 +255,11 @@ class EventStream(Response):
             else:
                 await _within(stalled, body.write(_COMMENT))
 
-    async def _finish(self, body: "_Body", farewell: asyncio.Future[str]) -> None:
-        """Say goodbye. A reader that takes nothing must not hold up who asked to close."""
-        name = farewell.result() if farewell.done() else BYE
-        last = Message("", event=name).encode() if self._manner.farewell else b""
-        seconds = _FAREWELL_SECONDS if farewell.done() else self._manner.stalled
+    async def _finish(self, body: "_Body", closing: asyncio.Future[str]) -> None:
+        """Send the closing event. A reader that takes nothing must not hold up closing."""
+        name = closing.result() if closing.done() else BYE
+        last = Message("", event=name).encode() if self._options.sends_closing_event else b""
+        seconds = _CLOSING_SECONDS if closing.done() else self._options.stalled
         with suppress(_Stalled):
             await _within(seconds, body.write(last, more=False))
 
@@ -267,7 +269,7 @@ def _problem(task: asyncio.Task[None]) -> BaseException | None:
 
 
 async def _within(seconds: float, write: Coroutine[Any, Any, None]) -> None:
-    """Raises _Stalled if a write takes longer."""
+    """Await a write; raise _Stalled if it takes longer than `seconds`."""
     try:
         async with asyncio.timeout(seconds):
             await write
@@ -276,9 +278,8 @@ async def _within(seconds: float, write: Coroutine[Any, Any, None]) -> None:
 
 
 class _Body:
-    """The body of a response: it takes one chunk at a time, and knows since when it is silent, or
-    waits for its reader.
-    """
+    """The body of a response: it sends one chunk at a time, and knows how long it has been silent
+    or waiting for its reader."""
 
     def __init__(self, send: Send) -> None:
         self._send = send
@@ -292,21 +293,22 @@ class _Body:
         return self._turn.locked()
 
     async def write(self, chunk: bytes, *, more: bool = True) -> None:
-        """Send a chunk; waits as long as the reader takes none."""
+        """Send a chunk, waiting for the previous one to be taken."""
         async with self._turn:
             self._since = self._clock()
             await self._send({"type": "http.response.body", "body": chunk, "more_body": more})
             self._since = self._clock()
 
     async def is_taken(self, seconds: float) -> bool:
-        """Whether the reader has taken everything, or does so in so many seconds."""
+        """Return whether the reader takes everything within so many seconds."""
         with suppress(TimeoutError):
             async with asyncio.timeout(seconds), self._turn:
                 return True
         return False
 
     def seconds_left(self, silence: float | None, stalled: float) -> float:
-        """Until there was silence, or a write has waited, for so long; at most `stalled`."""
+        """Return the seconds left until the silence, or the waiting write, is too long; at most
+        `stalled`."""
         limit = stalled if self.is_writing else silence
         if limit is None:
             return stalled
@@ -320,8 +322,8 @@ def stream_response(
     source: AsyncGenerator[Message, None],
     *,
     streams: Streams,
-    manner: Manner = PAGE,
+    options: StreamOptions = PAGE,
     headers: Mapping[str, str] | None = None,
 ) -> EventStream:
-    """Answer with a stream of messages from `source`."""
-    return EventStream(source, streams=streams, manner=manner, headers=headers)
+    """Return a response that streams the messages of `source`."""
+    return EventStream(source, streams=streams, options=options, headers=headers)

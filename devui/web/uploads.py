@@ -1,4 +1,4 @@
-"""Files that come in with a request: into a file without a name, and not without end (R26)."""
+"""Uploads: request bodies that are written to an unnamed file, up to a size limit (R26)."""
 
 import asyncio
 import tempfile
@@ -16,13 +16,13 @@ from devui.web.errors import BadRequest, TooLarge, UnsupportedMedia
 from devui.web.sse import STALLED
 
 LARGEST: Final = 1_000_000_000
-"""Bytes of a bundle."""
+"""The maximum size of a bundle in bytes."""
 
 
 async def body_into(
     request: Request, file: IO[bytes], *, progress: Progress, limit: int = LARGEST
 ) -> None:
-    """Write the body of a JSON request into a file; its bytes are counted.
+    """Write the body of a JSON request to a file, reporting its bytes to `progress`.
 
     Raises TooLarge, UnsupportedMedia, JobStopped.
     """
@@ -34,7 +34,7 @@ async def body_into(
 async def form_file(
     request: Request, name: str, *, progress: Progress, limit: int = LARGEST
 ) -> UploadFile:
-    """The file of a form's field; the bytes of the form are counted.
+    """Return the file in a form's field, reporting the form's bytes to `progress`.
 
     Raises BadRequest, TooLarge, UnsupportedMedia, JobStopped.
     """
@@ -52,7 +52,7 @@ async def form_file(
 
 
 def spool(folder: Path) -> AbstractContextManager[IO[bytes]]:
-    """A file without a name on the data folder's disk; it is gone when it is closed."""
+    """Return an unnamed file in `folder`, which is deleted when it is closed."""
     return tempfile.TemporaryFile(dir=folder)
 
 
@@ -65,7 +65,7 @@ def _require_plain(request: Request, media: str) -> None:
 
 
 def size_of(request: Request) -> int:
-    """The size of the body in bytes, as the request declares it; 0 if it does not."""
+    """Return the body's size in bytes, as the request declares it; 0 if it doesn't."""
     length = request.headers.get("content-length", "")
     return int(length) if length.isdecimal() else 0
 
@@ -81,9 +81,9 @@ async def _next(chunks: AsyncIterator[bytes]) -> bytes | None:
 async def limit_chunks(
     request: Request, limit: int, progress: Progress = UNWATCHED
 ) -> AsyncGenerator[bytes, None]:
-    """The body as it comes; its bytes are counted.
+    """Yield the body as it arrives, reporting its bytes to `progress`.
 
-    Raises TooLarge, and JobStopped also if nothing comes for `STALLED` seconds.
+    Raises TooLarge, and JobStopped if the job was stopped or nothing arrives for `STALLED` seconds.
     """
     size, chunks = 0, aiter(request.stream())
     while (chunk := await _next(chunks)) is not None:

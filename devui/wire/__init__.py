@@ -1,1 +1,1 @@
-"""The wire between the server and its workers: messages and how they become bytes."""
+"""The wire between the server and its workers: the messages and their encoding as bytes."""

@@ -1,4 +1,4 @@
-"""What a worker asks of the journal about files (each a request with a `Reply`); their names."""
+"""A worker's requests about artifacts, each answered by a `Reply`, and the URIs of artifacts."""
 
 from dataclasses import dataclass
 from typing import Literal
@@ -64,7 +64,7 @@ class DeleteArtifact:
 
 
 def artifact_uri(app: str, user: str, session: str | None, filename: str, *, version: int) -> str:
-    """What names a version of a file wherever there are many; no path is in it."""
+    """Return a URI that identifies one version of an artifact; it isn't a file path."""
     scope = f"/sessions/{quote(session, safe='')}" if session else ""
     place = f"apps/{quote(app)}/users/{quote(user, safe='')}{scope}"
     return f"devui://{place}/artifacts/{quote(filename, safe='')}/versions/{version}"

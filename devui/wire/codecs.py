@@ -1,7 +1,7 @@
-"""Messages as JSON and back, checked against their types.
+"""Encodes messages as JSON and decodes them, checking their types.
 
-Apart from the framing, because the library that checks them takes a good part of the time in which
-a server shows its first page, and only a worker's messages need it.
+Separate from the framing because importing pydantic takes much of the time that a server needs for
+its first page, and only the messages of workers need it.
 """
 
 from json import loads  # by name: see worker/link.py
@@ -14,25 +14,25 @@ from devui.wire.recordings import Recording, ReplayVerdict
 
 
 class Codec:
-    """Values of one type."""
+    """Encodes and decodes the values of one type."""
 
     def __init__(self, kind: Any) -> None:
         self._adapter: TypeAdapter[Any] = TypeAdapter(kind)
 
     def dump(self, message: Any, *, indent: int | None = None) -> bytes:
-        """The message as JSON; with an indent it has many lines."""
+        """Encode the message as JSON; with an indent, on several lines."""
         return self._adapter.dump_json(message, indent=indent)
 
     def to_value(self, message: Any) -> Any:
-        """The message as a value of JSON."""
+        """Convert the message to a JSON value."""
         return self._adapter.dump_python(message, mode="json")
 
     def of_value(self, value: Any) -> Any:
-        """The message of such a value; raises ValueError."""
+        """Convert a JSON value to a message. Raises ValueError."""
         return self._adapter.validate_python(value)
 
     def load(self, body: bytes) -> Any:
-        """The message; raises ValueError with the first thing that is wrong."""
+        """Decode the message. Raises ValueError with the first problem."""
         try:
             return self._validated(body)
         except ValidationError as error:
@@ -40,7 +40,7 @@ class Codec:
             raise ValueError(f"{first['msg']} at {first['loc']}") from error
 
     def _validated(self, body: bytes) -> Any:
-        """The message. Pydantic's own parser takes 200 levels, and events have more."""
+        """Decode the message, even if it has more than the 200 levels of pydantic's parser."""
         try:
             return self._adapter.validate_json(body)
         except ValidationError as error:
@@ -53,7 +53,7 @@ class Codec:
         return self._adapter.validate_python(value)
 
 
-# A message's `kind` tells its class.
+# A message's `kind` determines its class.
 TO_WORKER = Codec(Annotated[ToWorker, Field(discriminator="kind")])
 TO_SERVER = Codec(Annotated[ToServer, Field(discriminator="kind")])
 RECORDING = Codec(Recording)

@@ -1,4 +1,4 @@
-"""The order to end one call of a model or a tool, and what came of it."""
+"""The order to end one call of a model or a tool, and its outcome."""
 
 from dataclasses import dataclass
 from typing import Literal
@@ -13,11 +13,11 @@ class EndCall:
     call: int
     """The `CallStanding.id`."""
     action: Literal["end", "mock"]
-    """It fails, or it has the given answer."""
+    """Whether the call fails or returns the given answer."""
     value: str
-    """JSON text: of `end` why, of `mock` the answer."""
+    """JSON text: the reason for `end`, the answer for `mock`."""
     mark: str
-    """JSON text: how the event that comes of it is marked in its custom metadata."""
+    """JSON text: the mark that the resulting event gets in its custom metadata."""
     kind: Literal["end_call"] = "end_call"
 
 
@@ -27,10 +27,10 @@ class CallEnded:
 
     order: int
     refused: Literal["", "gone", "told", "stopping", "wrong"] = ""
-    """Why nothing was done: it has ended, it was told to before, its run is being stopped, or the
-    answer cannot be one."""
+    """Why nothing was done: the call has ended, it was already told to end, its run is being
+    stopped, or the answer is invalid."""
     problem: str = ""
-    """Of `wrong`: what is wrong with it."""
+    """For `wrong`: what is wrong with the answer."""
     thread: bool = False
-    """It stands in a plain function, which runs on in its thread; what it returns is dropped."""
+    """Whether it is in a plain function, which runs on in its thread; the result is discarded."""
     kind: Literal["call_ended"] = "call_ended"

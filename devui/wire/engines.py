@@ -1,13 +1,13 @@
-"""Which runtime executes an app, and why."""
+"""The engine that executes an app, and the reason for its choice."""
 
 from dataclasses import dataclass
 from typing import Literal
 
 EngineName = Literal["google-adk", "devui"]
 EngineChoice = Literal["auto", "google-adk", "devui"]
-"""What a person chooses; `auto` leaves it to what the app imports and what is installed."""
+"""A person's choice; `auto` decides by what the app imports and what is installed."""
 ReplayEngine = Literal["google-adk", "devui", "other"]
-"""Where a recorded run is executed again; `other` is the engine that its app does not run on."""
+"""Where a recorded run is replayed; `other` is the engine that its app doesn't run on."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -16,8 +16,8 @@ class EngineInfo:
 
     name: EngineName
     version: str
-    """Of google-adk; for devui, of the google-adk that it is compatible with."""
+    """The version of google-adk; for devui, the google-adk version that it is compatible with."""
     reason: str
-    """A sentence for people."""
+    """The reason for the choice, as a sentence for people."""
     aliased: bool = False
-    """`google.adk`, which the app imports, is devui.runtime."""
+    """Whether the `google.adk` that the app imports is devui.runtime."""

@@ -1,4 +1,4 @@
-"""Exceptions of agent code, as they travel and are kept."""
+"""Exceptions of agent code, as they are sent and stored."""
 
 import re
 from collections.abc import Iterator
@@ -6,19 +6,19 @@ from dataclasses import dataclass
 from typing import Final, NamedTuple
 
 LIMITED: Final = "RunLimited"
-"""The type of the error that a run has which came to a limit."""
+"""The error type of a run that reached a limit."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AgentError:
-    """An exception of agent code, told so that its author can act on it."""
+    """An exception of agent code, with what its author needs to fix it."""
 
     type: str
     message: str
     traceback: str
-    """The formatted traceback, the frames of the agent's own files included."""
+    """The formatted traceback, including the frames of the agent's own files."""
     file: str | None = None
-    """The innermost file of the agent's own code, where one is known, from the agents' folder."""
+    """The innermost file of the agent's own code, from the agents' folder; None if unknown."""
     line: int | None = None
 
 
@@ -35,14 +35,14 @@ class Frame(NamedTuple):
     file: str
     line: int
     function: str
-    """"" for the place of a syntax error."""
+    """The function's name; "" for the location of a syntax error."""
     source: str
     end: int
-    """Where in the traceback its own line ends, which names file and function."""
+    """The offset in the traceback at which the line that names file and function ends."""
 
 
 def frames(traceback: str) -> Iterator[Frame]:
-    """The frames of a traceback, the outermost first."""
+    """Yield the frames of a traceback, outermost first."""
     for match in _FRAME.finditer(traceback):
         source = match["source"]
         end = match.end() if source is None else match.start("source") - len("\n    ")

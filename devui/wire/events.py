@@ -1,9 +1,9 @@
-"""Events in ADK's wire form, read in one place.
+"""Events in ADK's wire form; only this module reads them.
 
-An `Event` is made where text enters: from a worker, from the journal, from a bundle. It keeps that
-text to the letter and parses it when somebody first looks inside, so an event that is only passed
-on costs nothing. Whatever the text holds, each attribute has its type: a member that is missing,
-or is something else than ADK says, reads as absent.
+An `Event` is created where text enters: from a worker, the journal or a bundle. It keeps that text
+unchanged and parses it on first access, so an event that is only passed on costs nothing. Whatever
+the text holds, each attribute has its declared type: a member that is missing, or isn't what ADK
+specifies, reads as absent.
 """
 
 import json
@@ -18,23 +18,23 @@ Fields: TypeAlias = Mapping[str, Any]
 NOTHING: Final[Fields] = {}
 
 USER: Final = "user"
-"""The author of what a person says."""
+"""The author of a person's messages."""
 
 
 def fields_in(value: object) -> Fields:
-    """The value if it is a JSON object, else an empty one."""
-    # `isinstance` takes ten times as long for an abstract class, and this is asked all the time.
+    """Return the value if it is a JSON object, else an empty one."""
+    # `isinstance` takes ten times as long for an abstract class, and this is called very often.
     return value if type(value) is dict or isinstance(value, Mapping) else NOTHING
 
 
 def text_in(value: object) -> str:
-    """The value as a text; "" for what is absent or empty."""
+    """Return the value as a text; "" if it is absent or empty."""
     return str(value) if value else ""
 
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """A tool call that a model or an agent asks for."""
+    """A tool call requested by a model or an agent."""
 
     id: str | None
     name: str
@@ -49,19 +49,19 @@ class Call:
 
     @property
     def original(self) -> "Call | None":
-        """The call that this one asks a confirmation for."""
+        """The call that this one requests a confirmation for."""
         fields = fields_in(self.args.get("originalFunctionCall"))
         return Call.of(fields) if fields else None
 
 
 @dataclass(frozen=True, slots=True)
 class Response:
-    """What a tool, or a person in its place, returned for a call."""
+    """The response to a call, from a tool or from a person in its place."""
 
     id: str | None
     name: str
     value: Any
-    """An object, as ADK writes it; None if nothing was recorded."""
+    """An object, in ADK's form; None if nothing was recorded."""
     fields: Fields
 
     @classmethod
@@ -81,19 +81,19 @@ class Response:
 
     @property
     def parts(self) -> "tuple[Part, ...]":
-        """The files that came with it."""
+        """The files that it includes."""
         return _parts(self.fields)
 
 
 @dataclass(frozen=True)
 class Part:
-    """One part of a content."""
+    """One part of a message's content."""
 
     fields: Fields
 
     @property
     def text(self) -> str:
-        """What is said or thought; "" for other parts."""
+        """The text or thought; "" for other parts."""
         return text_in(self.fields.get("text"))
 
     @property
@@ -103,13 +103,13 @@ class Part:
 
     @cached_property
     def call(self) -> Call | None:
-        """The tool call, if it is one."""
+        """The tool call, if the part is one."""
         fields = fields_in(self.fields.get("functionCall"))
         return Call.of(fields) if fields else None
 
     @cached_property
     def response(self) -> Response | None:
-        """The tool's result, if it is one."""
+        """The tool's result, if the part is one."""
         fields = fields_in(self.fields.get("functionResponse"))
         return Response.of(fields) if fields else None
 
@@ -120,7 +120,7 @@ class Part:
 
     @property
     def code_result(self) -> Fields:
-        """What came of the code."""
+        """The result of executing the code."""
         return fields_in(self.fields.get("codeExecutionResult"))
 
     @property
@@ -130,29 +130,29 @@ class Part:
 
     @property
     def file_data(self) -> Fields:
-        """A file elsewhere."""
+        """A reference to a file elsewhere."""
         return fields_in(self.fields.get("fileData"))
 
     @property
     def is_text_alone(self) -> bool:
-        """Whether it is nothing but text."""
+        """Whether it has text and nothing else."""
         return set(self.fields) == {"text"}
 
 
 @dataclass(frozen=True)
 class Content:
-    """What somebody says: a role and its parts."""
+    """A message: a role and its parts."""
 
     fields: Fields
 
     @property
     def role(self) -> str:
-        """`user` or `model`, as the model sees it; "" if that isn't said."""
+        """`user` or `model`, from the model's point of view; "" if missing."""
         return text_in(self.fields.get("role"))
 
     @cached_property
     def parts(self) -> tuple[Part, ...]:
-        """Each part, in order."""
+        """The parts, in order."""
         return _parts(self.fields)
 
     @property
@@ -167,19 +167,19 @@ class Content:
 
     @property
     def text(self) -> str:
-        """The texts, one per line; thoughts included."""
+        """The texts, one per line, including thoughts."""
         return "\n".join(part.text for part in self.parts if part.text)
 
 
 class Event:
-    """One event; equal to another if their texts are. Immutable."""
+    """One event, immutable; equal to another if their texts are equal."""
 
     def __init__(self, text: str) -> None:
         self.__dict__["text"] = text
 
     @classmethod
     def of(cls, fields: Fields, text: str | None = None) -> Self:
-        """An event that is parsed already; `text` is what was parsed, if it came as text."""
+        """Wrap parsed fields; `text` is their source, if they were parsed from text."""
         event = cls.__new__(cls)
         event.__dict__["fields"] = fields
         if text is not None:
@@ -188,12 +188,12 @@ class Event:
 
     @cached_property
     def text(self) -> str:
-        """JSON, to the letter."""
+        """The JSON text, exactly as received."""
         return json.dumps(self.fields)
 
     @cached_property
     def fields(self) -> Fields:
-        """Everything in it. Raises `ValueError` if the text isn't JSON."""
+        """The parsed event. Raises `ValueError` if the text isn't JSON."""
         return fields_in(json.loads(self.text))
 
     def __setattr__(self, name: str, value: object) -> NoReturn:
@@ -209,7 +209,7 @@ class Event:
         return f"{type(self).__name__}({self.text!r})"
 
     def read(self) -> Self:
-        """The same, parsed now: in a thread, say, where nobody waits for a large one.
+        """Parse the event now and return it, for example in a thread if it may be large.
 
         Raises `ValueError` if the text isn't JSON.
         """
@@ -245,12 +245,12 @@ class Event:
 
     @cached_property
     def content(self) -> Content:
-        """What it says."""
+        """The event's message."""
         return Content(fields_in(self.fields.get("content")))
 
     @property
     def parts(self) -> tuple[Part, ...]:
-        """Each part of the content, in order."""
+        """The parts of the content, in order."""
         return self.content.parts
 
     @cached_property
@@ -265,7 +265,7 @@ class Event:
 
     @cached_property
     def actions(self) -> Fields:
-        """What it does besides saying something."""
+        """What the event does beyond its content, such as changing state."""
         return fields_in(self.fields.get("actions"))
 
     @property
@@ -285,22 +285,22 @@ class Event:
 
     @property
     def escalates(self) -> bool:
-        """Whether it leaves a loop."""
+        """Whether it ends a loop."""
         return self.actions.get("escalate") is True
 
     @property
     def rewinds_before(self) -> str | None:
-        """The invocation before which it takes the session back."""
+        """The first invocation that it rewinds."""
         return self.actions.get("rewindBeforeInvocationId")
 
     @property
     def confirmations(self) -> Fields:
-        """What tools ask a consent for, by the ids of their calls."""
+        """The confirmations that tools request, by the ids of their calls."""
         return fields_in(self.actions.get("requestedToolConfirmations"))
 
     @property
     def credentials(self) -> Fields:
-        """The credentials that tools ask for, by the ids of their calls."""
+        """The credentials that tools request, by the ids of their calls."""
         return fields_in(self.actions.get("requestedAuthConfigs"))
 
     @property
@@ -310,7 +310,7 @@ class Event:
 
     @property
     def long_running_ids(self) -> frozenset[str]:
-        """The ids of calls that somebody answers later."""
+        """The ids of calls that are answered later."""
         ids = self.fields.get("longRunningToolIds")
         return frozenset(ids) if isinstance(ids, list) else frozenset()
 
@@ -324,37 +324,37 @@ class Event:
 
     @property
     def finish_reason(self) -> str:
-        """Why the model stopped; "" if it doesn't say."""
+        """Why the model stopped; "" if unknown."""
         return text_in(self.fields.get("finishReason"))
 
     @property
     def usage(self) -> Fields:
-        """`usageMetadata`: what the model counted."""
+        """`usageMetadata`: the token counts."""
         return fields_in(self.fields.get("usageMetadata"))
 
     @property
     def model(self) -> str:
-        """The model's name and version, as its provider says it."""
+        """The model's name and version, as reported by its provider."""
         return text_in(self.fields.get("modelVersion"))
 
     @property
     def metadata(self) -> Fields:
-        """`customMetadata`: what the runtime, the debugger and agents note beside it."""
+        """`customMetadata`: annotations by the runtime, the debugger and agents."""
         return fields_in(self.fields.get("customMetadata"))
 
     @property
     def node_path(self) -> str:
-        """The path of the node of a workflow that it is from."""
+        """The path of the workflow node that produced it."""
         return text_in(fields_in(self.fields.get("nodeInfo")).get("path"))
 
     @property
     def output(self) -> Any:
-        """What a node of a workflow gave; None for nothing."""
+        """The output of a workflow node; None if there is none."""
         return self.fields.get("output")
 
     @property
     def is_final(self) -> bool:
-        """`is_final_response()` of an event whose sender doesn't say it (adk-runtime 1.2)."""
+        """`is_final_response()`, for an event whose sender doesn't report it (adk-runtime 1.2)."""
         if self.actions.get("skipSummarization") or self.fields.get("longRunningToolIds"):
             return True
         if self.fields.get("partial") or self.calls:
@@ -367,7 +367,7 @@ class Event:
 
 
 class DamagedEvent(Event):
-    """Stands in for an event that the journal can no longer read, and says so."""
+    """A placeholder for an event that the journal can no longer read."""
 
     @property
     def is_damaged(self) -> bool:

@@ -1,8 +1,8 @@
-"""Two long texts that differ, cut so that the difference is seen."""
+"""Excerpts of two long texts that show where the texts differ."""
 
 
 def around_difference(text: str, other: str, most: int) -> str:
-    """At most so many characters of the text, from shortly before it differs from the other."""
+    """Return up to `most` characters of the text, from shortly before it differs from `other`."""
     if len(text) <= most:
         return text
     start = max(0, min(_common(text, other) - most // 4, len(text) - most))
@@ -11,7 +11,7 @@ def around_difference(text: str, other: str, most: int) -> str:
 
 
 def _common(one: str, other: str) -> int:
-    """How many characters at their begin are the same."""
+    """Return the length of the common prefix."""
     return next(
         (n for n, (a, b) in enumerate(zip(one, other, strict=False)) if a != b),
         min(len(one), len(other)),

@@ -1,7 +1,7 @@
-"""How a message becomes bytes: a length of four bytes, big-endian, then the message as JSON.
+"""Frames messages for the wire: a big-endian length of four bytes, then the message as JSON.
 
-The length is checked before anything is read or allocated, so a worker gone mad costs its own
-connection and no memory of the server (R53).
+The length is checked before anything is read or allocated, so a broken worker loses its own
+connection and takes none of the server's memory (R53).
 """
 
 import asyncio
@@ -17,22 +17,22 @@ MAX_FRAME = 32 * 1024 * 1024
 """The largest message, in bytes."""
 
 _SAMPLE = 400
-"""Bytes that are told of what was too large (R53)."""
+"""The number of bytes quoted from a message that is too large (R53)."""
 
 _LENGTH = struct.Struct(">I")
 
 
 class WireError(Exception):
-    """The bytes on the wire are no message of ours; the connection is of no more use."""
+    """The bytes on the wire are not a valid message; the connection can't be used any more."""
 
 
 class FrameTooLarge(WireError):
-    """A message is larger than `MAX_FRAME`; nothing of it was sent."""
+    """A message is larger than `MAX_FRAME`; none of it was sent."""
 
 
 @cache
 def codecs() -> ModuleType:
-    """Load what checks the messages, unless it is there; the first message would wait for it."""
+    """Load the codecs ahead of the first message, which would otherwise wait for the import."""
     return import_module("devui.wire.codecs")
 
 
@@ -47,12 +47,12 @@ def _frame(body: bytes) -> bytes:
 
 
 def for_worker(message: ToWorker) -> bytes:
-    """Encode a message of the server."""
+    """Encode a message from the server."""
     return _frame(codecs().TO_WORKER.dump(message))
 
 
 def for_server(message: ToServer) -> bytes:
-    """Encode a message of a worker."""
+    """Encode a message from a worker."""
     return _frame(codecs().TO_SERVER.dump(message))
 
 
@@ -71,9 +71,9 @@ def _decode(codec: Any, body: bytes) -> Any:
 
 
 async def read_from_worker(stream: asyncio.StreamReader) -> ToServer | None:
-    """The next message of a worker, or None when it has hung up.
+    """Return a worker's next message, or None if the worker has closed the connection.
 
-    Raises WireError for anything that is not a whole, valid message.
+    Raises WireError for anything other than a whole, valid message.
     """
     try:
         body = await stream.readexactly(_length(await stream.readexactly(_LENGTH.size)))
@@ -86,7 +86,7 @@ async def read_from_worker(stream: asyncio.StreamReader) -> ToServer | None:
 
 
 def read_from_server(stream: BinaryIO) -> ToWorker | None:
-    """The next message of the server, blocking; None when it has hung up."""
+    """Wait for the server's next message; None if the server has closed the connection."""
     header = stream.read(_LENGTH.size)
     if len(header) < _LENGTH.size:
         return None

@@ -1,49 +1,48 @@
-"""The words of the debugger that several sides use: gates, what a person decides and orders."""
+"""The debugger's vocabulary on both sides of the wire: gates, verdicts and commands."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final, Literal, get_args
 
 Action = Literal["edit", "mock", "skip", "reject", "drop"]
-"""What a person may do to what is held: change it; answer in the place of a model or a tool, with a
-value, with nothing, or with an error; let an event fall."""
+"""What a person may do to what is held: change it; answer for a model or tool with a value, with
+nothing, or with an error; or drop the event."""
 
 
 GUARD: Final = "guard"
-"""Under whose name the guard takes a recorded result in place of a call."""
+"""The name under which the guard answers a call with a recorded result."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Verdict:
-    """What a person decided about what is held; travels as JSON inside a `Reply`."""
+    """A person's decision about what is held; travels as JSON inside a `Reply`."""
 
     action: Action
     value: str
-    """JSON text: of `edit` what takes the place of what is held, of `mock` the answer, of `reject`
-    the reason."""
+    """JSON text: the replacement for `edit`, the answer for `mock`, the reason for `reject`."""
     mark: str
-    """JSON text: how the event that comes of it is marked in its custom metadata; "" if not."""
+    """JSON text: the mark that the resulting event gets in its custom metadata; "" for none."""
     committed: str = "{}"
-    """JSON text: what is committed, if anything, under the keys that the held event writes."""
+    """JSON text: the committed values, if any, of the state keys that the held event writes."""
     effects: str = "{}"
-    """JSON text: the actions that come with a recorded result, `EventActions` in wire form."""
+    """JSON text: the actions that belong to a recorded result, as `EventActions` in wire form."""
 
 
 EDITED = "devui_edited"
-"""Key of an event's custom metadata: the marks of what people changed on the way to it."""
+"""Key in an event's custom metadata: the marks of the edits that people made to it."""
 
 HandGate = Literal["before_model", "after_model", "before_tool", "after_tool", "before_commit"]
 HANDS: frozenset[HandGate] = frozenset(get_args(HandGate))
-"""The gates at which people change what is held."""
+"""The gates at which people can change what is held."""
 
 SKIPPED = {"skipped": "the call was skipped by a person"}
-"""What stands for the result of a tool call that a person skipped."""
+"""The result of a tool call that a person skipped."""
 
 
 EFFECTS = "devui_effects"
-"""Key of an event's custom metadata: of the calls in it, by id, what they do to the world:
-`read_only`, `idempotent` or `effects` as their author says in code, or `hint`: the server of the
-tool claims that they may be made twice."""
+"""Key in an event's custom metadata: the effects of its calls, by call id. `read_only`,
+`idempotent` or `effects` is what the tool's author declared in code; `hint` means that the tool's
+server claims that calls may be repeated."""
 
 Effect = Literal["read_only", "idempotent", "effects", "hint"]
 
@@ -55,8 +54,8 @@ WorkerGate = Literal[
     "after_tool",
     "leave_agent",
 ]
-"""Where a worker asks the server before it goes on, if that is armed for the run. The two gates
-around a commit need no question: an `Append` waits for its answer as it is."""
+"""Where a worker asks the server before it continues, if the gate is armed for the run. The two
+gates around a commit need no request: an `Append` waits for its answer anyway."""
 
 ORDERS: Final[Mapping[str, str]] = {
     "continue": "Continue",
@@ -77,7 +76,7 @@ ORDERS: Final[Mapping[str, str]] = {
     "end": "End this call",
     "answer": "Answer instead",
 }
-"""What orders to a run are called, by the page's buttons and notes, the log and the terminal."""
+"""The names of commands, as the page's buttons and notes, the log and the terminal show them."""
 PLANS: Final[Mapping[str, str]] = {
     "pause": "running up to the next commit",
     "step_event": "running through the next commit",
@@ -87,11 +86,11 @@ PLANS: Final[Mapping[str, str]] = {
     "run_to": "running to the next similar event",
     "stop_after_event": "running to the next commit, then stopping",
 }
-"""How far a run goes on after an order."""
+"""How far a run continues after a command."""
 
 
 def original(gate: str, payload: Any) -> Any:
-    """The part of what is held at the gate that an edit takes the place of."""
+    """Return the part of the held value that an edit replaces."""
     part = {"before_tool": "args", "after_tool": "result"}.get(gate)
     if part is None:
         return payload

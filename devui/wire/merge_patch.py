@@ -1,4 +1,4 @@
-"""JSON merge patches (RFC 7396): a change to a value by a reader who may know a part of it."""
+"""JSON merge patches (RFC 7396): changes by a client that may know only part of a value."""
 
 from collections.abc import Iterable, Mapping
 from typing import Any
@@ -7,7 +7,7 @@ from devui.wire.gates import original
 
 
 def merge(value: Any, change: Any) -> Any:
-    """The value with the change: members are merged, null removes one, lists are replaced."""
+    """Apply the change to the value: members are merged, null removes one, lists are replaced."""
     if not isinstance(change, Mapping):
         return change
     result = dict(value) if isinstance(value, Mapping) else {}
@@ -20,8 +20,7 @@ def merge(value: Any, change: Any) -> Any:
 
 
 def difference(before: Any, after: Any) -> Any:
-    """The change that turns one value into the other; if one of them isn't an object, that is the
-    other value."""
+    """Return the change from `before` to `after`: `after` itself unless both are objects."""
     if not (isinstance(before, Mapping) and isinstance(after, Mapping)):
         return after
     removed = dict.fromkeys(before.keys() - after.keys())
@@ -34,11 +33,10 @@ def difference(before: Any, after: Any) -> Any:
 
 
 def merge_edit(holds: Iterable[Mapping[str, Any]], number: int | None, change: Any) -> Any:
-    """What takes the place of what is held when the change is merged into it, or into an edit of it
-    that was made before.
+    """Merge the change into what is held, or into its last edit, and return the new edit.
 
-    `number` is that of one of several holds, as the API tells them; without it the oldest one is
-    edited. If there is none, it is the change itself, which the server refuses.
+    `number` selects one of several holds by its id in the API; None selects the oldest. Without a
+    hold, return the change itself, which the server refuses.
     """
     hold = next((each for each in holds if number in {None, each["id"]}), None)
     if hold is None:

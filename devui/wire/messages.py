@@ -1,8 +1,8 @@
-"""The messages between the server and a worker: frozen values with a tag, and nothing else.
+"""The messages between the server and a worker: frozen values, each with a `kind`.
 
-Two laws. Both columns import this module and nothing of each other. Events, contents and state
-travel as JSON *text* (`str` fields named so in their comment), so that what the store keeps is
-byte for byte what the agent's process produced, whichever versions of its libraries produced it.
+Two rules. Both sides import this module and nothing of each other. Events, contents and state
+travel as JSON *text* (a `str` field whose docstring says so), so that the store keeps byte for byte
+what the agent's process produced, whichever versions of its libraries produced it.
 
 A message with an `id` is a request: the server answers it with a `Reply` of the same id.
 """
@@ -24,7 +24,7 @@ from devui.wire.gates import Effect, WorkerGate
 from devui.wire.recordings import ReplayVerdict
 from devui.wire.settings import RunSettings
 from devui.wire.spans import SpanBegan, SpanEnded
-from devui.wire.standing import Look, LookAnswer, Place
+from devui.wire.standing import Inspection, InspectRun, Place
 from devui.wire.structure import StructureEdge, StructureNode
 from devui.wire.trials import (
     CheckEdit,
@@ -41,12 +41,12 @@ from devui.wire.trials import (
 )
 from devui.wire.uncommitted import StateTouch, Touched, WatchState
 
-# --- what an agent folder turned out to be --------------------------------------------------
+# --- the contents of an app -----------------------------------------------------------------
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AgentInfo:
-    """One agent of the tree, for people to read."""
+    """One agent of the tree, described for people."""
 
     name: str
     type: str
@@ -54,28 +54,30 @@ class AgentInfo:
     description: str = ""
     model: str | None = None
     settings: RunSettings | None = None
-    """What it sets of its model calls, without the model; None if it sets nothing."""
+    """The settings of its model calls, without the model; None if it sets nothing."""
     tools: list[str] = field(default_factory=list)
     effects: dict[str, Effect] = field(default_factory=dict)
-    """Of the tools that say what they do to the world."""
+    """The effects that its tools declare, by tool; tools that declare none are left out."""
     parent: str | None = None
+    takes_turns: bool = False
+    """Whether the next message goes to it if it has answered last."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AppInfo:
-    """What a loaded app consists of; `agents[0]` is the root, the rest in tree order."""
+    """The contents of a loaded app; `agents[0]` is the root, the others follow in tree order."""
 
     name: str
     description: str
     agents: list[AgentInfo]
-    goes_on: bool = True
+    is_resumable: bool = True
     """Whether an invocation that was cut off can be resumed."""
     engine: EngineInfo | None = None
-    """What runs it; None as long as only its parts are described."""
+    """The engine that runs it; None if only its parts are described."""
     nodes: list[StructureNode] = field(default_factory=list)
-    """Agents, tools and workflow nodes; what contains another comes before it."""
+    """Agents, tools and workflow nodes; a container comes before what it contains."""
     edges: list[StructureEdge] = field(default_factory=list)
-    """The ways through workflows."""
+    """The edges of workflows."""
 
 
 # --- server to worker ----------------------------------------------------------------------
@@ -83,41 +85,41 @@ class AppInfo:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StartRun:
-    """Run one invocation on a session the server holds the lease of."""
+    """Run one invocation on a session whose lease the server holds."""
 
     run: str
     user: str
     session: str
     session_key: int
     head: int
-    """The journal's seq of the session's last change: an equal cached copy is still true."""
+    """The journal's seq of the session's last change; a cached copy with this seq is current."""
     shared: str
-    """JSON text: the present `app:` and `user:` state, prefixes included."""
+    """JSON text: the current `app:` and `user:` state, prefixes included."""
     message: str | None = None
     """JSON text of the user's Content, or None to resume `invocation`."""
     invocation: str | None = None
     state_delta: str | None = None
-    """JSON text: state to commit together with the message."""
+    """JSON text: the state to commit together with the message."""
     rewind: str | None = None
-    """Instead of all this: the invocation before which the session is taken back."""
+    """Rewind the session to before this invocation, instead of running one."""
     streaming: bool = True
     custom_metadata: str | None = None
     """JSON text: `RunConfig.custom_metadata`, labels for every event of the run."""
     service_tier: str | None = None
     """`RunConfig.service_tier`."""
     settings: RunSettings | None = None
-    """What its model calls use in the place of the agents' own settings."""
+    """The settings that replace the agents' own in its model calls."""
     gates: list[WorkerGate] = field(default_factory=list)
-    """The gates at which the run asks, as of `ArmGates`."""
+    """The gates at which the run asks, as in `ArmGates`."""
     watch: bool = False
-    """Tell of uncommitted state, as of `WatchState`."""
+    """Whether to report uncommitted state, as `WatchState` does."""
     recording: str | None = None
-    """JSON text of a `Recording`: execute that run again with its answers."""
+    """JSON text of a `Recording`: replay that run with its answers."""
     live_tools: bool = False
-    """Call the tools all the same; only the models are answered from the recording."""
+    """Whether a replay calls tools live, taking only models' answers from the recording."""
     other_engine: bool = False
-    """The recording is of another engine: note the first difference and go on, as long as there
-    are answers, and find a call wherever it is made."""
+    """Whether the recording is from another engine. If so, the replay notes the first difference,
+    continues as long as there are answers, and matches calls wherever they are made."""
     kind: Literal["start_run"] = "start_run"
 
 
@@ -131,7 +133,7 @@ class StopRun:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ArmGates:
-    """From now on the run asks at these gates and at no others."""
+    """Make the run ask at these gates from now on, and at no others."""
 
     run: str
     gates: list[WorkerGate]
@@ -158,7 +160,7 @@ class Reply:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Shutdown:
-    """Leave: nothing more will be asked."""
+    """Exit: no more requests follow."""
 
     kind: Literal["shutdown"] = "shutdown"
 
@@ -167,7 +169,7 @@ ToWorker = (
     StartRun
     | StopRun
     | ArmGates
-    | Look
+    | InspectRun
     | EndCall
     | WatchState
     | DescribeTools
@@ -198,15 +200,17 @@ class AppLoaded:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AppFailed:
-    """The app could not be imported; the worker leaves."""
+    """The app could not be imported; the worker exits."""
 
     error: AgentError
+    environment: str = ""
+    """The engine and the Python that imported it, as a text for people."""
     kind: Literal["app_failed"] = "app_failed"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Partial:
-    """A streamed fragment: shown, never committed."""
+    """A streamed fragment, which is shown and never committed."""
 
     run: str
     event: str
@@ -216,15 +220,15 @@ class Partial:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunEnded:
-    """The run is over and will send nothing more."""
+    """The run has ended and sends no more messages."""
 
     run: str
     outcome: Literal["done", "failed", "stopped"]
     error: AgentError | None = None
     stuck_threads: int = 0
-    """Calls of agent code still running in threads, which nobody can stop but the system."""
+    """Calls of agent code still running in threads, which only the system can stop."""
     replay: ReplayVerdict | None = None
-    """What came of it, if it was a replay."""
+    """The result of the replay, if the run was one."""
     kind: Literal["run_ended"] = "run_ended"
 
 
@@ -243,16 +247,16 @@ class Output:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Blocked:
-    """The worker's event loop has not turned for `seconds`; an empty stack says it turns again."""
+    """The event loop has been blocked for `seconds`; an empty stack means that it runs again."""
 
     seconds: float
     stack: str
     run: str | None = None
-    """The run whose code holds the loop, if that can be told."""
+    """The run whose code blocks the loop, if known."""
     tool: str = ""
-    """The tool that does; "" if other code does."""
+    """The tool that blocks it; "" if other code does."""
     place: Place | None = None
-    """The app's own innermost frame, else the innermost."""
+    """The app's own innermost frame, or else the innermost frame."""
     kind: Literal["blocked"] = "blocked"
 
 
@@ -261,7 +265,7 @@ Debugger = Literal["pdb", "debugpy"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Debugging:
-    """A debugger of Python has stopped code in the worker; without one, it goes on again."""
+    """A Python debugger has stopped code in the worker; None means that the code continues."""
 
     debugger: Debugger | None
     kind: Literal["debugging"] = "debugging"
@@ -269,7 +273,7 @@ class Debugging:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EditorAwaited:
-    """The app isn't imported before an editor attaches at this port; None: one has attached."""
+    """The import waits for an editor to attach at this port; None means that one has."""
 
     port: int | None
     kind: Literal["editor_awaited"] = "editor_awaited"
@@ -277,7 +281,7 @@ class EditorAwaited:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GateLeft:
-    """Nobody waits at this gate any more: what stood there was cancelled."""
+    """Nothing waits at this gate any more: the held code was cancelled."""
 
     run: str
     gate: int
@@ -292,8 +296,9 @@ class GateLeft:
 class Append:
     """Commit an event; the result is `{"seq": …, "number": …}` once it is durable.
 
-    Or it is `{"verdict": …}`: a person edited what is held, and nothing is committed. The worker
-    sends the event again, `revised`, or with the `problem` why it cannot be as the person wants.
+    If a person edited what is held, the result is `{"verdict": …}` and nothing is committed. The
+    worker then sends the event again, `revised`, or with the `problem` that makes the edit
+    impossible.
     """
 
     id: int
@@ -305,22 +310,24 @@ class Append:
     event: str
     """JSON text of the Event, without `temp:` state."""
     temp: str | None = None
-    """JSON text of the `temp:` state the event carried: shown while the run lives, never kept."""
+    """JSON text of the event's `temp:` state, which is shown during the run and never stored."""
     spans: list[int] = field(default_factory=list)
-    """The model call or the tool calls that the event came of."""
+    """The spans of the model call or the tool calls that produced the event."""
+    changed: bool = False
+    """Whether it says something other than the model's answer it is based on."""
     revised: bool = False
     problem: str | None = None
     touched: Touched | None = None
-    """What of the uncommitted state it brings to an end; None where nobody watches."""
+    """The uncommitted state that the event settles; None if nobody watches."""
     kind: Literal["append"] = "append"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Gate:
-    """A run stands at an armed gate and goes on when this is answered.
+    """A run has stopped at an armed gate and continues when this is answered.
 
-    The result is null, or `{"verdict": …}`: what a person wants in place of what is held. If that
-    cannot be, the worker asks again and says why in `problem`.
+    The result is null, or `{"verdict": …}`: what a person wants instead of what is held. If that is
+    impossible, the worker asks again and gives the reason in `problem`.
     """
 
     id: int
@@ -329,9 +336,9 @@ class Gate:
     agent: str
     branch: str | None
     held: str
-    """JSON text: the request, response, arguments or result; `schema` is that of the arguments."""
+    """JSON text: the request, response, arguments or result. `schema` describes the arguments."""
     call: str | None = None
-    """Common to the gates before and after one call of a model or tool."""
+    """An id shared by the gates before and after one call of a model or tool."""
     tool: str | None = None
     schema: str | None = None
     problem: str | None = None
@@ -340,10 +347,10 @@ class Gate:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FetchSession:
-    """Result: null if there is no such session.
+    """Result: null if the session doesn't exist, or else an object.
 
-    `{"key", "head", "events", "state", "initial", "updated"}`; `initial` is the state that it was
-    created with.
+    `{"key", "head", "events", "state", "initial", "updated"}`; `initial` is the state that the
+    session was created with.
     """
 
     id: int
@@ -354,7 +361,7 @@ class FetchSession:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FetchEvents:
-    """Result: `{"events": [JSON text, …], "after": seq, "more": bool}`, in order."""
+    """Result: `{"events": [JSON text, …], "after": seq, "more": bool}`, the events in order."""
 
     id: int
     key: int
@@ -364,7 +371,7 @@ class FetchEvents:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CreateSession:
-    """Result as of `FetchSession`, with the session's `id`."""
+    """Result: the object of `FetchSession`, with the session's `id`."""
 
     id: int
     user: str
@@ -385,7 +392,7 @@ class ListSessions:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DeleteSession:
-    """Result: null, also when there was none."""
+    """Result: null, whether or not the session existed."""
 
     id: int
     user: str
@@ -394,7 +401,7 @@ class DeleteSession:
 
 
 OfARun = Append | Gate | GateLeft | Partial | RunEnded | Output | StateTouch | SpanBegan | SpanEnded
-"""What a run's own task takes."""
+"""The messages that a run's own task handles."""
 
 Request = (
     Append
@@ -419,7 +426,7 @@ Fact = (
     | Blocked
     | Debugging
     | EditorAwaited
-    | LookAnswer
+    | Inspection
     | CallEnded
     | GateLeft
     | StateTouch

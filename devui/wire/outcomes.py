@@ -1,6 +1,6 @@
-"""What a run came to, read off its events in wire form: the same of a recording and of its replay.
+"""The outcome of a run, read from its events in wire form, recorded or replayed.
 
-A test that is made of a recording says what these functions gave then (decisions/0013).
+A test made from a recording asserts the recorded results of these functions (decisions/0013).
 """
 
 from collections.abc import Iterable, Iterator, Mapping
@@ -11,11 +11,11 @@ from devui.wire.events import Event
 
 _USER = "user"
 TEMPORARY = "temp:"
-"""The prefix of state that ends with its invocation."""
+"""The prefix of state that is discarded with its invocation."""
 
 
 def last_text(events: Iterable[Mapping[str, Any]]) -> str | None:
-    """What agents said last, thoughts aside; None if nothing was said."""
+    """Return the last text by an agent, without thoughts; None if there is none."""
     text = None
     for event in _of_agents(events):
         texts = [part.text for part in event.parts if part.text and not part.is_thought]
@@ -24,18 +24,18 @@ def last_text(events: Iterable[Mapping[str, Any]]) -> str | None:
 
 
 def tool_calls(events: Iterable[Mapping[str, Any]]) -> list[tuple[str, dict[str, Any]]]:
-    """The calls that models and agents asked for, in order: names and arguments."""
+    """Return the names and arguments of the calls that models and agents made, in order."""
     calls = (call for event in _of_agents(events) for call in event.calls)
     return [(call.name, dict(call.args)) for call in calls]
 
 
 def agents_in_turn(events: Iterable[Mapping[str, Any]]) -> list[str]:
-    """Whose events they are; one that goes on is named once."""
+    """Return the authors of the events in order; consecutive events count once."""
     return [author for author, _ in groupby(event.author for event in _of_agents(events))]
 
 
 def final_state(events: Iterable[Mapping[str, Any]]) -> dict[str, Any]:
-    """The last value of each state key that was written, with its prefix; `temp:` aside."""
+    """Return the last value written to each state key, without `temp:` keys."""
     values: dict[str, Any] = {}
     for event in events:
         values |= Event.of(event).state_delta

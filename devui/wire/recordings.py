@@ -1,6 +1,6 @@
-"""What is recorded of one run: enough to execute it again without its models and tools.
+"""The recording of one run: enough to replay it without its models and tools.
 
-The server makes it of the journal for a worker; written as JSON beside a test it does without both
+The server builds it from the journal for a worker. Saved as JSON beside a test, it needs neither
 (decisions/0012).
 """
 
@@ -16,12 +16,12 @@ FORMAT = "devui-recording"
 VERSION = 1
 
 DIVERGED = "ReplayDiverged"
-"""The type of the error of a run that was no faithful replay."""
+"""The error type of a run that wasn't a faithful replay."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ModelRequest:
-    """A request to a model: names of `Recording.pieces`."""
+    """A request to a model; except for `stream`, the fields hold names of `Recording.pieces`."""
 
     model: str | None
     stream: bool
@@ -33,10 +33,10 @@ class ModelRequest:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RecordedCall:
-    """The run of an agent, a call of a model or a call of a tool."""
+    """A run of an agent, or a call of a model or tool."""
 
     number: int
-    """Unique in the recording; calls that began later have a higher one."""
+    """Unique in the recording; increases in the order in which calls began."""
     parent: int | None
     type: SpanKind
     name: str
@@ -45,21 +45,21 @@ class RecordedCall:
     call: str | None = None
     """A tool's function call id."""
     event: int | None = None
-    """The place in `Recording.events`, from 0, of the event that came of it."""
+    """The index in `Recording.events` of the event that the call produced."""
     request: ModelRequest | None = None
-    """Of a model call; None if it was too large to be kept."""
+    """The request of a model call; None if it was too large to keep."""
     args: Any = None
-    """Of a tool call."""
+    """The arguments of a tool call."""
     responses: list[tuple[float, dict[str, Any]]] = field(default_factory=list)
-    """Of a model call: seconds since its begin and the response, fragments included."""
+    """The responses of a model call, fragments included, with the seconds since it began."""
     result: Any = None
-    """Of a tool call, as the tool gave it."""
+    """The result of a tool call, as the tool returned it."""
     effects: dict[str, Any] = field(default_factory=dict)
-    """Of a tool call: what it set in its `EventActions`, in wire form."""
+    """What a tool call set in its `EventActions`, in wire form."""
     error: str | None = None
-    """What it raised, as `Type: message`."""
+    """The exception, as `Type: message`."""
     open: bool = False
-    """It came to no end of its own: it was broken off, or the run ended before."""
+    """Whether it never finished: it was cut off, or the run ended first."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -69,12 +69,12 @@ class RecordedFile:
     name: str
     version: int
     part: dict[str, Any]
-    """In wire form."""
+    """The Part, in wire form."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RecordedEdit:
-    """What a person, or the guard in their name, did to what was held."""
+    """A change to what was held, by a person or by the guard on their behalf."""
 
     gate: HandGate
     action: Action
@@ -83,15 +83,15 @@ class RecordedEdit:
     call: str | None = None
     """A tool's function call id."""
     place: int | None = None
-    """The place in `Recording.events` of the event that came of it; of an event that was dropped,
-    how many were committed before. None if there is none: it was made for a tool, perhaps."""
+    """The index in `Recording.events` of the resulting event; for a dropped event, how many events
+    were committed before it. None if no event resulted, for example inside a tool."""
     turn: int | None = None
-    """How many runs and calls of the agent had begun by then; None if what was held tells it."""
+    """How many runs and calls of the agent had begun by then; None if `held` is unambiguous."""
     held: Any = None
     value: Any = None
-    """What the person gave, as of a `Verdict`."""
+    """What the person entered, as in a `Verdict`."""
     effects: dict[str, Any] = field(default_factory=dict)
-    """The actions that came with a result, in wire form."""
+    """The actions that belong to a result, in wire form."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -100,60 +100,60 @@ class RecordedEngine:
 
     name: EngineName
     version: str
-    """As of an `EngineInfo`."""
+    """The version, as in `EngineInfo`."""
 
     def __str__(self) -> str:
-        """As people call it: for devui, the version of its own says nothing here."""
+        """Return the engine for people to read; devui's own version says nothing here."""
         return f"{self.name} {self.version}" if self.name == "google-adk" else "devui.runtime"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Recording:
-    """One run."""
+    """The recording of one run."""
 
     format: Literal["devui-recording"] = "devui-recording"
     version: Literal[1] = 1
     engine: RecordedEngine | None = None
-    """None for a run from before engines were recorded."""
+    """The engine; None for a run from before engines were recorded."""
     app: str
     user: str
     session: str
     """The session's id."""
     message: dict[str, Any] | None = None
-    """What the user said; None for a run that resumes `invocation`."""
+    """The user's message; None for a run that resumes `invocation`."""
     invocation: str | None = None
     state_delta: dict[str, Any] | None = None
     custom_metadata: dict[str, Any] | None = None
     service_tier: str | None = None
     settings: RunSettings | None = None
-    """What its model calls used in the place of the agents' own settings."""
+    """The settings that replaced the agents' own in its model calls."""
     streaming: bool = True
     first: int = 1
-    """The number, in its session, of the run's first event."""
+    """The number, within the session, of the run's first event."""
     outcome: str = "done"
-    """How the run ended: `done` or `failed`; else it was cut off."""
+    """How the run ended: `done` or `failed`; any other value means that it was cut off."""
     error: str | None = None
-    """What ended a failed run, as `Type: message`."""
+    """The error that ended a failed run, as `Type: message`."""
     state: dict[str, Any] = field(default_factory=dict)
-    """All of it before the run, with prefixes; a worker reads it from its session instead."""
+    """The whole state before the run, with prefixes; a worker reads it from its session instead."""
     history: list[dict[str, Any]] = field(default_factory=list)
     """The session's events before the run; a worker reads them from its session instead."""
     files: list[RecordedFile] = field(default_factory=list)
     pieces: dict[str, Any] = field(default_factory=dict)
-    """What requests are made of, by name."""
+    """The pieces that requests consist of, by name."""
     calls: list[RecordedCall] = field(default_factory=list)
-    """In the order in which they began."""
+    """The calls, in the order in which they began."""
     edits: list[RecordedEdit] = field(default_factory=list)
-    """What people did while the run was held, in its order."""
+    """The edits that people made while the run was held, in order."""
     fragments: list[dict[str, Any]] = field(default_factory=list)
-    """The partial events of the run, in their order."""
+    """The partial events of the run, in order."""
     events: list[dict[str, Any]] = field(default_factory=list)
-    """What the run committed, the user's message first."""
+    """The events that the run committed, the user's message first."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FieldDifference:
-    """A field that differs from the recording; null if it is absent."""
+    """A field that differs from the recording; null stands for an absent value."""
 
     field: str
     """A path such as `content.parts[0].text`."""
@@ -163,23 +163,23 @@ class FieldDifference:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Divergence:
-    """Where a replay first differs."""
+    """The first difference between a replay and its recording."""
 
     what: Literal["model", "tool", "event", "fragment", "end", "network"]
     """A call of a model or tool, an event, a streamed fragment, the run's end, a connection."""
     message: str
     """What happened, in one or two sentences."""
     place: int
-    """How many of the recorded events the replay had committed."""
+    """How many of the recorded events the replay had committed by then."""
     agent: str | None = None
     branch: str | None = None
     expected: Any = None
     """The recorded call or event; null if there is none."""
     actual: Any = None
     differences: list[FieldDifference] = field(default_factory=list)
-    """The fields that differ, the first ones if there are many."""
+    """The fields that differ; only the first ones if there are many."""
     nearest: Any = None
-    """For a call that isn't recorded: the recorded one that comes next."""
+    """The next recorded call, if the call itself isn't recorded."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -187,16 +187,16 @@ class ReplayVerdict:
     """The result of a replay."""
 
     identical: bool
-    """Whether it ended, and everything matches the recording."""
+    """Whether the replay finished and everything matched the recording."""
     events: int
-    """How many events match the recording."""
+    """How many events matched the recording."""
     recorded: int
     """How many events the recording has."""
     calls: int
     """How many calls of models and tools were answered from the recording."""
     live: int = 0
-    """How many live calls of tools were made."""
+    """How many tool calls were made live."""
     strayed: bool = False
-    """A live call gave a different result than recorded, so models may see different requests."""
+    """Whether a live call returned something other than recorded, so that requests may differ."""
     notes: list[str] = field(default_factory=list)
     divergence: Divergence | None = None

@@ -1,4 +1,4 @@
-"""What agents did, as spans: runs of agents, calls of models and tools (decisions/0009)."""
+"""Spans: the runs of agents and the calls of models and tools (decisions/0009)."""
 
 from dataclasses import dataclass
 from typing import Literal
@@ -6,7 +6,7 @@ from typing import Literal
 SpanKind = Literal["agent", "model", "tool"]
 
 CANCELLED = "cancelled"
-"""What a span that was broken off has for its error."""
+"""The error of a span that was cut off."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -17,11 +17,11 @@ class Prompt:
     system: str | None
     tools: str | None
     config: str | None
-    """Settings of the generation, without system instruction, tools and what concerns HTTP."""
+    """The generation settings, without system instruction, tools and HTTP options."""
     contents: list[str]
-    """The conversation, oldest first. All of these are names of pieces."""
+    """The conversation, oldest first. All fields up to here hold names of pieces."""
     pieces: dict[str, str]
-    """By name, a hash of it: the JSON text of each piece that was not sent before."""
+    """The JSON texts of the pieces that weren't sent before, by name (a hash of the piece)."""
     stream: bool = False
 
 
@@ -31,12 +31,12 @@ class SpanBegan:
 
     run: str
     span: int
-    """Its number, unique in the run, from 1."""
+    """The span's number, unique in the run, from 1."""
     parent: int | None
-    """The span inside which it is."""
+    """The enclosing span."""
     type: SpanKind
     name: str
-    """Of the agent, the model or the tool."""
+    """The name of the agent, model or tool."""
     agent: str
     branch: str | None
     at: float
@@ -44,26 +44,26 @@ class SpanBegan:
     call: str | None = None
     """A tool's function call id."""
     args: str | None = None
-    """JSON text: the arguments of a tool."""
+    """JSON text: a tool's arguments."""
     prompt: Prompt | None = None
-    """The request to a model; None also for one too large to be kept."""
+    """The request to a model; None for other calls, or if it is too large to keep."""
     kind: Literal["span_began"] = "span_began"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SpanEnded:
-    """It is over."""
+    """The end of a span."""
 
     run: str
     span: int
     seconds: float
-    """How long it took, by a clock that only goes forward."""
+    """The duration, by a monotonic clock."""
     first: float | None = None
-    """Seconds to the first piece of a model's answer."""
+    """Seconds until the first fragment of a model's answer."""
     result: str | None = None
     """JSON text: a tool's result, or a model's responses as `[[seconds, response], …]`."""
     error: str | None = None
-    """What it raised, in one line; CANCELLED if it was broken off."""
+    """The exception, in one line; CANCELLED if the span was cut off."""
     effects: str | None = None
     """JSON text: what a tool set in its `EventActions`, in wire form; None if it set nothing."""
     kind: Literal["span_ended"] = "span_ended"

@@ -1,7 +1,7 @@
-"""Where the code of a run stands, as its worker tells it: its tasks and the calls under way.
+"""A worker's report of where the code of a run stands: its tasks and its open calls.
 
-File, line, function and source line of each frame; never the value of a local variable, which may
-be a secret.
+It has the file, line, function and source line of each frame, but never the value of a local
+variable, which may be a secret.
 """
 
 from dataclasses import dataclass, field
@@ -21,10 +21,11 @@ Waiting = Literal[
     "time",
     "other",
 ]
-"""What a task waits for: nothing, its code has the event loop; the debugger at a gate; an event on
-its way into the journal; another answer of the server; a plain function in a thread; one task or
-several; a lock or semaphore; an item of a queue or room in it; an event or condition that somebody
-sets; the clock; or what is none of these, such as the network."""
+"""What a task waits for. `running`: nothing, it occupies the event loop. `gate`: the debugger.
+`commit`: an event on its way into the journal. `server`: another answer from the server. `thread`:
+a plain function in a thread. `task`, `tasks`: one task, or several. `lock`: a lock or semaphore.
+`queue`: an item of a queue, or room in it. `signal`: an event or condition that other code sets.
+`time`: the clock. `other`: anything else, such as the network."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -32,13 +33,13 @@ class Place:
     """One frame of a stack."""
 
     file: str
-    """From the agents' folder on, if it is in there."""
+    """The path, relative to the agents' folder if the file is inside it."""
     line: int
     function: str
     source: str
-    """The line itself, without its indentation; "" if it cannot be read."""
+    """The source line without its indentation; "" if it can't be read."""
     own: bool
-    """Whether it is code of the app, and not of a library or of devui."""
+    """Whether this is the app's code, rather than a library's or devui's."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -46,69 +47,69 @@ class TaskStanding:
     """One asyncio task of a run."""
 
     id: int
-    """Within one answer."""
+    """A number unique within one answer."""
     name: str
     agent: str
-    """The agent at work; "" if that cannot be told."""
+    """The agent that it works for; "" if unknown."""
     branch: str | None
     waits: Waiting
     on: str
-    """What exactly, in a few words; "" if there is no more to say."""
+    """What exactly it waits for, in a few words; "" if `waits` says everything."""
     awaits: int | None = None
-    """The task that has to go on first: the one awaited, or the one that has the lock."""
+    """The task that must make progress first: the awaited one, or the holder of the lock."""
     places: list[Place] = field(default_factory=list)
-    """The outermost first; those of a thread that it waits for come last."""
+    """The stack, outermost first; the frames of a thread that the task waits for come last."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CallStanding:
-    """A call of a model or a tool that has begun and not returned."""
+    """A call of a model or tool that has begun and not returned."""
 
     id: int
-    """Of all calls of the worker."""
+    """A number unique among all calls of the worker."""
     kind: Literal["model", "tool"]
     name: str
     about: str
-    """The arguments of a tool as JSON, or what a model was sent, cut short."""
+    """A tool's arguments as JSON, or the request to a model, truncated."""
     agent: str
     branch: str | None
     call: str | None
-    """The id of a function call."""
+    """The id of the function call, for a tool."""
     since: float
     """Seconds since the epoch."""
     seconds: float
-    """For how long it goes on, by the clock that nobody sets."""
+    """How long it has been open, by the monotonic clock."""
     task: int
     """The `TaskStanding.id` of the task that waits for it."""
     place: Place | None
-    """The app's own innermost frame in the call, if it has come to one."""
+    """The app's own innermost frame in the call, if its code has been reached."""
     thread: bool
-    """It waits for a plain function in a thread, which nobody can stop."""
+    """Whether it waits for a plain function in a thread, which can't be stopped."""
     told: bool
-    """A person has ended it, and it takes its time."""
+    """Whether a person has ended it and it hasn't returned yet."""
     schema: str | None
-    """JSON text: the schema of what a tool declares to return."""
+    """JSON text: the schema of a tool's declared result."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Look:
-    """Tell where a run's code stands; answered by `LookAnswer`, even by a blocked event loop."""
+class InspectRun:
+    """Ask where a run's code stands; answered by `Inspection` even if the event loop is blocked."""
 
-    look: int
+    number: int
     run: str
-    kind: Literal["look"] = "look"
+    kind: Literal["inspect"] = "inspect"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class LookAnswer:
-    """The answer to a `Look`."""
+class Inspection:
+    """The answer to an `InspectRun`."""
 
-    look: int
+    number: int
     run: str
     blocked: float
-    """Seconds since the event loop has turned; 0 while it turns."""
+    """How long the event loop has been blocked, in seconds; 0 if it runs."""
     calls: list[CallStanding]
-    """The oldest first."""
+    """The open calls, oldest first."""
     tasks: list[TaskStanding]
-    """The run's own task first."""
-    kind: Literal["seen"] = "seen"
+    """The tasks, the run's own first."""
+    kind: Literal["inspection"] = "inspection"

@@ -1,4 +1,4 @@
-"""What an app is made of, as a worker reads it from the loaded objects: nodes and edges."""
+"""The structure of an app, as a worker reads it from the loaded objects: nodes and edges."""
 
 from dataclasses import dataclass
 from typing import Literal
@@ -24,17 +24,16 @@ class StructureNode:
     name: str
     kind: NodeKind
     parent: int | None = None
-    """The position in the list of what it belongs to: of a tool its agent, of the agent in an
-    AgentTool the tool."""
+    """The index in the list of what it belongs to: a tool's agent, or the AgentTool of an agent."""
     type: str = ""
     """The class name, such as `LlmAgent`."""
     place: str = ""
-    """`travel/tools.py:12`, where it is written; "" if that is unknown."""
+    """Where it is defined, such as `travel/tools.py:12`; "" if unknown."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StructureEdge:
-    """A way from one node of a workflow to another, by their positions."""
+    """An edge from one workflow node to another, given by their positions."""
 
     source: int
     target: int

@@ -1,4 +1,4 @@
-"""Trials: one call of a tool or a model by itself, outside of any run; nothing of it is committed.
+"""Trials: single calls of a tool or model outside any run; nothing is committed.
 
 Arguments, requests, states and results are JSON texts.
 """
@@ -7,14 +7,14 @@ from dataclasses import dataclass
 from typing import Literal
 
 Confirmation = Literal["always", "sometimes", "never"]
-"""Whether a person confirms a tool's calls; `sometimes`: a function of the app decides."""
+"""Whether a person confirms a tool's calls; for `sometimes`, a function of the app decides."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DescribeTools:
-    """Tell which tools the agents have; answered by `Tried` with `tools`, a list of `{"agent",
-    "name", "description", "schema", "returns", "effect", "is_long_running", "confirmation"}`, and
-    `silent`, the toolsets that list none, as `{"agent", "toolset", "error"}`."""
+    """List the agents' tools; answered by `Tried` with `tools`, a list of `{"agent", "name",
+    "description", "schema", "returns", "effect", "is_long_running", "confirmation"}`, and `silent`,
+    the toolsets that couldn't list theirs, as `{"agent", "toolset", "error"}`."""
 
     trial: int
     kind: Literal["describe_tools"] = "describe_tools"
@@ -22,7 +22,7 @@ class DescribeTools:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TryTool:
-    """Call a tool of an agent over a copy of a state; answered by `Tried` with
+    """Call an agent's tool with a copy of a state; answered by `Tried` with
     `{"result", "actions"}`."""
 
     trial: int
@@ -32,13 +32,13 @@ class TryTool:
     user: str
     session: str
     state: str
-    """The state that the tool finds, prefixes included."""
+    """The state that the tool sees, prefixes included."""
     kind: Literal["try_tool"] = "try_tool"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TryModel:
-    """Ask an agent's model; answered by `Tried` with the list of its responses."""
+    """Call an agent's model; answered by `Tried` with the list of its responses."""
 
     trial: int
     agent: str
@@ -49,8 +49,8 @@ class TryModel:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DescribeApp:
-    """Tell what the app's agents are told; answered by `Tried` with the object of `agents` by name
-    that ADK's `app-info` has, or null where the root is no LlmAgent."""
+    """Describe the app's agents; answered by `Tried` with the `agents` object, by name, of ADK's
+    `app-info`, or null if the root isn't an LlmAgent."""
 
     trial: int
     kind: Literal["describe_app"] = "describe_app"
@@ -58,9 +58,9 @@ class DescribeApp:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DescribeBuild:
-    """Tell how the app is put together; answered by `Tried` with `build`, the object that ADK's
-    `build_graph` answers with, and `kinds`, the class of an agent or a tool by its name where a
-    graph draws it in a way of its own."""
+    """Describe how the app is built; answered by `Tried` with `build`, the object that ADK's
+    `build_graph` returns, and `kinds`, the classes of the agents and tools, by name, that a graph
+    draws in a special way."""
 
     trial: int
     kind: Literal["describe_build"] = "describe_build"
@@ -68,8 +68,8 @@ class DescribeBuild:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CheckModel:
-    """Tell whether a run can use a model; answered by `Tried` with null, or with the error that
-    asking for it would end in."""
+    """Check whether a run can use a model; answered by `Tried` with null, or with the error that
+    using the model would raise."""
 
     trial: int
     model: str
@@ -78,8 +78,8 @@ class CheckModel:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CheckEdit:
-    """Tell whether a value can take the place of what is held at a gate; answered by `Tried` with
-    "", or with what is wrong with it."""
+    """Check whether a value can replace what is held at a gate; answered by `Tried` with "", or
+    with the problem."""
 
     trial: int
     gate: str
@@ -101,21 +101,21 @@ class Remember:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Recall:
-    """Look into the app's memory of a user; answered by `Tried` with `{"service", "listed",
-    "memories"}`: the class of the service, whether it could be listed, and the memories in wire
-    form."""
+    """Search the app's memory of a user; answered by `Tried` with `{"service", "listed",
+    "memories"}`: the class of the service, whether it could list its memories, and the memories in
+    wire form."""
 
     trial: int
     user: str
     query: str
-    """Words to search for; "" lists the newest memories, where the service can."""
+    """The words to search for; "" lists the newest memories, if the service can."""
     limit: int
     kind: Literal["recall"] = "recall"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StopTrial:
-    """Nobody waits for it any more."""
+    """Stop a trial whose result nobody needs any more."""
 
     trial: int
     kind: Literal["stop_trial"] = "stop_trial"
@@ -136,7 +136,7 @@ Trial = (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Tried:
-    """What came of a trial: a result as JSON text, or the error as that of an agent is told."""
+    """The outcome of a trial: a result as JSON text, or an error."""
 
     trial: int
     seconds: float

@@ -1,4 +1,4 @@
-"""What a worker tells of state that is written and not committed, while a debugger watches."""
+"""A worker's reports of state that is written but not committed, while a debugger watches."""
 
 from dataclasses import dataclass, field
 from typing import Literal
@@ -6,60 +6,60 @@ from typing import Literal
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StateTouch:
-    """A write that no committed event carries yet, or a read of one by somebody else.
+    """An uncommitted write, or a read of one by another agent, callback or tool.
 
-    Told when it happens; told again under the same number if more is known of it.
+    Reported when it happens, and again under the same number if more becomes known.
     """
 
     run: str
     number: int
-    """From 1 within the run, writes and reads together."""
+    """Its number within the run, from 1; writes and reads share one sequence."""
     key: str
     agent: str
-    """Who did it; "" where that cannot be told."""
+    """The agent that wrote or read; "" if unknown."""
     branch: str | None = None
     tool: str | None = None
     call: str | None = None
-    """The id of the function call that the tool answers."""
+    """The id of the function call that the tool executes."""
     role: str = ""
-    """What of the agent: `before_tool_callback`; "" for its own code."""
+    """The agent's callback, such as `before_tool_callback`; "" for its other code."""
     place: str = ""
-    """Where the agent's code did it: `agent.py:12 in plan`; "" where no code of it is at work."""
+    """The place in the agent's code, such as `agent.py:12 in plan`; "" if none was executing."""
     at: float
     old: str | None = None
-    """JSON text: what was committed under the key; None if nothing was."""
+    """JSON text: the committed value of the key; None if there was none."""
     value: str | None = None
-    """JSON text, as of the write; None if the key was taken away."""
+    """JSON text: the value as written; None if the key was deleted."""
     paths: list[str] = field(default_factory=list)
-    """Of a value that was changed without a delta: where, `plan.x`."""
+    """For a value that was changed without a delta: the paths of the changes, such as `plan.x`."""
     overlaps: int | None = None
-    """The number of somebody else's write of this key that was not committed yet."""
+    """The number of another writer's uncommitted write to this key."""
     overwritten: bool = False
-    """Its writer wrote the key again before an event carried this value."""
+    """Whether its writer wrote the key again before an event carried this value."""
     lost: bool = False
-    """It was taken back: a person dropped the event, or took the key out of it."""
+    """Whether it was undone: a person dropped the event, or removed the key from it."""
     event: str = ""
-    """The id of the event that carries it, if that was on its way when the run began to tell."""
+    """The id of the event that carries it, if that was already on its way when reporting began."""
     reads: int | None = None
-    """Of a read: the number of the write that it saw. None of a write."""
+    """For a read: the number of the write that it saw. None for a write."""
     kind: Literal["state_touch"] = "state_touch"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Touched:
-    """What of it an event brings to an end; numbers of touches."""
+    """The touches, by number, that a commit settles."""
 
     settles: list[int] = field(default_factory=list)
-    """Writes that are committed with it."""
+    """The writes that the event commits."""
     reads: list[int] = field(default_factory=list)
-    """Reads that its author made on the way to it."""
+    """The dirty reads that led to the event."""
     flags: list[int] = field(default_factory=list)
-    """Changes without a delta that were found at its commit."""
+    """The changes without a delta that were found when it was committed."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WatchState:
-    """From now on the run tells of its uncommitted state."""
+    """Make the run report its uncommitted state from now on."""
 
     run: str
     kind: Literal["watch_state"] = "watch_state"

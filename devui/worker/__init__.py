@@ -1,1 +1,1 @@
-"""The process that runs one app's agent: loads it, drives its Runner, asks the server to commit."""
+"""The process that loads one app, drives its Runner, and asks the server to commit its events."""

@@ -1,8 +1,8 @@
-"""The program of a worker process: load one app, then run what the server asks for.
+"""The program of a worker process: loads one app, then executes the server's orders.
 
-`python -m devui.worker --agents DIR --app NAME --engine NAME --down FD --up FD`; started by the
-server alone. With `--preload ENGINE` in place of the first three, it imports that engine, and reads
-them as a line of JSON before all messages.
+`python -m devui.worker --agents DIR --app NAME --engine NAME --down FD --up FD`; only the server
+starts it. With `--preload ENGINE` instead of the first three options, it imports that engine and
+then reads the options as a line of JSON, before any message.
 """
 
 import argparse
@@ -22,15 +22,15 @@ from devui.wire.engines import EngineChoice
 from devui.wire.messages import AppFailed, AppLoaded, EditorAwaited
 from devui.worker import debuggers
 from devui.worker.engine import Engine
-from devui.worker.engines.choice import chosen_kit, engine_info, preload, prepare
+from devui.worker.engines.choice import chosen_kit, engine_info, environment, preload, prepare
 from devui.worker.errors import agent_error
 from devui.worker.instruments.instruments import Instruments
-from devui.worker.link import Link, Turns, let_go, say
+from devui.worker.link import Link, WorkerSelector, let_go, say
 from devui.worker.loading import load
 from devui.worker.orders import Inbox, carry_out
 from devui.worker.output import Outputs, capture
 from devui.worker.runs import Runs
-from devui.worker.tasks import Lookout, Watchdog
+from devui.worker.tasks import TaskInspector, Watchdog
 from devui.worker.telemetry import start_exporting
 
 
@@ -48,20 +48,22 @@ def _arguments(more: Sequence[str] = ()) -> argparse.Namespace:
 
 
 def _die() -> None:
-    """End this process and all it started: without a server nobody could stop them."""
+    """Kill this process and all its children: without the server nobody could stop them."""
     if os.getpgrp() == os.getpid():
         os.killpg(0, signal.SIGKILL)
     os._exit(1)
 
 
-def _guard_copies(wire: tuple[int, int], turns: Turns, link: Link, outputs: Outputs) -> None:
-    """See to it that the wire is this process's alone, whatever processes agent code starts."""
+def _guard_copies(
+    wire: tuple[int, int], selector: WorkerSelector, link: Link, outputs: Outputs
+) -> None:
+    """Keep the wire out of any process that agent code starts."""
     nowhere = os.open(os.devnull, os.O_RDWR)
     for descriptor in wire:
         os.set_inheritable(descriptor, False)  # not even with close_fds=False
 
     def in_copy() -> None:
-        let_go((*wire, turns.fileno()), nowhere)
+        let_go((*wire, selector.fileno()), nowhere)
         link.sever()
         outputs.divert(say)
 
@@ -72,8 +74,8 @@ def _run_until_done(loop: asyncio.AbstractEventLoop, task: asyncio.Task[None]) -
     while not task.done():
         try:
             loop.run_until_complete(task)
-        # sys.exit() in a task of agent code leaves the loop; the run it belongs to has failed by
-        # then, and every other run goes on.
+        # sys.exit() in a task of agent code leaves the loop; its run has failed by then, and all
+        # other runs continue.
         except (SystemExit, KeyboardInterrupt):
             continue
         except TimeoutError:
@@ -81,31 +83,31 @@ def _run_until_done(loop: asyncio.AbstractEventLoop, task: asyncio.Task[None]) -
 
 
 def _wait_for_app(down: BinaryIO, engine: EngineChoice) -> argparse.Namespace:
-    """Import an engine, and return the arguments once the server has said which app it is."""
+    """Import an engine, wait until the server assigns an app, and return the full arguments."""
     preload(engine)
     line = down.readline()
-    if not line:  # the server is gone, or has no use for this
+    if not line:  # the server is gone, or doesn't need this worker
         os._exit(0)
     return _arguments(json.loads(line))
 
 
 def main() -> None:
-    """Run the worker until the server says so or is gone."""
+    """Run the worker until the server shuts it down or disappears."""
     arguments = _arguments()
     faulthandler.enable(2)
     down = os.fdopen(arguments.down, "rb")
     if arguments.preload:
         arguments = _wait_for_app(down, arguments.preload)
     agents: Path = arguments.agents.resolve()
-    turns = Turns()
-    loop = asyncio.SelectorEventLoop(turns)
+    selector = WorkerSelector()
+    loop = asyncio.SelectorEventLoop(selector)
     asyncio.set_event_loop(loop)
     link = Link(down, arguments.up, loop)
     inbox: Inbox = asyncio.Queue()
     link.start(inbox.put_nowait, _die)
     outputs = Outputs(link.send)
     capture(outputs)
-    _guard_copies((arguments.down, arguments.up), turns, link, outputs)
+    _guard_copies((arguments.down, arguments.up), selector, link, outputs)
     try:
         if arguments.debug_port is not None:
             debuggers.listen(arguments.debug_port)
@@ -119,24 +121,24 @@ def main() -> None:
         send_rest = start_exporting(arguments.app, kit)
         instruments = Instruments(link, kit)
         engine = Engine(arguments.app, app, link, instruments, agents=agents)
-        gc.freeze()  # what imports have made is no garbage: no collection need look at it again
+        gc.freeze()  # no collection needs to look at what the imports have created
         info = replace(engine.describe(), engine=engine_info(kit, arguments.engine))
-        outputs.flush()  # what was said while importing goes first, and belongs to it
+        outputs.flush()  # output of the import belongs before `AppLoaded`
         link.send(AppLoaded(info=info))
-    # An import may raise anything; all of it is told to the author of the agent.
+    # An import may raise anything; all of it is reported to the author of the agent.
     except BaseException as error:  # noqa: BLE001
         outputs.flush()
-        link.send(AppFailed(error=agent_error(error, agents)))
+        link.send(AppFailed(error=agent_error(error, agents), environment=environment()))
         os._exit(0)
-    lookout = Lookout(loop, instruments.calls, instruments.kit.standing, agents)
-    watchdog = Watchdog(loop, link.send, lookout.blocked)
+    inspector = TaskInspector(loop, instruments.calls, instruments.kit.standing, agents)
+    watchdog = Watchdog(loop, link.send, inspector.blocked)
     watchdog.start()
-    link.on_look(lambda look: lookout.answer(look, blocked=watchdog.silence))
+    link.on_inspect(lambda request: inspector.answer(request, blocked=watchdog.silence))
     runs = Runs(engine, link, outputs, instruments, agents=agents)
     _run_until_done(loop, loop.create_task(carry_out(engine, runs, inbox, engine.close)))
     watchdog.stop()
     send_rest()
-    # Threads of agent code that never return must not keep the process.
+    # Threads of agent code that never return must not keep the process alive.
     os._exit(0)
 
 

@@ -1,7 +1,7 @@
-"""How an app is put together, in the words of ADK's `build_graph` (adk-web 1.7).
+"""Describes how an app is built, in the format of ADK's `build_graph` (adk-web 1.7).
 
-The settings of agents and nodes come from their pydantic models, so that one module describes both
-runtimes. Callbacks, and what only code can say, are left out.
+The settings of agents and nodes are read from their pydantic models, so that one module describes
+both runtimes. Callbacks, and what only code can express, are left out.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -13,7 +13,7 @@ from pydantic import BaseModel
 from devui.worker.engines.kit import App, Kit
 
 _LEFT_OUT: Final = frozenset({"parent_agent", "sub_agents", "nodes", "graph", "edges", "tools"})
-"""Settings that lead back, or to other agents, nodes and tools: told in a way of their own."""
+"""Settings that refer to parents, or to agents, nodes and tools that are described separately."""
 _CONFIGS: Final = frozenset({"context_cache_config", "resumability_config"})
 _KINDS: Final = (
     *("SequentialAgent", "LoopAgent", "ParallelAgent", "Workflow"),
@@ -66,7 +66,7 @@ class _Workflow(Protocol):
 
 
 def build_of(app: App, kit: Kit) -> dict[str, Any]:
-    """The object of `build_graph` as `build`, and the `kinds` of agents and tools by name."""
+    """Return `build_graph`'s object as `build`, and the classes of agents and tools as `kinds`."""
     build: dict[str, Any] = {"name": app.name, "root_agent": _node(app.root_agent)}
     if app.plugins:
         build["plugins"] = [{"name": plugin.name} for plugin in app.plugins]
@@ -76,7 +76,7 @@ def build_of(app: App, kit: Kit) -> dict[str, Any]:
 
 
 def _node(node: Any) -> dict[str, Any]:
-    """A node with its settings and everything below it."""
+    """Describe a node with its settings and everything below it."""
     fields = dict(_settings(node))
     below = node.sub_agents if isinstance(node, _Agent) else []
     if isinstance(node, _Agent):
@@ -102,7 +102,7 @@ def _settings(node: Any) -> Iterator[tuple[str, Any]]:
 
 
 def _plain(value: Any) -> Any:
-    """A setting as JSON has it; a model by its name, an agent with all that is below it."""
+    """Convert a setting to JSON: a model to its name, an agent with everything below it."""
     if isinstance(value, bool | int | float | str):
         return value
     if isinstance(value, _Model):
@@ -119,7 +119,7 @@ def _plain(value: Any) -> Any:
 
 
 def _tools(tools: Iterable[Any], agents: set[str]) -> Iterator[Any]:
-    """The tools as they were given: a toolset is not asked for its tools. No agents below it."""
+    """Yield the tools as given, toolsets unexpanded, without those that run sub-agents."""
     for tool in tools:
         name = _tool_name(tool)
         if name not in agents:
@@ -127,7 +127,7 @@ def _tools(tools: Iterable[Any], agents: set[str]) -> Iterator[Any]:
 
 
 def _tool_name(tool: Any) -> str:
-    """The name of a tool, of a function, or of a toolset's class."""
+    """Return the name of a tool or function, or the class name of a toolset."""
     if isinstance(tool, FunctionType | type):
         return tool.__name__
     return tool.name if isinstance(tool, _Named) and not callable(tool) else type(tool).__name__
@@ -150,7 +150,7 @@ def _edge(edge: Any) -> dict[str, Any]:
 
 
 def _edge_item(item: Any) -> Any:
-    """An item of `edges` as its author wrote it: a chain, a choice by route, or a whole edge."""
+    """Describe an item of `edges` as its author wrote it: a chain, routes or a whole edge."""
     if isinstance(item, tuple):
         return [_edge_item(each) for each in item]
     if isinstance(item, Mapping):

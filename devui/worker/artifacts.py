@@ -21,7 +21,7 @@ _USER = "user:"
 
 
 class WireArtifactService(BaseArtifactService):
-    """Artifacts of one app, kept by the server; all names are of the app the worker runs."""
+    """The artifacts of one app, stored by the server; `app_name` is ignored except in URIs."""
 
     def __init__(self, link: Link, kit: Kit) -> None:
         self._link = link
@@ -37,7 +37,7 @@ class WireArtifactService(BaseArtifactService):
         session_id: str | None = None,
         custom_metadata: dict[str, Any] | None = None,
     ) -> int:
-        """Save a new version; raises InputValidationError for a part without data or text."""
+        """Save a new version. Raises InputValidationError for a part without data or text."""
         part = ensure_part(artifact)
         if part.inline_data is None and part.text is None:
             raise self._kit.input_validation_error(
@@ -67,7 +67,7 @@ class WireArtifactService(BaseArtifactService):
         session_id: str | None = None,
         version: int | None = None,
     ) -> types.Part | None:
-        """That version, or the newest; None if there is none."""
+        """Return that version, or the newest; None if it doesn't exist."""
         check_name(filename)
         version = version_number(version)
         session = self._scope(filename, session_id)
@@ -81,7 +81,7 @@ class WireArtifactService(BaseArtifactService):
     async def list_artifact_keys(
         self, *, app_name: str, user_id: str, session_id: str | None = None
     ) -> list[str]:
-        """Names of the session's and the user's files, sorted."""
+        """Return the names of the session's and the user's files, sorted."""
         names: list[str] = await self._link.request(
             lambda i: ListArtifacts(id=i, user=user_id, session=session_id)
         )
@@ -99,13 +99,13 @@ class WireArtifactService(BaseArtifactService):
     async def list_versions(
         self, *, app_name: str, user_id: str, filename: str, session_id: str | None = None
     ) -> list[int]:
-        """The numbers of the versions, ascending."""
+        """Return the numbers of the versions, ascending."""
         return [entry["version"] for entry in await self._versions(user_id, filename, session_id)]
 
     async def list_artifact_versions(
         self, *, app_name: str, user_id: str, filename: str, session_id: str | None = None
     ) -> list[ArtifactVersion]:
-        """What is known about each version, ascending."""
+        """Return the metadata of each version, ascending."""
         return [
             self._kit.artifact_version(
                 version=entry["version"],
@@ -128,7 +128,7 @@ class WireArtifactService(BaseArtifactService):
         session_id: str | None = None,
         version: int | None = None,
     ) -> ArtifactVersion | None:
-        """What is known about that version, or the newest; None if there is none."""
+        """Return the metadata of that version, or of the newest; None if it doesn't exist."""
         check_name(filename)
         version = version_number(version)
         versions = await self.list_artifact_versions(
@@ -148,7 +148,7 @@ class WireArtifactService(BaseArtifactService):
         return versions
 
     def _scope(self, filename: str, session_id: str | None) -> str | None:
-        """A file of the user belongs to no session; any other needs one."""
+        """Return the file's session, or None for a user's file. Raises if no session is given."""
         if filename.startswith(_USER):
             return None
         if session_id is None:

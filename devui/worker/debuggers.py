@@ -1,7 +1,7 @@
-"""Debuggers of Python that somebody uses on agent code: pdb at a terminal, debugpy of an editor.
+"""Python debuggers used on agent code: pdb at a terminal, debugpy in an editor.
 
-While one of them has stopped the code, its loop does not turn and its runs do not come on; that is
-no fault of theirs.
+While a debugger has stopped the code, the event loop is blocked and runs make no progress; that
+isn't reported as a fault.
 """
 
 import os
@@ -16,13 +16,13 @@ from types import FrameType, ModuleType
 from devui.wire.messages import Debugger
 
 _SUSPENDED = 2
-"""How pydevd, on which debugpy stands, calls the state of a thread that it has stopped."""
+"""The state of a thread that pydevd, on which debugpy is based, has suspended."""
 
 
 _SECONDS_FOR_PORT = 5.0
 _BETWEEN_TRIES = 0.2
 _PAUSE = threading.Event()
-"""Never set."""
+"""Never set; used to wait."""
 
 
 class DebuggerUnavailable(Exception):
@@ -30,7 +30,7 @@ class DebuggerUnavailable(Exception):
 
 
 def leave_alone(thread: threading.Thread) -> threading.Thread:
-    """Let debugpy never stop this thread, which reports to the server; before it starts."""
+    """Exempt a thread that reports to the server from debugpy; call this before it starts."""
     vars(thread)["pydev_do_not_trace"] = True
     return thread
 
@@ -40,7 +40,7 @@ def listen(port: int) -> None:
 
     Raises DebuggerUnavailable without debugpy, or if the port stays in use.
     """
-    # A warning that it can't stop in some modules of Python itself, on each start.
+    # Silences a warning, on each start, that some modules of Python can't be debugged.
     os.environ.setdefault("PYDEVD_DISABLE_FILE_VALIDATION", "1")
     try:
         debugpy = import_module("debugpy")
@@ -49,9 +49,9 @@ def listen(port: int) -> None:
             f"--debug-port needs debugpy, which is not installed in {sys.executable}. Install it"
             f" with `{sys.executable} -m pip install debugpy`."
         ) from error
-    debugpy.configure(subProcess=False)  # what the agent starts is not the agent
+    debugpy.configure(subProcess=False)  # child processes of the agent are not debugged
     until = time.monotonic() + _SECONDS_FOR_PORT
-    while not _is_free(port):  # the last version's listener may take a moment to leave
+    while not _is_free(port):  # the previous version's listener may take a moment to close
         if time.monotonic() > until:
             raise DebuggerUnavailable(
                 f"The debug port {port} is in use by another program, or by a run on the previous"
@@ -63,7 +63,7 @@ def listen(port: int) -> None:
 
 
 def wait_for_editor() -> None:
-    """Return once an editor has attached; after `listen`."""
+    """Return once an editor has attached; call this after `listen`."""
     sys.modules["debugpy"].wait_for_client()
 
 
@@ -78,7 +78,7 @@ def _is_free(port: int) -> bool:
 
 
 def stopped_by() -> Debugger | None:
-    """The debugger that has stopped a thread of this process, and waits for a person."""
+    """Return the debugger that has stopped a thread of this process and waits for a person."""
     pdb = sys.modules.get("pdb")
     if pdb is not None and any(_is_prompt(frame, pdb) for frame in _frames()):
         return "pdb"
@@ -88,7 +88,7 @@ def stopped_by() -> Debugger | None:
 
 
 def editor_is_attached() -> bool:
-    """Whether a client of debugpy is connected, stopped or not."""
+    """Return whether a debugpy client is connected, stopped or not."""
     debugpy = sys.modules.get("debugpy")
     return debugpy is not None and bool(debugpy.is_client_connected())
 
@@ -102,7 +102,7 @@ def _frames() -> Iterator[FrameType]:
 
 
 def _is_prompt(frame: FrameType, pdb: ModuleType) -> bool:
-    # Not any frame of pdb: of a script that runs under `python -m pdb`, the outermost one is.
+    # Not just any frame of pdb: under `python -m pdb`, a script's outermost frame is one.
     code = frame.f_code
     return code.co_name == "_cmdloop" and code.co_filename == pdb.__file__
 

@@ -1,4 +1,4 @@
-"""Drives one app: a Runner of the runtime that the kit stands for, one invocation for each run."""
+"""Drives one app with a Runner of the kit's runtime, executing one invocation per run."""
 
 import json
 from collections.abc import Iterator
@@ -26,7 +26,7 @@ from devui.worker.trials import Trials
 
 
 class Engine:
-    """One app, ready to run."""
+    """One loaded app, ready to execute runs."""
 
     def __init__(
         self,
@@ -58,24 +58,24 @@ class Engine:
         self._replayer = instruments.replayer
 
     def describe(self) -> AppInfo:
-        """What the app consists of."""
-        agents = list(self._tree(self._runner.agent, None))
+        """Describe the contents of the app."""
+        agents = list(self._tree(self._runner.agent, None, hands_back=True))
         structure = Structure(self._runner.agent, self._kit, self._agents)
         return AppInfo(
             name=self._name,
             description=agents[0].description,
             agents=agents,
-            goes_on=self._kit.is_resumable(self._runner),
+            is_resumable=self._kit.is_resumable(self._runner),
             nodes=structure.nodes,
             edges=structure.edges,
         )
 
     def watch(self, run: str) -> None:
-        """Tell of a run's uncommitted state from now on."""
+        """Report a run's uncommitted state from now on."""
         self._sessions.watch(run)
 
     async def run(self, start: StartRun) -> None:
-        """Run one invocation to its end; events are committed through the session service.
+        """Execute one invocation to its end; the session service commits its events.
 
         Raises whatever the agent's code raises.
         """
@@ -114,8 +114,15 @@ class Engine:
         """Close the runner's toolsets and plugins."""
         await self._runner.close()
 
-    def _tree(self, node: BaseNode, parent: str | None) -> Iterator[AgentInfo]:
+    def _tree(self, node: BaseNode, parent: str | None, *, hands_back: bool) -> Iterator[AgentInfo]:
+        """Yield the agents from this one down.
+
+        `hands_back`: whether every agent above may transfer to its parent.
+        """
         agent = node if isinstance(node, self._kit.llm_agent) else None
+        hands_back = hands_back and agent is not None and not agent.disallow_transfer_to_parent
+        if parent is not None and agent is not None and getattr(agent, "mode", "") in _CALLED:
+            hands_back = False
         tools: list[Any] = agent.tools if agent else []
         yield AgentInfo(
             name=node.name,
@@ -126,18 +133,23 @@ class Engine:
             tools=[_tool_name(tool) for tool in tools],
             effects=_effects(tools),
             parent=parent,
+            takes_turns=hands_back or parent is None,
         )
         for child in self._kit.children(node):
-            yield from self._tree(child, node.name)
+            yield from self._tree(child, node.name, hands_back=hands_back)
+
+
+_CALLED = frozenset({"single_turn", "task"})
+"""The modes of agents that the parent's model calls like functions; older agents have no mode."""
 
 
 def _model_name(agent: Any) -> str | None:
-    """Of a model, or its name; None where the agent takes its parent's."""
+    """Return the name of the agent's model; None if it inherits its parent's."""
     return getattr(agent.model, "model", agent.model) or None
 
 
 def _settings(agent: Any) -> RunSettings | None:
-    """What the agent sets of its model calls; None if that is nothing."""
+    """Return the agent's settings for its model calls; None if it has none."""
     config = agent.generate_content_config
     if config is None:
         return None
@@ -149,7 +161,7 @@ def _settings(agent: Any) -> RunSettings | None:
 
 
 def _tool_name(tool: Any) -> str:
-    """A tool is an object with a name, a plain function, or a toolset, which has neither."""
+    """Return the name of a tool: an object with a name, a function, or a toolset without either."""
     return str(getattr(tool, "name", None) or getattr(tool, "__name__", type(tool).__name__))
 
 
@@ -163,7 +175,7 @@ def _content(text: str | None) -> types.Content | None:
         return None
     try:
         return types.Content.model_validate_json(text)
-    except ValidationError:  # pydantic's parser takes 200 levels
+    except ValidationError:  # pydantic's parser allows 200 levels of nesting
         return read_deep(types.Content, text)
 
 

@@ -1,4 +1,4 @@
-"""What leaves a worker as JSON: values, events, and what a tool call changes."""
+"""Converts what leaves a worker to JSON: values, events, and the changes of a tool call."""
 
 import json
 from typing import Any
@@ -11,7 +11,7 @@ from devui.worker.engines.kit import Context, Event, Kit
 
 
 def as_json(value: Any) -> str:
-    """The value as JSON text; what JSON cannot hold is shown by its repr."""
+    """Return the value as JSON text; the repr stands in for what JSON can't express."""
     try:
         return to_json(
             with_reprs(value),
@@ -21,12 +21,12 @@ def as_json(value: Any) -> str:
             inf_nan_mode="strings",
             serialize_unknown=True,
         ).decode()
-    except ValueError:  # half a surrogate pair, a circle
+    except ValueError:  # a lone surrogate, a cycle
         return json.dumps(repr(value))
 
 
 def wire_text(event: Event) -> str:
-    """The event in ADK's wire form; one that has none is made to have one."""
+    """Return the event in ADK's wire form; make the event storable first if necessary."""
     try:
         read_iterators(event)
         text = event.model_dump_json(by_alias=True, exclude_none=True)
@@ -39,27 +39,27 @@ def wire_text(event: Event) -> str:
 
 
 _BY_KEY = ("stateDelta", "requestedAuthConfigs", "requestedToolConfirmations", "artifactDelta")
-"""Fields that are filled key by key: callbacks may have put something in before."""
+"""Fields that are filled key by key, so that callbacks may have added some before."""
 
 
 def actions_now(context: Context) -> str:
-    """The actions of a call as JSON text, to be compared later."""
+    """Return the actions of a call as JSON text, for a later comparison."""
     read_delta(context.actions.state_delta)
     return as_json(context.actions)
 
 
 def changed_since(kit: Kit, context: Context, before: str) -> str | None:
-    """What was set since, as JSON text in wire form; None if nothing was.
+    """Return what was set since then, as JSON text in wire form; None if nothing was.
 
-    A credential that a login has put into the state of the invocation reaches no disk (R64), and a
-    replay needs none: the tool that it is for is answered for.
+    A login's credential in the invocation's state must not reach the disk (R64). A replay doesn't
+    need it: the tool that uses the credential is answered from the recording.
     """
     now = actions_now(context)
     if now == before:
         return None
     then, actions = json.loads(before), json.loads(now)
     if not isinstance(then, dict) or not isinstance(actions, dict):
-        return None  # a value that has no JSON form stood in the way
+        return None  # a value without JSON form prevents the comparison
     changed = {name: value for name, value in actions.items() if value != then.get(name)}
     for name in _BY_KEY:
         previous = then.get(name) or {}
@@ -72,7 +72,7 @@ def changed_since(kit: Kit, context: Context, before: str) -> str | None:
 
 
 def apply_effects(kit: Kit, context: Context, effects: dict[str, Any]) -> None:
-    """Set what the recorded tool set; files are saved apart."""
+    """Set what the recorded tool set; its files are saved separately."""
     fields = {name: value for name, value in effects.items() if name != "artifactDelta"}
     actions = kit.event_actions.model_validate_json(json.dumps(fields))
     for key, value in actions.state_delta.items():

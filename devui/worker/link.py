@@ -1,8 +1,8 @@
 """The worker's end of the wire.
 
-Reading has a thread of its own, so that the end of the server is noticed even while agent code
-holds the event loop; writing is a plain blocking write under a lock, so that any thread may
-report something, and a server that does not read slows the agent down instead of filling memory.
+Reading has a thread of its own, so that a lost server is noticed even while agent code blocks the
+event loop. Writing is a plain blocking write under a lock: any thread may send, and a server that
+doesn't read slows the agent down instead of filling memory.
 """
 
 import asyncio
@@ -17,44 +17,44 @@ from typing import Any, BinaryIO, Final, NoReturn
 
 from devui.wire.framing import for_server, read_from_server
 from devui.wire.messages import Failure, Output, Reply, Request, ToServer, ToWorker
-from devui.wire.standing import Look, LookAnswer
+from devui.wire.standing import Inspection, InspectRun
 from devui.worker.debuggers import leave_alone
 
 _CAME_BACK = 70
-"""The exit status of a copy that came back: a fault of the software (EX_SOFTWARE)."""
+"""The exit status of a forked copy that returned from agent code: EX_SOFTWARE."""
 _ADVICE = (
     "devui: a process forked by the agent returned from the agent's code and was terminated. "
     "End such processes with os._exit() when their work is done.\n"
 )
 
 
-class Turns(selectors.DefaultSelector):
-    """What the worker's loop waits with; a forked copy cannot."""
+class WorkerSelector(selectors.DefaultSelector):
+    """The selector of the worker's loop; ends the process in a forked copy."""
 
     def __init__(self) -> None:
         super().__init__()
         self._owner = os.getpid()
 
     def select(self, timeout: float | None = None) -> list[tuple[selectors.SelectorKey, int]]:
-        """Wait for what is next."""
+        """Wait for the next events."""
         if os.getpid() != self._owner:
             come_back()
         return super().select(timeout)
 
 
 def come_back() -> NoReturn:
-    """End this process, which is a copy of a worker."""
+    """End this process, which is a forked copy of a worker."""
     _write(_ADVICE)
     os._exit(_CAME_BACK)
 
 
 def say(output: Output) -> None:
-    """Write to the process's own output what cannot go over the wire."""
+    """Write output to stderr when it can't be sent over the wire."""
     _write(f"{output.text}\n")
 
 
 def let_go(descriptors: Iterable[int], nowhere: int) -> None:
-    """In a copy: let descriptors lead nowhere; their numbers stay taken, as others hold them."""
+    """Point a forked copy's descriptors to `nowhere`; others still use the numbers."""
     for descriptor in descriptors:
         os.dup2(nowhere, descriptor, inheritable=False)
 
@@ -62,16 +62,16 @@ def let_go(descriptors: Iterable[int], nowhere: int) -> None:
 def _write(text: str) -> None:
     try:
         os.write(2, text.encode(errors="replace"))
-    except OSError:  # the agent closed it: there is nobody to tell
+    except OSError:  # the agent closed stderr
         return
 
 
 Receive = Callable[[ToWorker], None]
-LookFor = Callable[[Look], LookAnswer | None]
+Inspect = Callable[[InspectRun], Inspection | None]
 
 
 class Refused(Exception):
-    """The server did not do what a request asked for; `code` says why in one word."""
+    """The server refused a request; `code` is the reason in one word."""
 
     def __init__(self, failure: Failure) -> None:
         super().__init__(failure.message)
@@ -79,14 +79,14 @@ class Refused(Exception):
 
 
 class InvalidEvent(Refused):
-    """What agent code yielded is no event; its run ends with that, by this name (R53)."""
+    """Agent code yielded something that isn't an event; its run fails with this error (R53)."""
 
 
 _REFUSALS: Final = {"invalid_event": InvalidEvent}
 
 
 class Link:
-    """Messages to and from the server; requests are answered by awaiting them."""
+    """Exchanges messages with the server; `request` waits for the answer."""
 
     def __init__(self, down: BinaryIO, up: int, loop: asyncio.AbstractEventLoop) -> None:
         self._down = down
@@ -95,24 +95,24 @@ class Link:
         self._writing = threading.Lock()
         self._ids = itertools.count(1)
         self._waiting: dict[int, asyncio.Future[Any]] = {}
-        self._look: LookFor = _look_away
+        self._inspect: Inspect = _ignore
         self._severed = False
 
     def start(self, receive: Receive, on_loss: Callable[[], None]) -> None:
-        """Read from now on: `receive` is called in the loop, `lost` in the reading thread."""
+        """Start reading: `receive` is called in the loop, `on_loss` in the reading thread."""
         thread = threading.Thread(
             target=self._read, args=(receive, on_loss), name="devui-link", daemon=True
         )
         leave_alone(thread).start()
 
-    def on_look(self, look: LookFor) -> None:
-        """Say who answers a `Look`: in the reading thread, since the loop may be blocked."""
-        self._look = look
+    def on_inspect(self, inspect: Inspect) -> None:
+        """Set the callback for `InspectRun`, for the reading thread: the loop may be blocked."""
+        self._inspect = inspect
 
     def send(self, message: ToServer) -> None:
-        """Write one message; returns when the system has taken it. Callable from any thread.
+        """Write one message; return when the system has accepted it. Any thread may call this.
 
-        Raises FrameTooLarge for a message over the limit and BrokenPipeError without a server.
+        Raises FrameTooLarge for a message over the limit, and BrokenPipeError without a server.
         """
         if self._severed:
             come_back()
@@ -122,11 +122,11 @@ class Link:
                 frame = frame[os.write(self._up, frame) :]
 
     def sever(self) -> None:
-        """In a copy of the worker that was forked: to send is the end of it."""
+        """In a forked copy of the worker: end the process at its first `send`."""
         self._severed = True
 
     async def request(self, make: Callable[[int], Request]) -> Any:
-        """Send what `make` builds from a fresh id and return the decoded result.
+        """Send the message that `make` builds from a fresh id, and return the decoded result.
 
         Raises Refused with the server's reason.
         """
@@ -143,16 +143,16 @@ class Link:
         while (message := read_from_server(self._down)) is not None:
             if isinstance(message, Reply):
                 self._loop.call_soon_threadsafe(self._answer, message)
-            elif isinstance(message, Look):
-                self._answer_look(message)
+            elif isinstance(message, InspectRun):
+                self._answer_inspection(message)
             else:
                 self._loop.call_soon_threadsafe(receive, message)
         on_loss()
 
-    def _answer_look(self, message: Look) -> None:
-        answer = self._look(message)
+    def _answer_inspection(self, message: InspectRun) -> None:
+        answer = self._inspect(message)
         if answer is not None:
-            with contextlib.suppress(BrokenPipeError):  # the end of the server is told by reading
+            with contextlib.suppress(BrokenPipeError):  # the reading thread notices a lost server
                 self.send(answer)
 
     def _answer(self, reply: Reply) -> None:
@@ -166,5 +166,5 @@ class Link:
             future.set_result(None if reply.result is None else loads(reply.result))
 
 
-def _look_away(_: Look) -> None:
-    """Nothing runs before the app is loaded."""
+def _ignore(_: InspectRun) -> None:
+    """Ignore an `InspectRun` that arrives before the app is loaded."""

@@ -1,10 +1,10 @@
 """Finds and imports the agent of an app folder, by ADK's rules (adk-web 2.2).
 
-`{name}` is imported first, then `{name}.agent`; in each an `app` (App) wins over a `root_agent`.
-What neither exports may be described in a `root_agent.yaml`, which the engine's runtime reads.
-The folder of the apps is put on the import path, so that `from . import tools` and
-`from {name}.tools import …` both work. The nearest `.env` upwards is loaded before, without
-overriding what the environment already says.
+`{name}` is imported first, then `{name}.agent`; in each, an `app` (App) takes precedence over a
+`root_agent`. If neither module exports one, the engine's runtime reads a `root_agent.yaml`. The
+folder of the apps is put on the import path, so that both `from . import tools` and
+`from {name}.tools import …` work. Before the import, the nearest `.env` from the app's folder
+upwards is loaded; it doesn't override the environment.
 """
 
 import importlib
@@ -32,12 +32,12 @@ from devui.worker.engines.kit import App, BaseNode
 
 class _FromSource(SourceFileLoader):
     def path_stats(self, path: str) -> Any:
-        """Raise OSError: without them, importlib neither reads nor writes bytecode."""
+        """Raise OSError, so that importlib neither reads nor writes bytecode."""
         raise OSError(f"{path}: its bytecode is not used")
 
 
 def _is_own(path: Path, root: Path) -> bool:
-    """Whether it is a folder of agent code, and not of an environment that lies among it."""
+    """Return whether the path is agent code, and not in a virtual environment inside the root."""
     if not path.is_relative_to(root):
         return False
     below = path.relative_to(root).parts
@@ -45,7 +45,7 @@ def _is_own(path: Path, root: Path) -> bool:
 
 
 def import_from_source(folder: Path) -> None:
-    """Have all modules below the folder compiled from their source, in this process."""
+    """Compile modules below the folder from source in this process, without cached bytecode."""
     root = folder.resolve()
 
     def finder(path: str) -> FileFinder:
@@ -64,20 +64,20 @@ def import_from_source(folder: Path) -> None:
 
 
 _DEFAULT_MODEL: Final = "DEVUI_DEFAULT_MODEL"
-"""Names the model of agents that set none; `--default_llm_model` sets it."""
+"""The variable for the model of agents that set none; `--default_llm_model` sets it."""
 _DESCRIPTION: Final = "root_agent.yaml"
 _TRUE: Final = frozenset({"1", "true", "yes", "on"})
-"""How google-adk says yes in variables."""
+"""The values of variables that google-adk treats as true."""
 
 
 class NoAgent(Exception):
-    """The folder was imported, but it exports no agent that can run here."""
+    """The folder was imported, but it exports no agent that can run."""
 
 
 def load(agents_dir: Path, name: str) -> App | BaseNode:
     """Import the app `name` of `agents_dir` and return what it exports.
 
-    Raises NoAgent, or whatever the agent's own code raises while it is imported.
+    Raises NoAgent, or whatever the agent's code raises during the import.
     """
     folder = agents_dir.joinpath(*name.split("."))  # `team.alpha` lies in team/alpha
     _load_environment(folder)
@@ -108,15 +108,15 @@ def _load_environment(folder: Path) -> None:
     environment = dict(os.environ)
     for parent in (folder, *folder.parents):
         if (parent / ".env").is_file():
-            # A reference such as ${HOST} means the file's own HOST, as with ADK; what the
-            # environment had before stays all the same.
+            # A reference such as ${HOST} means the file's own HOST, as with ADK; variables that
+            # were set before keep their values.
             load_dotenv(parent / ".env", override=True)
             os.environ.update(environment)
             return
 
 
 def _description(file: Path) -> object:
-    """The agent of a file in YAML. Raises what its reader, and the code that it names, raise."""
+    """Read the agent from a YAML file. Raises what its reader and the code it names raise."""
     if adk_is_installed() and not importlib.import_module(ALIAS).__name__.startswith("devui."):
         reader = importlib.import_module(f"{ALIAS}.agents.config_agent_utils")
         agent: object = reader.from_config(str(file))

@@ -1,4 +1,4 @@
-"""What the server orders of an app that is loaded, until it says that this is over."""
+"""Executes the server's orders to a loaded app, until a `Shutdown`."""
 
 import asyncio
 from collections.abc import Awaitable, Callable
@@ -18,7 +18,7 @@ Inbox = asyncio.Queue[ToWorker]
 async def carry_out(
     engine: Engine, runs: Runs, inbox: Inbox, close: Callable[[], Awaitable[None]]
 ) -> None:
-    """Take orders until a `Shutdown`, then stop what is under way, and `close`.
+    """Execute orders until a `Shutdown`, then stop what is still running, and `close`.
 
     Raises TimeoutError if that takes more than three seconds.
     """

@@ -1,9 +1,9 @@
-"""What agent code prints and logs, sent to the server line by line with the run it belongs to.
+"""Sends what agent code prints and logs to the server, line by line, with the run it belongs to.
 
-A run is known by a context variable, which its tasks, tools and callbacks inherit; what threads of
-the agent's own print belongs to no run here, and the server gives it to the only one there is. Each
-run may say a bounded amount; past it only the count of what was dropped is told, so that an
-agent which prints for ever costs its own time and nothing else (R50).
+The run is a context variable, which its tasks, tools and callbacks inherit. Output of an agent's
+own threads belongs to no run here; if only one run exists, the server assigns the output to it.
+Each run may send a limited amount; after that, only the amount dropped is reported, so that an
+agent that prints forever costs only its own time (R50).
 """
 
 import io
@@ -18,7 +18,7 @@ from devui.wire.messages import Output
 from devui.worker.errors import sendable
 
 MAX_PER_RUN = 1_000_000
-"""How much output is kept of one run, in characters; each line counts `_PER_LINE` more."""
+"""How much output is kept per run, in characters; each line counts as `_PER_LINE` more."""
 _PER_LINE = 64
 _MAX_LINE = 16_000
 _DESCRIPTORS: Final = {"stdout": 1, "stderr": 2}
@@ -28,7 +28,7 @@ current_run: ContextVar[str | None] = ContextVar("devui_current_run", default=No
 
 
 class Outputs:
-    """Gives each run its share of output and sends what fits."""
+    """Limits the output of each run and sends what fits."""
 
     def __init__(self, send: Callable[[Output], None]) -> None:
         self._send = send
@@ -36,7 +36,7 @@ class Outputs:
         self.writers: list[LineWriter] = []
 
     def say(self, stream: str, text: str, *, urgent: bool = False) -> None:
-        """Send `text` for the current run, or count it as dropped when its share is used up."""
+        """Send `text` for the current run, or count it as dropped if the run's share is used up."""
         run = current_run.get()
         size = self._sizes.get(run, 0)
         self._sizes[run] = size + len(text) + _PER_LINE
@@ -46,18 +46,18 @@ class Outputs:
             self._send(Output(run=run, stream=stream, text=sendable(text), at=time.time()))
 
     def flush(self) -> None:
-        """Send the lines that were begun and not ended."""
+        """Send the current run's unfinished lines."""
         for writer in self.writers:
             writer.flush()
 
     def divert(self, send: Callable[[Output], None]) -> None:
-        """In a copy of the worker: send elsewhere, and nothing of what was begun before."""
+        """In a forked copy of the worker, discard unfinished lines and send to `send` instead."""
         self._send = send
         for writer in self.writers:
             writer.forget()
 
     def end(self, run: str) -> None:
-        """Send the lines a run has begun, tell how much was dropped, and forget its share."""
+        """Send a run's unfinished lines, report how much was dropped, and forget its share."""
         self.flush()
         dropped = self._sizes.get(run, 0) - MAX_PER_RUN
         if dropped > 0:
@@ -68,10 +68,10 @@ class Outputs:
 
 
 class LineWriter(io.TextIOBase):
-    """A text stream that hands whole lines on, for `sys.stdout` and `sys.stderr`.
+    """A text stream that passes on whole lines, for `sys.stdout` and `sys.stderr`.
 
-    It has the descriptor of the stream in whose place it is: a child process that is given the
-    stream, such as the server of an MCP toolset, writes there.
+    It has the descriptor of the stream that it replaces: a child process that is given the stream,
+    such as the server of an MCP toolset, writes there.
     """
 
     def __init__(self, outputs: Outputs, stream: str, descriptor: int) -> None:
@@ -82,19 +82,19 @@ class LineWriter(io.TextIOBase):
 
     @property
     def encoding(self) -> str:  # type: ignore[override]  # typeshed has it as a plain attribute
-        """Text is taken as it is."""
+        """UTF-8; nothing is encoded here."""
         return "utf-8"
 
     def writable(self) -> bool:
-        """Always."""
+        """Return True."""
         return True
 
     def fileno(self) -> int:
-        """Where child processes write; the server reads it, too."""
+        """Return the descriptor for child processes, whose output the server also reads."""
         return self._descriptor
 
     def write(self, text: str, /) -> int:
-        """Take text; complete lines go out at once, the rest waits for its line end."""
+        """Send complete lines at once; keep the rest until its line ends."""
         run = current_run.get()
         *lines, rest = (self._line_starts.pop(run, "") + text).split("\n")
         if len(rest) > _MAX_LINE:
@@ -106,12 +106,12 @@ class LineWriter(io.TextIOBase):
         return len(text)
 
     def flush(self) -> None:
-        """Send the line begun, if any."""
+        """Send the current run's unfinished line, if any."""
         if start := self._line_starts.pop(current_run.get(), ""):
             self._outputs.say(self._stream, start)
 
     def forget(self) -> None:
-        """Drop the lines begun."""
+        """Discard all unfinished lines."""
         self._line_starts.clear()
 
 
@@ -133,7 +133,7 @@ class LogHandler(logging.Handler):
 
 
 def capture(outputs: Outputs) -> None:
-    """Send everything this process prints or logs from now on to `outputs`."""
+    """Send everything that this process prints or logs from now on to `outputs`."""
     outputs.writers = [
         LineWriter(outputs, name, descriptor) for name, descriptor in _DESCRIPTORS.items()
     ]

@@ -1,7 +1,7 @@
-"""What a project configures beside its agents: more plugins, and the service of memory.
+"""A project's configuration outside its agents: additional plugins and the memory service.
 
-google-adk's server reads both from its options and from files (adk-web 2.3). Here the engine's own
-classes are made, in the process of the app.
+google-adk's server reads both from its options and from files (adk-web 2.3). Here they are created
+in the app's process, from the engine's own classes.
 """
 
 import functools
@@ -20,9 +20,9 @@ from devui.worker.replay.network import is_guarded
 _logger = logging.getLogger("devui.agents")
 
 EXTRA_PLUGINS: Final = "DEVUI_EXTRA_PLUGINS"
-"""Dotted paths of classes or objects, with commas between them; `--extra_plugins` sets it."""
+"""Variable with dotted paths of classes or objects, comma-separated; `--extra_plugins` sets it."""
 MEMORY_SERVICE: Final = "DEVUI_MEMORY_SERVICE_URI"
-"""Where the app's memory is; `--memory_service_uri` sets it."""
+"""Variable with the location of the app's memory; `--memory_service_uri` sets it."""
 _PLUGINS: Final = "plugins.yaml"
 _ANALYTICS: Final = "bigquery_agent_analytics"
 _NEEDED: Final = ("project_id", "dataset_id", "dataset_location")
@@ -30,16 +30,16 @@ _REGISTERING: Final = ("services.yaml", "services.yml", "services.py")
 
 
 def add_plugins(runner: Runner, folder: Path, kit: Kit) -> None:
-    """Give a runner the plugins that its app does not bring itself.
+    """Add the plugins that are configured outside the app to its runner.
 
-    One that cannot be made is left out with an error in the log, as google-adk does it. Raises
-    ValueError for two plugins of one name.
+    A plugin that can't be created is skipped and logged as an error, as in google-adk. Raises
+    ValueError if two plugins have the same name.
     """
     plugins = [*_extra(kit), *_analytics(folder, kit)]
     for plugin in plugins:
         runner.plugin_manager.register_plugin(plugin)
     if plugins:
-        runner.app.plugins = [*runner.app.plugins, *plugins]  # what the app is said to consist of
+        runner.app.plugins = [*runner.app.plugins, *plugins]  # shown in descriptions of the app
 
 
 def _extra(kit: Kit) -> Iterator[BasePlugin]:
@@ -64,7 +64,7 @@ def _plugin(path: str, kit: Kit) -> BasePlugin:
 
 
 def _analytics(folder: Path, kit: Kit) -> Iterator[BasePlugin]:
-    """The plugin that sends events to BigQuery, where `plugins.yaml` says to which table."""
+    """Yield the plugin that sends events to BigQuery, if `plugins.yaml` names a table."""
     file = folder / _PLUGINS
     if not file.is_file():
         return
@@ -81,13 +81,13 @@ def _analytics(folder: Path, kit: Kit) -> Iterator[BasePlugin]:
             location=table["dataset_location"],
         )
         yield _silent_in_replays(plugin, kit)
-    # No cloud client, no credentials: that keeps nobody from debugging.
+    # A missing cloud client or missing credentials must not prevent debugging.
     except Exception as error:  # noqa: BLE001
         _logger.error("%s has no effect: %s", file, error)  # noqa: TRY400 - no fault of the code
 
 
 def _silent_in_replays(plugin: BasePlugin, kit: Kit) -> BasePlugin:
-    """Recorded answers are no new events: a replay writes nothing to a table."""
+    """Disable the plugin in replays, since recorded answers aren't new events for a table."""
 
     def silent(hook: Callable[..., Awaitable[Any]]) -> Callable[..., Awaitable[Any]]:
         @functools.wraps(hook)
@@ -103,14 +103,14 @@ def _silent_in_replays(plugin: BasePlugin, kit: Kit) -> BasePlugin:
 
 
 def memory_service(agents: Path, folder: Path, kit: Kit) -> Any:
-    """The memory service of an app: what its URI names, or one in memory.
+    """Return the app's memory service: the one that its URI names, or one in memory.
 
-    Schemes are the engine's own, and those that a `services.yaml` or `services.py` registers in
-    the agents folder or in the app's.
+    The schemes are the engine's own and those registered by a `services.yaml` or `services.py` in
+    the agents folder or the app's folder.
 
     Raises:
-        ValueError: no service has the URI's scheme.
-        Exception: what the service's own code raises.
+        ValueError: if no service has the URI's scheme.
+        Exception: whatever the service's own code raises.
     """
     uri = os.environ.get(MEMORY_SERVICE, "")
     scheme = urlsplit(uri).scheme
@@ -131,5 +131,5 @@ def memory_service(agents: Path, folder: Path, kit: Kit) -> Any:
 
 
 def _root(kit: Kit) -> str:
-    """The package of the engine's runtime."""
+    """Return the package of the engine's runtime."""
     return "google.adk" if kit.name == "google-adk" else "devui.runtime"

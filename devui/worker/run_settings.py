@@ -1,7 +1,7 @@
-"""The settings of single runs: changes each model request of a run, and who answers it.
+"""Settings for single runs: they change each model request, and the model that answers it.
 
-The plugin comes after the app's own and before the gates: a person who holds the request sees it
-with its settings. A callback of the agent, which comes later still, may change them again.
+The plugin follows the app's own and precedes the gates, so a person who holds the request sees it
+with the settings. A callback of the agent comes later and may change them again.
 """
 
 from collections.abc import AsyncGenerator, Callable, Iterator
@@ -14,25 +14,24 @@ from devui.worker.output import current_run
 
 
 class Models:
-    """The models that a run can be told to use: those of the app's agents, and all that the
-    runtime knows by name."""
+    """The models that a run can use: the app's own, and all that the runtime knows by name."""
 
     def __init__(self, root: BaseNode, kit: Kit) -> None:
         self._root = root
         self._kit = kit
         self._by_name: dict[str, Any] = {}
-        """Made once: a model keeps its connections."""
+        """Models created by name, once each, since a model keeps its connections."""
 
     def of_agents(self) -> Iterator[Any]:
-        """The model objects of the app's agents."""
+        """Yield the model objects of the app's agents."""
         for agent in llm_agents(self._root, self._kit):
             yield agent.canonical_model
 
     def instead_of(self, own: Any, name: str) -> tuple[Any, str]:
-        """The model of this name, and the name without the prefix of a class (`litellm:…`).
+        """Return the model of this name, and the name without a class prefix (`litellm:…`).
 
-        An agent's `own` also speaks to others of its kind. Raises ValueError or ImportError for a
-        name that no class takes.
+        An agent's `own` model also serves other names of its class. Raises ValueError or
+        ImportError for a name that no class supports.
         """
         if own is not None and own.model == name:
             return own, name
@@ -53,33 +52,33 @@ class SettingsOfRuns:
         self._models: Models | None = None
 
     def know(self, models: Models) -> None:
-        """Choose among these models."""
+        """Set the models to choose from."""
         self._models = models
 
     def begin(self, run: str, settings: RunSettings) -> None:
-        """This run has settings of its own."""
+        """Store the settings of a run that begins."""
         self._settings[run] = settings
 
     def forget(self, run: str) -> None:
-        """The run is over."""
+        """Discard the settings of a run that has ended."""
         self._settings.pop(run, None)
 
     @property
-    def at_work(self) -> bool:
+    def is_active(self) -> bool:
         """Whether any run has settings of its own."""
         return bool(self._settings)
 
     def now(self) -> RunSettings | None:
-        """Those of the run whose code is executing."""
+        """Return the settings of the run whose code is executing; None if it has none."""
         return self._settings.get(current_run.get() or "")
 
     def instead_of(self, own: Any, name: str) -> tuple[Any, str]:
-        """As of `Models`."""
+        """Return the model of this name, as in `Models.instead_of`."""
         return (own, name) if self._models is None else self._models.instead_of(own, name)
 
 
 class RequestSettings(BasePlugin):
-    """Writes the settings into each request."""
+    """Writes a run's settings into each of its requests."""
 
     def __init__(self, settings: SettingsOfRuns) -> None:
         super().__init__("devui_request_settings")
@@ -95,7 +94,7 @@ class RequestSettings(BasePlugin):
 
 
 def apply(settings: RunSettings, request: LlmRequest) -> None:
-    """Write settings into a request."""
+    """Write the settings into a request, in place."""
     if settings.model is not None:
         request.model = settings.model
     for name in ("temperature", "top_p", "max_output_tokens"):
@@ -106,7 +105,7 @@ def apply(settings: RunSettings, request: LlmRequest) -> None:
 
 
 class OtherModel(BasePlugin):
-    """The innermost of all: asks the model of a run's settings in the place of the agent's own."""
+    """The innermost plugin: calls the model of a run's settings instead of the agent's own."""
 
     def __init__(self, settings: SettingsOfRuns) -> None:
         super().__init__("devui_other_model")
@@ -120,7 +119,7 @@ class OtherModel(BasePlugin):
         stream: bool,
         proceed: Callable[[LlmRequest], AsyncGenerator[LlmResponse, None]],
     ) -> AsyncGenerator[LlmResponse, None]:
-        """Ask it, unless someone has changed the request's model since."""
+        """Call that model, unless the request's model has been changed since."""
         settings = self._settings.now()
         if settings is None or settings.model is None or llm_request.model != settings.model:
             return proceed(llm_request)
@@ -136,7 +135,7 @@ class OtherModel(BasePlugin):
 
 
 def llm_agents(node: BaseNode, kit: Kit) -> Iterator[LlmAgent]:
-    """The agents with a model, at a node and below it."""
+    """Yield the agents with a model, from a node down."""
     if isinstance(node, kit.llm_agent):
         yield node
     for below in kit.children(node):

@@ -1,4 +1,4 @@
-"""The runs of a worker: a task each, which always ends in a `RunEnded`."""
+"""The runs of a worker: one task each, which always ends with a `RunEnded`."""
 
 import asyncio
 from pathlib import Path
@@ -20,7 +20,7 @@ Outcome = Literal["done", "failed", "stopped"]
 
 
 class Runs:
-    """Starts and stops runs; several may go on at once, each on its own session."""
+    """Starts and stops runs; several may execute at once, each on its own session."""
 
     def __init__(
         self,
@@ -38,7 +38,7 @@ class Runs:
         self._agents = agents
         self._tasks: dict[str, asyncio.Task[None]] = {}
         self._active: set[str] = set()
-        """Runs whose tasks have taken their first step."""
+        """The runs whose tasks have taken their first step."""
         self._stopped: set[str] = set()
 
     def start(self, start: StartRun) -> None:
@@ -49,26 +49,26 @@ class Runs:
         task.add_done_callback(lambda _: self._tasks.pop(start.run, None))
 
     def stop(self, run: str) -> None:
-        """Cancel a run; one that has ended already is left alone."""
+        """Cancel a run; does nothing if it has ended."""
         task = self._tasks.get(run)
         if task is None:
             return
         self._stopped.add(run)
-        # A task that is cancelled before its first step takes none, and would not tell its end.
+        # A task that is cancelled before its first step takes none, and couldn't send `RunEnded`.
         if run in self._active:
             task.cancel("stopped by the user")
 
     def arm(self, message: ArmGates) -> None:
-        """Change at which gates a run asks."""
+        """Change the gates at which a run asks."""
         if message.run in self._tasks:
             self._instruments.arm(message.run, message.gates)
 
     def end_call(self, order: EndCall) -> None:
-        """End one call and let its run go on."""
+        """End one call and let its run continue."""
         self._instruments.endings.end(order)
 
     async def stop_all(self) -> None:
-        """Cancel every run and wait for the ends."""
+        """Cancel every run and wait until all have ended."""
         tasks = list(self._tasks.values())
         for run in list(self._tasks):
             self.stop(run)
@@ -108,7 +108,7 @@ class Runs:
     def _judge(
         self, run: str, outcome: Outcome, error: AgentError | None
     ) -> tuple[Outcome, AgentError | None, ReplayVerdict | None]:
-        """How a replay ended, which is more than how its code did."""
+        """Return the outcome of a run; for a replay, it also depends on its verdict."""
         replay = self._instruments.replayer.of(run)
         if replay is None:
             return outcome, error, None

@@ -1,8 +1,8 @@
 """The session service of a worker: a client of the server's journal (Law 3, one writer).
 
 `append_event` returns when the server has acknowledged the commit, so "yield, Runner commits,
-agent resumes" is literally true. Sessions stay in memory between turns and are trusted as long as
-their head is the journal's; so a turn on a long session reads nothing again.
+agent resumes" is literally true. Sessions stay in memory between turns and are reused as long as
+their head is the journal's, so a turn in a long session doesn't read it again.
 """
 
 import copy
@@ -37,6 +37,7 @@ from devui.worker.engines.kit import (
 )
 from devui.worker.instruments.gates import mark, revise_event, what_is_wrong
 from devui.worker.instruments.instruments import Instruments
+from devui.worker.instruments.recorder import Origin
 from devui.worker.json_text import as_json, wire_text
 from devui.worker.link import Link, Refused
 from devui.worker.output import current_run
@@ -44,7 +45,7 @@ from devui.worker.state.live import LiveState
 from devui.worker.state.uncommitted import Uncommitted
 
 _MOST_SESSIONS = 64
-"""How many sessions stay in memory; the one unused for longest goes first."""
+"""How many sessions stay in memory; the least recently used are dropped first."""
 
 
 @dataclass(slots=True)
@@ -52,11 +53,11 @@ class _Entry:
     session: Session
     key: int
     head: int | None
-    """None while an append is under way: whether it was committed is not known here yet."""
+    """The seq of the session's last change; None during an append, until its outcome is known."""
 
 
 class WireSessionService(BaseSessionService):
-    """Sessions of one app, kept by the server."""
+    """The sessions of one app, stored by the server."""
 
     def __init__(
         self, link: Link, app_name: str, instruments: Instruments, *, agents: Path
@@ -67,15 +68,15 @@ class WireSessionService(BaseSessionService):
         self._app_name = app_name
         self._agents = agents
         self._uncommitted: dict[tuple[str, str], Uncommitted] = {}
-        """What runs of this worker have written and not committed, by user and session."""
+        """The uncommitted state of this worker's runs, by user and session."""
         self._of_run: dict[str, tuple[tuple[str, str], Uncommitted]] = {}
         self._entries: OrderedDict[tuple[str, str], _Entry] = OrderedDict()
         self._leased: set[tuple[str, str]] = set()
-        """Sessions that nobody else may write, since a run of this worker holds them."""
+        """Sessions that only this worker may write, because one of its runs holds the lease."""
 
     @contextmanager
     def lease(self, start: StartRun) -> Iterator[None]:
-        """While a run goes on, its session changes by this worker alone and is kept in memory."""
+        """Keep the run's session in memory; only this worker may change it during the run."""
         name = (start.user, start.session)
         self._expect(start)
         self._leased.add(name)
@@ -91,14 +92,14 @@ class WireSessionService(BaseSessionService):
             del self._uncommitted[name], self._of_run[start.run]
 
     def watch(self, run: str) -> None:
-        """Tell of a run's uncommitted state; a run that is over is left alone."""
+        """Report a run's uncommitted state; does nothing if the run has ended."""
         if run in self._of_run:
             name, here = self._of_run[run]
             entry = self._entries.get(name)
             here.begin(entry.session.state if entry is not None else None)
 
     def _expect(self, start: StartRun) -> None:
-        """Forget a session that changed elsewhere; learn what others wrote to shared state."""
+        """Drop a session that changed elsewhere; update the shared state that others wrote."""
         entry = self._entries.get((start.user, start.session))
         if entry is None:
             return
@@ -120,7 +121,7 @@ class WireSessionService(BaseSessionService):
         state: dict[str, Any] | None = None,
         session_id: str | None = None,
     ) -> Session:
-        """Create a session in the journal; raises AlreadyExistsError for an id that is taken."""
+        """Create a session in the journal. Raises AlreadyExistsError if the id is taken."""
         text = json.dumps(state or {})
         try:
             answer = await self._link.request(
@@ -141,7 +142,7 @@ class WireSessionService(BaseSessionService):
         session_id: str,
         config: GetSessionConfig | None = None,
     ) -> Session | None:
-        """The session with its history, or None.
+        """Return the session with its history; None if it doesn't exist.
 
         The events are shared with the cache and must not be changed; list and state are copies.
         """
@@ -154,7 +155,7 @@ class WireSessionService(BaseSessionService):
         self._entries.move_to_end(name)
         session = _copy(entry.session)
         here = self._uncommitted.get(name)
-        if here is not None and here.free:  # the first is the run's own
+        if here is not None and here.free:  # the first copy is the run's own
             session.state = here.follow(session.state)
         if config is not None:
             session.events = _recent(session.events, config)
@@ -163,7 +164,7 @@ class WireSessionService(BaseSessionService):
     async def list_sessions(
         self, *, app_name: str, user_id: str | None = None
     ) -> ListSessionsResponse:
-        """The app's sessions, without events, of one user or of all."""
+        """List the app's sessions, without events, of one user or of all."""
         rows = await self._link.request(lambda i: ListSessions(id=i, user=user_id))
         return self._kit.list_sessions_response(
             sessions=[
@@ -179,14 +180,14 @@ class WireSessionService(BaseSessionService):
         )
 
     async def delete_session(self, *, app_name: str, user_id: str, session_id: str) -> None:
-        """Delete a session; one that is not there is no error."""
+        """Delete a session; a missing one is no error."""
         self._entries.pop((user_id, session_id), None)
         await self._link.request(lambda i: DeleteSession(id=i, user=user_id, session=session_id))
 
     async def append_event(self, session: Session, event: Event) -> Event:
-        """Commit `event`; returns once it is durable. Partial events pass untouched.
+        """Commit `event` and return once it is durable; partial events are returned unchanged.
 
-        Raises SessionNotFoundError, or Refused when the run may no longer write.
+        Raises SessionNotFoundError, or Refused if the run may no longer write.
         """
         self._kit.check_commit(session, event)
         if event.partial:
@@ -195,7 +196,7 @@ class WireSessionService(BaseSessionService):
             temp = self._take_temp(session, event)
         mark(event, self._instruments.gates.marks(current_run.get(), event))
         self._instruments.effects.note(event)
-        causes = self._instruments.recorder.causes(current_run.get(), event)
+        origin = self._instruments.recorder.origin(current_run.get(), event)
         replay = self._instruments.replayer.of(current_run.get())
         name = (session.user_id, session.id)
         entry = self._entries.get(name)
@@ -203,7 +204,7 @@ class WireSessionService(BaseSessionService):
         if entry is not None:
             entry.head = None
         with _leaving(session, event):
-            answer = await self._commit(session, event, temp, causes)
+            answer = await self._commit(session, event, temp, origin)
         if answer is None:
             if entry is not None:
                 entry.head = head
@@ -217,16 +218,16 @@ class WireSessionService(BaseSessionService):
         if entry is not None and head == answer["previous"]:
             _apply(entry.session, appended)
             entry.head = answer["seq"]
-        elif entry is not None:  # something came in between: read the session again when needed
+        elif entry is not None:  # another change came first: read the session again when needed
             self._entries.pop(name, None)
         return appended
 
     async def _commit(
-        self, session: Session, event: Event, temp: str | None, causes: list[int]
+        self, session: Session, event: Event, temp: str | None, origin: Origin
     ) -> dict[str, Any] | None:
-        """Have the event committed, as people revise it; None if they let it fall.
+        """Commit the event as people revise it; return None if they drop it.
 
-        Raises as `append_event`.
+        Raises the errors of `append_event`.
         """
         revised, problem = False, None
         here = _uncommitted_of(session)
@@ -239,7 +240,8 @@ class WireSessionService(BaseSessionService):
                 session=session.id,
                 final=event.is_final_response(),
                 temp=temp,
-                spans=causes,
+                spans=origin.spans,
+                changed=origin.is_changed,
                 revised=revised,
                 problem=problem,
                 touched=touched,
@@ -264,7 +266,7 @@ class WireSessionService(BaseSessionService):
                 _undo(session, event, delta - set(event.actions.state_delta), verdict)
 
     async def _replay_verdict(self, session: Session, event: Event) -> dict[str, Any] | None:
-        """What people did to the event in the run that is executed again, if it is one."""
+        """In a replay, return what people did to the event in the recorded run; None if nothing."""
         replay = self._instruments.replayer.of(current_run.get())
         verdict = replay.event(wire_text(event)) if replay is not None else None
         if verdict is None:
@@ -289,7 +291,7 @@ class WireSessionService(BaseSessionService):
         return await self._link.request(lambda number: append(id=number, event=text))
 
     def _take_temp(self, session: Session, event: Event) -> str | None:
-        """Move the event's `temp:` state into the live session; it is shown, never kept."""
+        """Move the event's `temp:` state into the live session; it is shown but never stored."""
         delta = event.actions.state_delta
         temp = {key: value for key, value in delta.items() if key.startswith(State.TEMP_PREFIX)}
         if not temp:
@@ -330,7 +332,7 @@ class WireSessionService(BaseSessionService):
 
 
 def _undo(session: Session, event: Event, keys: set[str], verdict: Verdict) -> None:
-    """Let the live state have what is committed under these keys: their writes are void."""
+    """Reset these keys of the live state to their committed values; their writes are void."""
     committed = json.loads(verdict.committed)
     if (here := _uncommitted_of(session)) is not None:
         here.void(event, keys=keys)
@@ -343,20 +345,20 @@ def _undo(session: Session, event: Event, keys: set[str], verdict: Verdict) -> N
 
 
 def _uncommitted_of(session: Session) -> Uncommitted | None:
-    """What is followed of the session's state, if anything is."""
+    """Return the tracker of the session's uncommitted state, if it has one."""
     state = session.state
     here = state.watcher if isinstance(state, LiveState) else None
     return here if isinstance(here, Uncommitted) else None
 
 
 def _leaving(session: Session, event: Event) -> AbstractContextManager[None]:
-    """Meanwhile the event is on its way to its commit."""
+    """Mark the event as being committed inside the block."""
     here = _uncommitted_of(session)
     return nullcontext() if here is None else here.leaving(event)
 
 
 def _quietly(session: Session) -> AbstractContextManager[None]:
-    """What is written to the live state in here is nobody's uncommitted write."""
+    """Don't track writes to the live state inside the block."""
     here = _uncommitted_of(session)
     return nullcontext() if here is None else here.silent()
 

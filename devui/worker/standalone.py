@@ -1,9 +1,9 @@
-"""The program of a worker in an interpreter where devui is not installed: run as a script.
+"""The program of a worker in an interpreter without devui, run as a script.
 
-`PYTHON -P …/devui/worker/standalone.py --agents DIR …`, as of `python -m devui.worker`. The package
-is loaded from where this file lies, by its path: nothing else that is installed beside it gets onto
-the import path of the agents' interpreter. Processes that agent code starts with multiprocessing
-execute this module, too, and so know the package.
+`PYTHON -P …/devui/worker/standalone.py --agents DIR …`, with the options of `python -m
+devui.worker`. The package is loaded by its path, from the folder that contains this file, so that
+nothing installed beside it gets onto the import path of the agents' interpreter. Processes that
+agent code starts with multiprocessing execute this module, too, and so find the package.
 """
 
 import sys
@@ -15,7 +15,7 @@ PACKAGE: Final = "devui"
 
 
 def provide(folder: Path) -> None:
-    """Let `devui` be the package in this folder, unless it is known by now."""
+    """Register the package in this folder as `devui`, unless `devui` is already imported."""
     if PACKAGE in sys.modules:
         return
     spec = spec_from_file_location(

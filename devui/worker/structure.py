@@ -1,4 +1,4 @@
-"""Reads the structure of an app, of either runtime: `AppInfo.nodes` and `edges`."""
+"""Reads the structure of an app on either runtime: `AppInfo.nodes` and `edges`."""
 
 import os
 import re
@@ -22,14 +22,14 @@ _CONTAINERS: Final[Mapping[str, NodeKind]] = {
 }
 _START: Final = "__START__"
 _FUNCTIONS: Final = ("", "func", "_func", "_function")
-"""Where a tool or a node of either runtime has its function; "": it is one itself."""
+"""Attributes that hold the function of a tool or node; "" means that it is one itself."""
 _MOST: Final = 400
-"""Nodes that are read; a larger app is cut off there."""
+"""The most nodes to read; a larger app is truncated."""
 _NAMED: Final = re.compile(r"""\bname\s*=\s*["']([^"'\n]+)["']""")
 
 
 class Structure:
-    """The nodes and edges below `root`; `folder` is that of all apps, from which places count."""
+    """The nodes and edges below `root`; places are relative to `folder`, the folder of all apps."""
 
     def __init__(self, root: BaseNode, kit: Kit, folder: Path) -> None:
         self.nodes: list[StructureNode] = []
@@ -37,7 +37,7 @@ class Structure:
         self._kit = kit
         self._folder = folder
         self._names = dict(_named_in(sys.modules.values(), folder))
-        self._open: list[int] = []  # the ids of the objects around the one being read
+        self._open: list[int] = []  # the ids of the enclosing objects, to detect cycles
         self._add(root, None)
 
     def _add(self, node: Any, parent: int | None) -> int | None:
@@ -99,7 +99,7 @@ class Structure:
                 )
 
     def _code_place(self, thing: Any) -> str:
-        """Where the function behind a tool or a node begins."""
+        """Return where the function of a tool or node begins; "" if unknown."""
         for name in _FUNCTIONS:
             function = getattr(thing, name, None) if name else thing
             code = getattr(function, "__code__", None)
@@ -127,9 +127,9 @@ def _route(route: Any) -> str:
 
 
 def _named_in(modules: Iterable[ModuleType], folder: Path) -> Iterable[tuple[str, str]]:
-    """Where each `name="…"` is written: objects don't know the line that made them."""
+    """Yield the place of each `name="…"` in the source, since objects don't know their line."""
     below = f"{folder}{os.sep}"
-    for module in list(modules):  # a thousand, so no paths are made of their names
+    for module in list(modules):  # about a thousand; building a Path for each would be slow
         file = getattr(module, "__file__", None)
         if not isinstance(file, str) or not file.startswith(below):
             continue
@@ -143,5 +143,5 @@ def _named_in(modules: Iterable[ModuleType], folder: Path) -> Iterable[tuple[str
 
 
 def _place(file: Path, line: int, folder: Path) -> str:
-    """From the folder of the apps; "" for the code of a library."""
+    """Return the place, relative to the folder of the apps; "" for the code of a library."""
     return f"{file.relative_to(folder)}:{line}" if file.is_relative_to(folder) else ""

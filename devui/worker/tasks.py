@@ -1,7 +1,7 @@
-"""Says where the code of a run stands: its tasks, what each waits for, the calls under way.
+"""Reports what the code of a run waits for: its tasks and their awaits, and its open calls.
 
-All of it is read off the interpreter when somebody asks, in the thread of the link; so it can be
-told while agent code holds the event loop.
+Everything is read from the interpreter on demand, in the link's thread, so the report is available
+even while agent code blocks the event loop.
 """
 
 import asyncio
@@ -28,7 +28,7 @@ from devui.runtime.calling import thread_of
 from devui.runtime.jsonable import with_reprs
 from devui.runtime.plain_threads import PlainThreads
 from devui.wire.messages import Blocked, Debugger, Debugging
-from devui.wire.standing import CallStanding, Look, LookAnswer, TaskStanding, Waiting
+from devui.wire.standing import CallStanding, Inspection, InspectRun, TaskStanding, Waiting
 from devui.worker.debuggers import editor_is_attached, leave_alone, stopped_by
 from devui.worker.engines.kit import Standing
 from devui.worker.errors import innermost, places_of, sendable
@@ -40,23 +40,23 @@ from devui.worker.sessions import WireSessionService
 from devui.worker.tools import result_schema_of
 
 _LONGEST = 1000
-"""Links of a chain after which it is given up: code may await itself in a circle."""
+"""The maximum length of a chain to follow, since awaits can be cyclic."""
 _LINKS: Final = (types.CoroutineType, types.AsyncGeneratorType, types.GeneratorType)
 
 
 @dataclass(frozen=True, slots=True)
 class Awaited:
-    """How a task stands."""
+    """The stack of a task and what it awaits."""
 
     frames: tuple[types.FrameType, ...]
-    """The outermost first."""
+    """The stack, outermost frame first."""
     end: object
-    """The future, task or other thing at the end of the chain; None for a task that is running."""
+    """The future, task or other object at the end of the chain; None for a running task."""
     running: bool
 
 
 def awaited(task: asyncio.Task[Any], loop_frame: types.FrameType | None) -> Awaited:
-    """Follow the chain of a task; `loop_frame` is where the loop's thread is, if in this task."""
+    """Follow a task's chain of awaits; `loop_frame` is the loop thread's frame if the task runs."""
     if loop_frame is not None:
         frames = _outermost_first(loop_frame)
         return Awaited(_after(frames, _is_of_loop), None, running=True)
@@ -66,7 +66,7 @@ def awaited(task: asyncio.Task[Any], loop_frame: types.FrameType | None) -> Awai
 
 
 def run_of(task: asyncio.Task[Any], variable: contextvars.ContextVar[str | None]) -> str | None:
-    """The value of a variable in the context of a task; None if it is not set."""
+    """Return the value of a variable in a task's context; None if it isn't set."""
     for referent in gc.get_referents(task):  # Python 3.11 has no Task.get_context
         if isinstance(referent, contextvars.Context):
             return referent.get(variable)
@@ -74,7 +74,7 @@ def run_of(task: asyncio.Task[Any], variable: contextvars.ContextVar[str | None]
 
 
 def thread_frames(end: object) -> tuple[types.FrameType, ...]:
-    """The frames of the plain function in a thread that a future is the end of, if it is one."""
+    """Return the frames of the plain function in a thread that a future waits for; () if none."""
     if not isinstance(end, asyncio.Future):
         return ()
     tops = sys._current_frames()
@@ -89,14 +89,14 @@ def thread_frames(end: object) -> tuple[types.FrameType, ...]:
 
 
 def has_entered(task: asyncio.Task[Any], lock: object, *, waits: bool) -> bool:
-    """Whether the task is inside an `async with` of the lock; `waits`: it stands before one."""
-    # The way out of an `async with` is kept ready in the frame, from before the lock is had.
+    """Return whether the task is inside `async with lock`; `waits`: whether it waits to."""
+    # The frame refers to `__aexit__` even before the lock is acquired.
     exits = sum(_leaves(each, lock) for link in _links(task) for each in gc.get_referents(link))
     return exits > waits
 
 
 def _links(task: asyncio.Task[Any]) -> Iterator[object]:
-    """What awaits what, from the task's coroutine to what is no coroutine."""
+    """Yield the chain of awaits, from the task's coroutine to the first object that isn't one."""
     link: object = task.get_coro()
     for _ in range(_LONGEST):
         yield link
@@ -146,7 +146,7 @@ def _outermost_first(top: types.FrameType) -> list[types.FrameType]:
 def _after(
     frames: list[types.FrameType], is_last: Callable[[types.FrameType], bool]
 ) -> tuple[types.FrameType, ...]:
-    """The frames after the last one that is so; none if none is."""
+    """Return the frames after the last match; () if none matches."""
     for number in range(len(frames) - 1, -1, -1):
         if is_last(frames[number]):
             return tuple(frames[number + 1 :])
@@ -162,7 +162,7 @@ def _is_of_pool(frame: types.FrameType) -> bool:
 
 
 def _works_for(source: object, frame: types.FrameType) -> bool:
-    """Whether the frame of an executor's thread calls what is the future's."""
+    """Return whether the frame of an executor's thread runs the work item of the future."""
     code = frame.f_code
     if code.co_qualname != "_WorkItem.run" or not code.co_filename.endswith("futures/thread.py"):
         return False
@@ -170,8 +170,8 @@ def _works_for(source: object, frame: types.FrameType) -> bool:
 
 
 def _source(end: asyncio.Future[Any]) -> object:
-    """The future of an executor that an asyncio future was made of, as by `asyncio.to_thread`."""
-    # What carries the one's cancellation to the other holds both.
+    """Return the executor's future that an asyncio future wraps, as in `asyncio.to_thread`."""
+    # The callback that passes on cancellation has both futures in its closure.
     chained = (each for each, _ in end._callbacks or () if isinstance(each, types.FunctionType))
     for callback in chained:
         for cell in callback.__closure__ or ():
@@ -208,8 +208,8 @@ _ASYNCIO: Final[Mapping[str, Waiting]] = {
 }
 
 
-class Lookout:
-    """Sees the tasks of a loop from beside it; to be made in the thread the loop runs in."""
+class TaskInspector:
+    """Inspects a loop's tasks from another thread; created in the loop's own thread."""
 
     def __init__(
         self, loop: asyncio.AbstractEventLoop, calls: Calls, standing: Standing, agents: Path
@@ -220,21 +220,21 @@ class Lookout:
         self._agents = agents
         self._thread = threading.get_ident()
 
-    def answer(self, message: Look, *, blocked: float) -> LookAnswer | None:
-        """Answer the server; `blocked` is for how many seconds the loop has not turned.
+    def answer(self, message: InspectRun, *, blocked: float) -> Inspection | None:
+        """Answer the server; `blocked` is how long the loop has been blocked, in seconds.
 
-        None if it cannot be told.
+        Return None if the tasks can't be inspected.
         """
         try:
             return self._answer(message, blocked)
-        # What is walked belongs to others and goes on meanwhile; the thread that hears the server
-        # must not end of it.
+        # The inspected objects aren't ours and may change meanwhile; an error must not end the
+        # thread that listens to the server.
         except Exception:
             logger.exception("cannot determine where run %s stands", message.run)
             return None
 
     def blocked(self, seconds: float) -> Blocked:
-        """Who holds the loop."""
+        """Return which code blocks the loop."""
         unknown = Blocked(seconds=seconds, stack="")
         try:
             return self._holder(unknown)
@@ -242,13 +242,13 @@ class Lookout:
             logger.exception("cannot determine what blocks the event loop")
             return unknown
 
-    def _answer(self, message: Look, blocked: float) -> LookAnswer:
+    def _answer(self, message: InspectRun, blocked: float) -> Inspection:
         view = _View(self._standing(message.run), self._runtime, self._agents)
         calls = [
             standing for call in self._calls.of_run(message.run) if (standing := view.call(call))
         ]
-        return LookAnswer(
-            look=message.look,
+        return Inspection(
+            number=message.number,
             run=message.run,
             blocked=blocked,
             calls=sorted(calls, key=lambda call: call.id),
@@ -270,7 +270,7 @@ class Lookout:
         )
 
     def _standing(self, run: str | None) -> "dict[asyncio.Task[Any], Awaited]":
-        """How the tasks of a run stand, its own first."""
+        """Return the stacks of a run's tasks, its own task first."""
         tasks = [task for task in asyncio.all_tasks(self._loop) if run_of(task, current_run) == run]
         tasks.sort(key=lambda task: (task.get_name() != run, len(task.get_name()), task.get_name()))
         current = asyncio.current_task(self._loop)
@@ -279,7 +279,7 @@ class Lookout:
 
 
 class _View:
-    """The tasks of one run at one moment."""
+    """A snapshot of the tasks of one run."""
 
     def __init__(
         self, standing: "dict[asyncio.Task[Any], Awaited]", runtime: Standing, agents: Path
@@ -290,10 +290,10 @@ class _View:
         self._agents = agents
         self._ids = {task: number for number, task in enumerate(standing, 1)}
         self._who: dict[asyncio.Task[Any], Call] = {}
-        """The calls of tasks that do nothing else."""
+        """The open calls, by the task that waits for each."""
 
     def call(self, call: Call) -> CallStanding | None:
-        """A call, unless its task has ended meanwhile."""
+        """Describe a call; None if its task has ended."""
         chain = self._standing.get(call.task) if call.task else None
         if call.task is None or chain is None:
             return None
@@ -316,12 +316,12 @@ class _View:
             task=self._ids[call.task],
             place=own[-1] if own else None,
             thread=self._waits_for_function(chain),
-            told=call.instead is not None,
+            told=call.override is not None,
             schema=result_schema_of(call.tool),
         )
 
     def tasks(self) -> list[TaskStanding]:
-        """All of them; to be asked for after the calls."""
+        """Describe all tasks. Call `call` for the open calls first."""
         return [self._task(task, chain) for task, chain in self._standing.items()]
 
     def _task(self, task: "asyncio.Task[Any]", chain: Awaited) -> TaskStanding:
@@ -341,7 +341,7 @@ class _View:
         )
 
     def _at_work(self, task: "asyncio.Task[Any]", chain: Awaited) -> tuple[str, str | None]:
-        """The agent and the branch of a task."""
+        """Return the agent and the branch that a task works for."""
         for frame in reversed(chain.frames):
             owner = self._runtime.agent_of(frame)
             if owner is not None:
@@ -350,7 +350,7 @@ class _View:
         return (call.context.agent_name, call.context.branch) if call else ("", None)
 
     def _before(self, chain: Awaited, waits: Waiting) -> "asyncio.Task[Any] | None":
-        """The task that has to go on before this one can."""
+        """Return the task that must make progress before this one can."""
         if isinstance(chain.end, asyncio.Task):
             return chain.end
         if waits != "lock":
@@ -371,14 +371,14 @@ class _View:
             if not _is_asyncio(frame):
                 return self._of_devui(chain, frame) or kind
             kind = _ASYNCIO.get(frame.f_code.co_qualname, kind)
-        # A task of asyncio's own, which somebody waits for as he would for the thing itself.
+        # A task of asyncio's own, awaited in place of what it wraps.
         return "tasks" if self._runtime.folder else kind
 
     def _of_devui(self, chain: Awaited, innermost: FrameType) -> Waiting | None:
-        """What the runtime or the worker waits for there; None where agent code does."""
+        """Return what the runtime or worker waits for; None if agent code waits."""
         codes = [frame.f_code for frame in chain.frames]
         kind = self._waiting.get(innermost.f_code)
-        if kind == "server":  # for whom: the gate and the commit are further out
+        if kind == "server":  # an outer frame tells whether this is for a gate or a commit
             whose = [
                 self._waiting[code]
                 for code in codes
@@ -396,7 +396,7 @@ class _View:
 
 
 def _locked(chain: Awaited) -> object:
-    """The lock that a task waits for."""
+    """Return the lock that a task waits for."""
     last = chain.frames[-1] if chain.frames else None
     if last is None or _ASYNCIO.get(last.f_code.co_qualname) != "lock" or not _is_asyncio(last):
         return None
@@ -408,27 +408,27 @@ def _is_asyncio(frame: FrameType) -> bool:
 
 
 def _about(call: Call) -> str:
-    """What a call was given, in one line."""
+    """Summarize the input of a call in one line."""
     payload = call.payload
     if call.kind == "model":
         count = len(payload.contents)
         return f"{count} message{'s' if count != 1 else ''}"
     try:
         text = to_json(with_reprs(payload), inf_nan_mode="strings", serialize_unknown=True).decode()
-    except Exception:  # noqa: BLE001  arguments may be any object of anybody's, changing meanwhile
+    except Exception:  # noqa: BLE001  arguments may be any object, and change meanwhile
         return ""
     return sendable(text[:_CHARACTERS] + ("…" if len(text) > _CHARACTERS else ""))
 
 
 PATIENCE = 5.0
-"""Seconds without a turn of the loop after which it counts as blocked."""
+"""How long an iteration of the loop may take before the loop counts as blocked, in seconds."""
 _BEAT = 0.5
 _ACCIDENT = 2.0
-"""Seconds that a busy machine may take for one turn."""
+"""How long an iteration of the loop may take on a busy machine, in seconds."""
 
 
 class Watchdog:
-    """A thread that sees whether the loop still turns."""
+    """A thread that checks whether the loop still runs."""
 
     def __init__(
         self,
@@ -436,7 +436,7 @@ class Watchdog:
         send: Callable[[Blocked | Debugging], None],
         who: Callable[[float], Blocked],
     ) -> None:
-        """`who` says whose code has held the loop for so many seconds."""
+        """`who` returns the code that has blocked the loop for the given number of seconds."""
         self._loop = loop
         self._send = send
         self._who = who
@@ -446,18 +446,17 @@ class Watchdog:
         self._debugger: Debugger | None = None
 
     def start(self) -> None:
-        """Watch until `stop`; call from the thread the loop runs in."""
+        """Watch until `stop`; call this from the loop's thread."""
         thread = threading.Thread(target=self._watch, name="devui-watchdog", daemon=True)
         leave_alone(thread).start()
 
     def stop(self) -> None:
-        """Watch no more."""
+        """Stop watching."""
         self._stopped.set()
 
     @property
     def silence(self) -> float:
-        """Seconds for which the loop has not turned, as far as that is no accident and no debugger
-        has stopped it; else 0."""
+        """How long the loop has been blocked, in seconds; 0 up to `_ACCIDENT`, or in a debugger."""
         silent = time.monotonic() - self._last
         return silent if silent > _ACCIDENT and self._debugger is None else 0.0
 

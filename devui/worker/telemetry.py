@@ -1,4 +1,4 @@
-"""Whether a worker exports telemetry: by the variables that `adk web` goes by."""
+"""Starts a worker's telemetry, controlled by the variables that `adk web` uses."""
 
 import logging
 import os
@@ -15,10 +15,10 @@ _SIGNALS = ("TRACES", "METRICS", "LOGS")
 
 
 def start_exporting(app: str, kit: Kit) -> Callable[[], None]:
-    """Set up exporters where a variable names an endpoint; returns what sends the rest.
+    """Set up exporters if a variable names an endpoint; return a function that flushes them.
 
-    A provider that the app's own code has set up stays, and so do its exporters. An environment
-    without the packages for it is told so in the app's output.
+    A provider that the app's own code has set up stays, as do its exporters. If packages are
+    missing, the app's output says so.
     """
     signals = [each for each in _SIGNALS if _is_wanted(each)]
     if not signals:
@@ -42,4 +42,4 @@ def _is_wanted(signal: str) -> bool:
 
 
 def _nothing() -> None:
-    """There is nothing to send."""
+    """Flush nothing."""

@@ -1,4 +1,4 @@
-"""OpenTelemetry's providers with exporters, as `adk web` sets them up; loaded by `exporting`."""
+"""OpenTelemetry providers with exporters, as `adk web` sets them up; loaded by `telemetry`."""
 
 import contextlib
 import logging
@@ -23,9 +23,9 @@ _MILLISECONDS_TO_SEND = 2000
 
 
 def set_up(app: str, signals: Collection[str], *, instrumented: bool) -> Callable[[], None]:
-    """Export these signals, under the app's name unless `OTEL_SERVICE_NAME` has another.
+    """Export these signals under the app's name, or under `OTEL_SERVICE_NAME` if it is set.
 
-    Returns what sends the rest, for the end of the process.
+    Return a function that flushes the exporters, for the end of the process.
     """
     resource = Resource({SERVICE_NAME: app}).merge(OTELResourceDetector().detect())
     sends: list[Callable[[int], object]] = []
@@ -49,14 +49,14 @@ def set_up(app: str, signals: Collection[str], *, instrumented: bool) -> Callabl
 
     def send_rest() -> None:
         for send in sends:
-            with contextlib.suppress(Exception):  # nobody is there who could do something about it
+            with contextlib.suppress(Exception):  # nobody is left to act on an error
                 send(_MILLISECONDS_TO_SEND)
 
     return send_rest
 
 
 def _instrument() -> None:
-    """Let google-genai tell of its calls, as in `adk web`, where `google-adk[otel]` is there."""
+    """Trace google-genai's calls, as `adk web` does, if `google-adk[otel]` is installed."""
     try:
         module = import_module("opentelemetry.instrumentation.google_genai")
         module.GoogleGenAiSdkInstrumentor().instrument()

@@ -1,4 +1,4 @@
-"""What a tool says of itself: its arguments, its result, and what it does to the world."""
+"""What tools declare: their arguments, their results and their effects."""
 
 import inspect
 import json
@@ -17,26 +17,26 @@ from devui.worker.output import current_run
 
 
 def schema_of(tool: BaseTool | None) -> str | None:
-    """The JSON text of the schema of the tool's arguments; None for a tool that declares none."""
+    """Return the schema of the tool's arguments as JSON text; None if it declares none."""
     declared = declaration_of(tool)
     return _text(declared.parameters_json_schema, declared.parameters) if declared else None
 
 
 def result_schema_of(tool: BaseTool | None) -> str | None:
-    """The same of what it returns."""
+    """Return the schema of the tool's result as JSON text; None if it declares none."""
     declared = declaration_of(tool)
     return _text(declared.response_json_schema, declared.response) if declared else None
 
 
 def declaration_of(tool: BaseTool | None) -> types.FunctionDeclaration | None:
-    """What the model is told of the tool; None for a tool that declares nothing."""
+    """Return what the model is told about the tool; None if it declares nothing."""
     if tool is None:
         return None
     try:
         declared = tool._get_declaration()
-    except Exception:  # noqa: BLE001  agent code; it is told when the model is asked
+    except Exception:  # noqa: BLE001  agent code; reported when the model is called
         return None
-    return declared if isinstance(declared, types.FunctionDeclaration) else None  # told there, too
+    return declared if isinstance(declared, types.FunctionDeclaration) else None  # as above
 
 
 def _text(as_json: Any, as_schema: types.Schema | None) -> str | None:
@@ -46,24 +46,27 @@ def _text(as_json: Any, as_schema: types.Schema | None) -> str | None:
 
 
 def returns_of(tool: BaseTool) -> str:
-    """What the tool's function is annotated to return, as Python writes it; "" if it isn't."""
+    """Return the annotated result type of the tool's function, as Python source; "" without one."""
     function = getattr(tool, "func", None)
     if function is None:
         return ""
     try:
         returns = inspect.get_annotations(function).get("return", "")
-    except (TypeError, NameError):  # no function after all; a name that its module doesn't have
+    except (TypeError, NameError):  # not a function, or an unknown name in the annotation
         return ""
     text = returns if isinstance(returns, str) else inspect.formatannotation(returns)
-    return _MODULES.sub("", text)
+    return _MODULES.sub(lambda match: match["string"] or "", text)
 
 
-_MODULES = re.compile(r"\b(?:[A-Za-z_]\w*\.)+(?=[A-Za-z_])")
-"""`travel.tools.` in `list[travel.tools.Leg]`."""
+_MODULES = re.compile(
+    r"""(?P<string>"(?:\\.|[^"\\])*"|'(?:\\.|[^'\\])*') | \b(?:[A-Za-z_]\w*\.)+(?=[A-Za-z_])""",
+    re.VERBOSE,
+)
+"""Matches `travel.tools.` in `list[travel.tools.Leg]`, and strings, which may contain dots."""
 
 
 def confirmation_of(tool: BaseTool) -> Confirmation:
-    """Whether calls of the tool wait until a person confirms them."""
+    """Return whether calls of the tool wait until a person confirms them."""
     required = getattr(tool, "_require_confirmation", False)
     if callable(required):
         return "sometimes"
@@ -71,17 +74,17 @@ def confirmation_of(tool: BaseTool) -> Confirmation:
 
 
 class Effects(BasePlugin):
-    """Sees the tools that models are offered; comes first, so that no answer hides them."""
+    """Collects the effects of tools offered to models; comes first, so that no answer skips it."""
 
     def __init__(self) -> None:
         super().__init__("devui_effects")
         self._marks: dict[str, dict[tuple[str, str], str]] = {}
-        """By run, then by agent and tool."""
+        """The effects, by run and then by agent and tool."""
 
     async def before_model_callback(
         self, *, callback_context: Context, llm_request: LlmRequest
     ) -> None:
-        """Learn which of the agent's tools are marked."""
+        """Collect the declared effects of the agent's tools."""
         run = current_run.get()
         marks = _marks(llm_request.tools_dict)
         if run is not None and marks:
@@ -90,20 +93,20 @@ class Effects(BasePlugin):
             run_marks.update({(agent, tool): mark for tool, mark in marks.items()})
 
     def note(self, event: Event) -> None:
-        """Note the marks of the event's calls on it."""
+        """Add the effects of the event's calls to its metadata."""
         marks = self._marks.get(current_run.get() or "")
         if not marks:
             return
-        noted = {
+        effects = {
             call.id: mark
             for call in event.get_function_calls()
             if call.id and (mark := marks.get((event.author, call.name or "")))
         }
-        if noted:
-            event.custom_metadata = {**(event.custom_metadata or {}), EFFECTS: noted}
+        if effects:
+            event.custom_metadata = {**(event.custom_metadata or {}), EFFECTS: effects}
 
     def forget(self, run: str) -> None:
-        """The run is over."""
+        """Discard the data of a run that has ended."""
         self._marks.pop(run, None)
 
 
@@ -113,9 +116,9 @@ def _marks(tools: Mapping[str, BaseTool]) -> dict[str, str]:
 
 
 def effect_of_tool(tool: object) -> Effect | None:
-    """What a tool, or a plain function among an agent's tools, says it does to the world.
+    """Return the effect that a tool declares, or a plain function among an agent's tools.
 
-    Tools of google-adk say nothing, but the functions they are made of may carry a mark.
+    Tools of google-adk declare none, but the functions they wrap may.
     """
     own: Effect | None = getattr(tool, "effect", None)
     function = getattr(tool, "func", tool)

@@ -1,7 +1,7 @@
-"""Trials: a tool or a model called by itself, beside all runs (dev-uis 4.1, features 19 and 47).
+"""Trials: single calls of a tool or model outside all runs (dev-uis 4.1, features 19 and 47).
 
-No plugin and no callback sees it, so nothing is held and nothing recorded. A tool gets a context
-over a session of its own, with a copy of the state: what it writes is told and kept nowhere.
+No plugin and no callback sees them, so nothing is held or recorded. A tool gets a context with its
+own session and a copy of the state; what it writes is reported and then discarded.
 """
 
 import asyncio
@@ -56,9 +56,9 @@ from devui.worker.tools import (
 
 
 class TriedFiles(BaseArtifactService):
-    """Reads from another service, and writes to memory alone.
+    """An artifact service that reads from another one and writes only to memory.
 
-    A file that the trial saves or deletes is its own from then on: older versions are not seen.
+    A file that the trial saves or deletes is its own from then on: older versions become invisible.
     """
 
     def __init__(self, below: BaseArtifactService, kit: Kit) -> None:
@@ -70,18 +70,18 @@ class TriedFiles(BaseArtifactService):
         return self._own if filename in self._changed else self._below
 
     async def save_artifact(self, *, filename: str, **more: Any) -> int:
-        """Save in memory; returns the version, counted from 0 anew."""
+        """Save in memory; return the version, counted from 0 again."""
         self._changed.add(filename)
         return await self._own.save_artifact(filename=filename, **more)
 
     async def load_artifact(self, *, filename: str, **more: Any) -> types.Part | None:
-        """The trial's own version, else the session's."""
+        """Return the trial's own version, or else the session's."""
         return await self._of(filename).load_artifact(filename=filename, **more)
 
     async def list_artifact_keys(
         self, *, app_name: str, user_id: str, session_id: str | None = None
     ) -> list[str]:
-        """Names of both, sorted."""
+        """Return the names of the trial's and the session's files, sorted."""
         below, own = [
             await service.list_artifact_keys(
                 app_name=app_name, user_id=user_id, session_id=session_id
@@ -91,20 +91,20 @@ class TriedFiles(BaseArtifactService):
         return sorted({*own, *(name for name in below if name not in self._changed)})
 
     async def delete_artifact(self, *, filename: str, **more: Any) -> None:
-        """The trial sees it no more; the session keeps it."""
+        """Hide the file from the trial; the session keeps it."""
         self._changed.add(filename)
         await self._own.delete_artifact(filename=filename, **more)
 
     async def list_versions(self, *, filename: str, **more: Any) -> list[int]:
-        """Versions of the trial's own file, else of the session's."""
+        """Return the versions of the trial's own file, or else of the session's."""
         return await self._of(filename).list_versions(filename=filename, **more)
 
     async def list_artifact_versions(self, *, filename: str, **more: Any) -> list[ArtifactVersion]:
-        """What is known of them."""
+        """Return the metadata of these versions."""
         return await self._of(filename).list_artifact_versions(filename=filename, **more)
 
     async def get_artifact_version(self, *, filename: str, **more: Any) -> ArtifactVersion | None:
-        """What is known of one, or of the newest."""
+        """Return the metadata of one version, or of the newest."""
         return await self._of(filename).get_artifact_version(filename=filename, **more)
 
 
@@ -112,11 +112,11 @@ _WIRE: Final[dict[str, Any]] = {"mode": "json", "by_alias": True, "exclude_none"
 
 
 class NotThere(LookupError):
-    """The app has no such agent or tool any more."""
+    """The app doesn't have this agent, tool or service, or the session doesn't exist."""
 
 
 class Trials:
-    """A task for each; `send` tells what came of it."""
+    """Runs each trial in a task of its own; `send` delivers the results."""
 
     def __init__(
         self, runner: Runner, kit: Kit, send: Callable[[Tried], None], agents: Path
@@ -128,18 +128,18 @@ class Trials:
         self._tasks: dict[int, asyncio.Task[None]] = {}
 
     def start(self, trial: Trial) -> None:
-        """Begin one; it always ends in a `Tried`, unless it is stopped."""
+        """Start a trial, which ends with a `Tried` unless it is stopped."""
         task = asyncio.get_running_loop().create_task(self._try(trial), name=f"trial {trial.trial}")
         self._tasks[trial.trial] = task
         task.add_done_callback(lambda _: self._tasks.pop(trial.trial, None))
 
     def stop(self, trial: int) -> None:
-        """Cancel one; one that is over is left alone."""
+        """Cancel a trial; does nothing if it has ended."""
         if task := self._tasks.get(trial):
             task.cancel("nobody waits for the trial")
 
     async def stop_all(self) -> None:
-        """Cancel all and wait for their ends."""
+        """Cancel all trials and wait until they have ended."""
         tasks = list(self._tasks.values())
         for task in tasks:
             task.cancel()
@@ -199,7 +199,7 @@ class Trials:
         return {"tools": tools, "silent": silent}
 
     async def _described_agents(self) -> dict[str, Any] | None:
-        """The agents by name, those below others first, as ADK's server tells them."""
+        """Describe the agents by name, children first, as ADK's server does."""
         if not isinstance(self._runner.agent, self._kit.llm_agent):
             return None
         agents: dict[str, Any] = {}
@@ -309,7 +309,7 @@ class Trials:
 
 
 def _instruction(agent: LlmAgent) -> str:
-    """Its text; of a function the name, since it may need a session to give one."""
+    """Return the instruction's text; for a function its name, as it may need a session to run."""
     value = agent.instruction
     if isinstance(value, str):
         return value
@@ -332,9 +332,10 @@ def _description(agent: str, tool: BaseTool) -> dict[str, Any]:
 
 
 async def _silence(agent: LlmAgent, toolset: BaseToolset, context: Any) -> dict[str, Any] | None:
-    """Why a toolset lists no tools: the agent runs without them. One that did is not asked again.
+    """Return why a toolset fails to list tools, so that the agent runs without them; or None.
 
-    Code of the app may raise anything here; the agent has taken it already.
+    Most toolsets cache a successful listing. The app's code may raise anything here; the agent has
+    already ignored it.
     """
     try:
         await toolset.get_tools_with_prefix(context)
@@ -345,7 +346,7 @@ async def _silence(agent: LlmAgent, toolset: BaseToolset, context: Any) -> dict[
 
 
 def _request(kit: Kit, value: dict[str, Any]) -> LlmRequest:
-    """The request that was recorded, or what a person made of it; raises ValueError."""
+    """Build the request that was recorded, or what a person made of it. Raises ValueError."""
     settings = dict(value.get("config") or {})
     if value.get("system") is not None:
         settings["systemInstruction"] = value["system"]

@@ -1,4 +1,4 @@
-"""One server over the sample agents for all tests of the API."""
+"""One server over the sample agents, shared by all API tests."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Pages name the program that did something: a run, a fork, a breakpoint, a replay, a stop."""
+"""Pages name the program behind each action: a run, a fork, a breakpoint, a replay, a stop."""
 
 import pytest
 
@@ -34,7 +34,7 @@ def done(devui, session, **start):
     return devui.wait(devui.start_run(session, **start))
 
 
-def test_a_message_and_a_stop_are_named_at_the_run(devui, page):
+def test_a_run_names_who_started_and_stopped_it(devui, page):
     session = devui.new_session("count")["key"]
     done(devui, session, message="go")
     assert f'done <span class="by" hx-ignore>started {BY}</span>' in page(f"/sessions/{session}")
@@ -46,7 +46,7 @@ def test_a_message_and_a_stop_are_named_at_the_run(devui, page):
     assert f"started {BY}, stopped {BY}</p>" in stopped
 
 
-def test_a_fork_a_replay_and_a_breakpoint_are_named_where_one_looks(devui, page):
+def test_forks_replays_and_breakpoints_name_who_made_them(devui, page):
     session = devui.new_session("count")["key"]
     done(devui, session, message="go")
     fork = devui.fork(session, 2)["key"]
@@ -64,7 +64,7 @@ def test_a_fork_a_replay_and_a_breakpoint_are_named_where_one_looks(devui, page)
     devui.delete_breakpoint("count", number)
 
 
-def test_what_is_done_on_a_page_names_nobody(server, page):
+def test_an_action_from_a_page_names_nobody(server, page):
     with Client(server.url, TOKEN, actor="blue tab") as devui:
         session = devui.new_session("count")["key"]
         done(devui, session, message="go")

@@ -1,4 +1,4 @@
-"""ADK's routes answer as docs/guide/openapi.json says, and so as the types of the client."""
+"""ADK's routes answer as described in docs/guide/openapi.json, and thus as the client's types."""
 
 from typing import Any
 
@@ -21,10 +21,10 @@ from tests.kit.described import check_answer
 from tests.kit.server import running
 
 ELSEWHERE = {"/openapi.json", "/dev-ui/config", "/dev-ui/assets/config/runtime-config.json"}
-"""Tested as they are: the document itself, and what is there with `--adk-web` alone."""
+"""Not requested here: the description itself, and routes that exist only with `--adk-web`."""
 
 
-def test_real_answers_are_as_described(tmp_path) -> None:
+def test_real_answers_match_their_description(tmp_path) -> None:
     seen = set()
     folder = write_apps(tmp_path)
     with running(folder, tmp_path / "data") as server, server.client() as client:
@@ -66,9 +66,9 @@ def test_real_answers_are_as_described(tmp_path) -> None:
         (answers.AdkTranscriptionJson, contents.Transcription),
     ],
 )
-def test_the_form_of_an_event_has_what_runtimes_write(form: Any, model: type[BaseModel]) -> None:
-    """Every member that a runtime's model has, with its kind; those that are never null are there
-    in each event, but for `nodeInfo`, which events of older versions of google-adk lack."""
+def test_the_schema_of_an_event_matches_its_model(form: Any, model: type[BaseModel]) -> None:
+    """The same members with the same types; those that are never null are required, except for
+    `nodeInfo`, which events from older versions of google-adk lack."""
     schema = TypeAdapter(form).json_schema()
     assert kinds(schema) == kinds(model.model_json_schema())
     never_null = {

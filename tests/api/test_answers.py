@@ -1,4 +1,4 @@
-"""What an agent asks is answered once, whoever else answers at the same moment (R31)."""
+"""An agent's question is answered once, no matter who else answers at the same moment (R31)."""
 
 import re
 from concurrent.futures import ThreadPoolExecutor
@@ -70,7 +70,7 @@ root_agent = Workflow(name="questions", edges=[("START", ask, last)])
 CLIENTS, ROUNDS = 4, 5
 PAGE = {"HX-Request": "true"}
 JSON = {"Content-Type": "application/json"}
-"""What a form of the page is sent with."""
+"""The headers with which the page sends a form."""
 
 
 @pytest.fixture(scope="module")
@@ -88,7 +88,7 @@ def paid_in(server) -> list[str]:
 
 
 def told_of_foreign_answers(client) -> int:
-    """How many every page tells of."""
+    """The number of refused foreign answers that every page shows."""
     page = client.get("/", headers={"Accept": "text/html"}).text
     match = re.search(r"(\d+) times?: an answer to a question from no run here", page)
     one = "an answer to a question from no run here" in page
@@ -96,7 +96,7 @@ def told_of_foreign_answers(client) -> int:
 
 
 @pytest.mark.req("R31")
-def test_a_question_that_came_with_a_session_makes_no_call(server):
+def test_answering_a_question_from_an_imported_session_makes_no_call(server):
     with server.client() as client:
         debugged = Debugged(client, "asker").start("pay", pause=False)
         debugged.settled()
@@ -122,7 +122,7 @@ def test_a_question_that_came_with_a_session_makes_no_call(server):
         response = client.post(f"/sessions/{fork['key']}/answers", data=fields, headers=PAGE)
         assert response.status_code == 204, response.text
         bundle = client.get(f"/api/sessions/{debugged.key}/export").content
-        # A bundle is read only, and its question is no less foreign in a fork of it.
+        # A bundle is read-only, and its question stays foreign in a fork of it.
         landed = client.post("/api/sessions/import", content=bundle, headers=JSON).json()["key"]
         fork = client.post(f"/api/sessions/{landed}/forks", json={"number": 3}).json()
         response = client.post(f"/sessions/{fork['key']}/answers", data=fields, headers=PAGE)
@@ -130,7 +130,7 @@ def test_a_question_that_came_with_a_session_makes_no_call(server):
 
 
 @pytest.mark.req("R31")
-def test_an_answer_to_no_question_of_its_session_makes_no_call(server):
+def test_an_answer_to_another_sessions_question_makes_no_call(server):
     with server.client() as client:
         debugged, other = (Debugged(client, "asker").start("pay", pause=False) for _ in range(2))
         debugged.settled()
@@ -159,7 +159,7 @@ def test_an_answer_to_no_question_of_its_session_makes_no_call(server):
 
 
 @pytest.mark.req("R31")
-def test_many_who_answer_at_the_same_moment_begin_one_run(server):
+def test_simultaneous_answers_start_one_run(server):
     with server.client() as client:
         for _ in range(ROUNDS):
             debugged = Debugged(client, "asker").start("pay", pause=False)
@@ -179,7 +179,7 @@ def test_many_who_answer_at_the_same_moment_begin_one_run(server):
 
 
 @pytest.mark.req("R31")
-def test_a_program_that_answers_a_second_time_is_refused_with_the_first_answer(server):
+def test_a_second_answer_is_refused_and_points_to_the_first(server):
     with server.client() as client:
         debugged = Debugged(client, "asker").start("pay", pause=False)
         debugged.settled()
@@ -205,7 +205,7 @@ def test_a_program_that_answers_a_second_time_is_refused_with_the_first_answer(s
         assert len(debugged.kept()["events"]) == 7
 
 
-def test_a_question_that_was_asked_again_is_answered_there(server):
+def test_a_repeated_question_is_answered_at_its_latest_event(server):
     with server.client() as client:
         debugged = Debugged(client, "questions")
         for words in ("one", "two"):
@@ -225,7 +225,7 @@ def test_a_question_that_was_asked_again_is_answered_there(server):
 
 
 @pytest.mark.req("R31")
-def test_a_question_whose_id_has_letters_beyond_ascii_is_answered(server):
+def test_a_question_with_a_non_ascii_id_can_be_answered(server):
     code = QUESTIONS.replace("always the same", "Größe 😀")
     write_app(server.agents, "umlauts", code)
     with server.client() as client:
@@ -240,7 +240,7 @@ def test_a_question_whose_id_has_letters_beyond_ascii_is_answered(server):
         assert debugged.kept()["events"][-1]["output"] == "got 7"
 
 
-def test_an_answer_whose_run_dies_before_it_is_an_event_is_asked_for_again(server):
+def test_an_answer_lost_with_its_run_is_asked_for_again(server):
     dies = server.agents / "asker" / "dies"
     with server.client() as client:
         debugged = Debugged(client, "asker").start("pay", pause=False)
@@ -266,7 +266,7 @@ def test_an_answer_whose_run_dies_before_it_is_an_event_is_asked_for_again(serve
 
 
 def answered_together(server, session, fields):
-    """The statuses of as many clients that send the form at the same moment."""
+    """The sorted statuses of CLIENTS clients that send the form at the same moment."""
     together = Barrier(CLIENTS)
 
     def answer():

@@ -1,4 +1,4 @@
-"""Folders that an ADK user has: nested, named oddly, with files beside the agent (adk-web 2.2)."""
+"""Folders that ADK users have: nested, oddly named, with files beside the agent (adk-web 2.2)."""
 
 import html
 import json
@@ -33,13 +33,14 @@ def client(agents, tmp_path):
 
 
 def page(client, path: str = "/") -> str:
-    """The words of a page."""
-    text = re.sub(r"<[^>]+>", " ", client.get(path, headers=PAGE).text)
+    """The text of a page, without tags; code is in backticks."""
+    text = re.sub(r"<code>(.*?)</code>", r"`\1`", client.get(path, headers=PAGE).text)
+    text = re.sub(r"<[^>]+>", " ", text)
     return " ".join(html.unescape(text).split())
 
 
 @pytest.mark.parametrize("name", ["team.alpha", "team.beta", "ünï", "a.b.c.d.e", "日本"])
-def test_an_app_of_any_importable_name_and_depth_is_listed_and_runs(agents, client, name):
+def test_an_app_with_any_importable_name_and_depth_is_listed_and_runs(agents, client, name):
     write_app(agents, name.replace(".", "/"), AGENT)
     (agents / "team").mkdir(exist_ok=True)
     assert client.get("/list-apps").json() == sorted(["hello", name])
@@ -51,7 +52,7 @@ def test_an_app_of_any_importable_name_and_depth_is_listed_and_runs(agents, clie
     assert client.get("/sessions/1", headers=PAGE).status_code == 200
 
 
-def test_agents_of_a_package_share_its_modules(agents, client):
+def test_agents_in_a_package_share_its_modules(agents, client):
     (agents / "team").mkdir()
     (agents / "team" / "__init__.py").write_text("")
     (agents / "team" / "words.py").write_text("WORD = 'shared'\n")
@@ -78,7 +79,7 @@ LEFT_OUT = {
 
 
 @pytest.mark.parametrize("path", LEFT_OUT)
-def test_what_looks_like_an_agent_and_is_not_listed_is_named_with_the_reason(agents, client, path):
+def test_an_agent_that_is_not_listed_is_named_with_the_reason(agents, client, path):
     file = agents / path
     file.parent.mkdir(parents=True, exist_ok=True)
     file.write_text("root_agent = None\n")
@@ -86,18 +87,18 @@ def test_what_looks_like_an_agent_and_is_not_listed_is_named_with_the_reason(age
     assert f"Not listed {LEFT_OUT[path]}" in page(client)
 
 
-def test_a_link_out_of_the_folder_is_named(agents, client, tmp_path):
+def test_a_link_out_of_the_folder_is_reported(agents, client, tmp_path):
     (agents / "link").symlink_to(write_app(tmp_path, "outside", AGENT).parent)
     assert "link It is a link to another folder." in page(client)
 
 
-def test_services_of_the_agents_folder_are_named(agents, client):
+def test_a_services_file_in_the_agents_folder_is_reported(agents, client):
     assert "Partially supported files" not in page(client)
     (agents / "services.yaml").write_text("services: []")
     assert "Partially supported files services.yaml Memory services registered here" in page(client)
 
 
-def test_what_is_no_agent_is_not_named(agents, client):
+def test_folders_without_an_agent_are_not_reported(agents, client):
     for path in ("notes/notes.md", "lib/util.py", "hello/sub/agent.py", ".venv/x.py", "hello/b.py"):
         (agents / path).parent.mkdir(parents=True, exist_ok=True)
         (agents / path).write_text("agents = 3\n")
@@ -110,7 +111,7 @@ def test_what_is_no_agent_is_not_named(agents, client):
 
 
 @pytest.mark.parametrize(("name", "apps"), [("hello", ["hello"]), ("my agent", [])])
-def test_a_folder_opened_from_inside_is_the_app_or_says_why_not(tmp_path, name, apps):
+def test_opening_an_apps_own_folder_lists_it_or_says_why_not(tmp_path, name, apps):
     folder = write_app(tmp_path / "agents", name, AGENT).parent
     with running(folder, tmp_path / "data") as server, server.client() as client:
         assert client.get("/list-apps").json() == apps
@@ -126,7 +127,7 @@ def test_a_folder_opened_from_inside_is_the_app_or_says_why_not(tmp_path, name, 
         ("agent/agent.py", "agent"),
     ],
 )
-def test_a_file_of_an_app_opens_that_app(tmp_path, file, name):
+def test_opening_a_file_of_an_app_opens_the_app(tmp_path, file, name):
     write_app(tmp_path / "agents", "other", AGENT)
     path = tmp_path / "agents" / "hello" / file
     path.parent.mkdir(parents=True)
@@ -146,24 +147,57 @@ def test_a_file_of_an_app_opens_that_app(tmp_path, file, name):
         ("root_agent.yaml", "name: x", "agent.py takes precedence."),
     ],
 )
-def test_a_file_that_is_not_fully_used_is_named_on_the_apps_page(agents, client, path, text, words):
+def test_a_partially_supported_file_is_named_on_the_apps_page(agents, client, path, text, words):
     assert "Partially supported files" not in page(client, "/apps/hello")
     (agents / "hello" / path).write_text(text)
     assert words in page(client, "/apps/hello")
 
 
-def test_an_app_of_a_configuration_alone_says_what_is_missing(agents, client):
+def test_a_mistake_in_a_yaml_app_is_reported_with_its_line(agents, client):
     (agents / "configured").mkdir()
     (agents / "configured" / "root_agent.yaml").write_text("name: x\n")
     assert client.get("/list-apps").json() == ["configured", "hello"]
     session = make_session(client, "configured")
     (agents / "configured" / "root_agent.yaml").write_text("name: x\ninstructions: help\n")
     message = run(client, "configured", session["id"], "Hi")[-1]["error"]
-    assert "root_agent.yaml, instructions: LlmAgent has no such setting" in message
-    assert "Did you mean instruction?" in message
+    assert (
+        "root_agent.yaml:2: LlmAgent has no `instructions`; did you mean `instruction`?" in message
+    )
 
 
-def test_a_new_session_begins_with_the_initial_state(agents, client):
+INSTALL = "Install it where the agents run: "
+START = "Start devui in"
+
+
+@pytest.mark.parametrize(
+    ("name", "line", "words"),
+    [
+        ("lacks", "import nowhere_to.be.seen", "-m pip install nowhere-to`"),
+        ("lacks", "from google.cloud import nothing_v2", "-m pip install google-cloud-nothing`"),
+        ("lacks", "import google.cloud.nothing as x", "-m pip install google-cloud-nothing`"),
+        ("lacks", "from . import gone", ""),
+        ("lacks", "from lacks.gone import x", ""),
+        ("lacks", "import json.gone", ""),
+        ("lacks", "import helper", "Use a relative import: `from .helper import ...`."),
+        ("team.alpha", "from alpha.helper import x", f"{START} {{agents}}/team instead."),
+        ("team.alpha", "from agents.team import x", f"{START} {{agents.parent}} instead."),
+        ("lacks", "import beside", "PYTHONPATH={agents.parent}."),
+    ],
+)
+def test_an_import_that_fails_says_what_to_install_or_change(agents, client, name, line, words):
+    file = write_app(agents / name.rpartition(".")[0], name.rpartition(".")[2], f"{line}\n")
+    file.with_name("helper.py").write_text("")
+    (agents.parent / "beside.py").write_text("")
+    session = make_session(client, name)
+    reason, _, advice = run(client, name, session["id"], "Hi")[-1]["error"].partition("\n")
+    assert reason.startswith(("ModuleNotFoundError: No module", "ImportError: cannot import"))
+    assert advice.endswith(words.format(agents=agents))
+    assert (INSTALL in advice) == ("pip install" in words)
+    assert bool(advice) == bool(words)
+    assert advice in html.unescape(page(client, f"/apps/{name}"))
+
+
+def test_a_new_session_starts_with_the_initial_state(agents, client):
     file = agents / "hello" / "initial_state.json"
     file.write_text(json.dumps({"seed": 1, "user:lang": "de"}))
     assert make_session(client, "hello")["state"] == {"seed": 1, "user:lang": "de"}
@@ -174,5 +208,5 @@ def test_a_new_session_begins_with_the_initial_state(agents, client):
     origin = {"Origin": str(client.base_url).rstrip("/"), "Sec-Fetch-Site": "same-origin"}
     client.post("/apps/hello/sessions", data={"id": "form"}, headers={**PAGE, **origin})
     assert get_session(client, "hello", "form", user="user")["state"]["seed"] == 1
-    file.write_text("{broken")  # and the next session is made all the same
+    file.write_text("{broken")  # the next session is created anyway
     assert make_session(client, "hello")["state"] == {"user:lang": "de"}

@@ -1,4 +1,4 @@
-"""What ADK's clients ask of an app: its agents, and to remember a session (adk-web 1.2)."""
+"""What ADK's clients ask of an app: its description, and to remember a session (adk-web 1.2)."""
 
 import pytest
 
@@ -77,14 +77,14 @@ def test_a_session_is_added_to_the_memory_of_its_app(client):
     assert "I live in Lisbon" in recalled(client)
 
 
-def test_a_session_that_is_not_there_is_not_remembered(client):
+def test_adding_a_missing_session_to_memory_is_not_found(client):
     answer = client.patch("/apps/app/users/u/memory", json={"session_id": "nowhere"})
     assert (answer.status_code, answer.json()) == (404, {"detail": "Session not found"})
     assert client.patch("/apps/app/users/u/memory", json={}).status_code == 422
 
 
 def recalled(client) -> str:
-    """What another session is told by the memory."""
+    """What the memory returns to another session."""
     session = make_session(client, "app")["id"]
     [response] = [
         part["functionResponse"]["response"]

@@ -1,4 +1,4 @@
-"""Apps: how they are found, loaded, described and replaced (adk-web 2.2, R51, R57)."""
+"""How apps are found, loaded, described and replaced (adk-web 2.2, R51, R57)."""
 
 import threading
 from collections.abc import Callable
@@ -53,7 +53,7 @@ def answer(client, app: str) -> str:
 
 
 def until(holds: Callable[[], bool]) -> None:
-    """Ask again until it holds; the test's time limit is the end of patience."""
+    """Poll until it holds; the test's timeout ends the wait."""
     while not holds():
         threading.Event().wait(0.05)
 
@@ -73,7 +73,7 @@ def test_an_app_wins_over_a_root_agent(agents, client):
     assert answer(client, "both") == "the app"
 
 
-def test_modules_of_the_app_are_found_both_ways(agents, client):
+def test_an_app_imports_its_modules_relatively_and_by_name(agents, client):
     write_app(agents, "split", "from . import words\nfrom split.words import agent as root_agent\n")
     (agents / "split" / "__init__.py").write_text("")
     words = agent("split").replace("root_agent =", "agent =")
@@ -82,7 +82,7 @@ def test_modules_of_the_app_are_found_both_ways(agents, client):
 
 
 def test_the_nearest_env_file_is_loaded(agents, client):
-    expression = "model(os.environ['GREETING'].upper())"  # as it stands there, nobody is shown it
+    expression = "model(os.environ['GREETING'].upper())"  # the value itself may be redacted
     code = AGENT + f"root_agent = Agent(name='Root', model={expression})\n"
     write_app(agents, "greets", code)
     (agents / "greets" / ".env").write_text("GREETING=from the file\n")
@@ -90,13 +90,13 @@ def test_the_nearest_env_file_is_loaded(agents, client):
 
 
 @pytest.mark.req("R09")
-def test_the_agent_does_not_hold_the_servers_token(agents, client):
+def test_agent_code_does_not_see_the_servers_token(agents, client):
     code = AGENT + "root_agent = Agent(name='Root', model=model(str('DEVUI_TOKEN' in os.environ)))"
     write_app(agents, "spy", code)
     assert answer(client, "spy") == "False"
 
 
-def test_a_folder_that_is_an_app_stands_for_just_that_app(agents, tmp_path):
+def test_opening_an_apps_folder_lists_only_that_app(agents, tmp_path):
     write_app(agents, "other", agent("two"))
     with running(agents / "hello", tmp_path / "more") as server, server.client() as client:
         assert client.get("/list-apps").json() == ["hello"]
@@ -104,9 +104,7 @@ def test_a_folder_that_is_an_app_stands_for_just_that_app(agents, tmp_path):
 
 
 @pytest.mark.req("R22")
-def test_names_that_are_no_identifiers_hidden_folders_and_links_out_are_no_apps(
-    agents, client, tmp_path
-):
+def test_hidden_misnamed_and_linked_folders_are_not_apps(agents, client, tmp_path):
     for name in (".hidden", "a b", "__pycache__", "1st", "tmp"):
         write_app(agents, name, agent("no"))
     outside = write_app(tmp_path, "outside", agent("no")).parent
@@ -116,14 +114,14 @@ def test_names_that_are_no_identifiers_hidden_folders_and_links_out_are_no_apps(
 
 
 @pytest.mark.req("R22")
-def test_listing_runs_no_code_of_the_apps(agents, client):
+def test_listing_apps_runs_none_of_their_code(agents, client):
     write_app(agents, "marks", "open('marker', 'w').close()\n")
     assert "marks" in client.get("/list-apps").json()
     client.get("/", headers={"Accept": "text/html"})
     assert not list(agents.parent.glob("**/marker"))
 
 
-def test_typing_goes_to_the_first_message_while_an_app_has_no_sessions(client):
+def test_the_first_message_has_focus_while_an_app_has_no_sessions(client):
     def field() -> str:
         page = client.get("/apps/hello", headers={"Accept": "text/html"}).text
         return page.partition('<textarea id="first-message"')[2].partition(">")[0]
@@ -135,7 +133,7 @@ def test_typing_goes_to_the_first_message_while_an_app_has_no_sessions(client):
 
 
 @pytest.mark.req("R57")
-def test_the_next_run_uses_the_code_that_was_saved(agents, client):
+def test_the_next_run_uses_the_saved_code(agents, client):
     assert answer(client, "hello") == "one"
     write_app(agents, "hello", agent("two"))
     assert answer(client, "hello") == "two"
@@ -144,7 +142,7 @@ def test_the_next_run_uses_the_code_that_was_saved(agents, client):
 
 
 @pytest.mark.req("R51")
-def test_an_app_that_does_not_load_recovers_when_it_is_saved(agents, client):
+def test_an_app_that_fails_to_load_recovers_when_it_is_saved(agents, client):
     write_app(agents, "hello", "def broken(:\n")
     assert "SyntaxError" in answer(client, "hello")
     write_app(agents, "hello", agent("mended"))
@@ -152,7 +150,7 @@ def test_an_app_that_does_not_load_recovers_when_it_is_saved(agents, client):
 
 
 @pytest.mark.req("R57")
-def test_a_run_under_way_ends_on_the_code_it_began_with(agents, client, server):
+def test_a_run_finishes_on_the_code_it_started_with(agents, client, server):
     slow = agent("one two three four five six", chunks=6, delay=0.3)
     write_app(agents, "slow", slow)
     session = make_session(client, "slow")
@@ -170,7 +168,7 @@ def test_a_run_under_way_ends_on_the_code_it_began_with(agents, client, server):
     assert answer(client, "slow") == "one two three four five six"
 
 
-def test_prints_and_records_of_tools_and_threads_reach_the_log(agents, client):
+def test_prints_and_log_records_of_tools_reach_the_log(agents, client):
     code = AGENT.replace("def model", "import threading\n\ndef model") + (
         "from devui.runtime.models.scripted_llm import Call\n"
         "def say(word: str) -> str:\n"
@@ -189,7 +187,7 @@ def test_prints_and_records_of_tools_and_threads_reach_the_log(agents, client):
 
 
 @pytest.mark.req("R57")
-def test_a_hundred_saves_during_a_run_are_one_new_version(agents, client, server):
+def test_a_hundred_saves_during_a_run_load_one_new_version(agents, client, server):
     write_app(agents, "slow", agent("one two three four five six", chunks=6, delay=0.3))
     session = make_session(client, "slow")
     with client.stream(
@@ -210,7 +208,7 @@ def test_a_hundred_saves_during_a_run_are_one_new_version(agents, client, server
 
 
 @pytest.mark.req("R57")
-def test_an_app_that_is_renamed_is_found_under_its_new_name(agents, client):
+def test_a_renamed_app_is_found_under_its_new_name(agents, client):
     assert answer(client, "hello") == "one"
     (agents / "hello").rename(agents / "again")
     until(lambda: client.get("/list-apps").json() == ["again"])

@@ -17,14 +17,14 @@ def inline(data: bytes, mime: str = "image/png") -> dict[str, object]:
 
 
 def path_of(client, user: str) -> str:
-    """Where the files of a new session are."""
+    """The path of a new session's artifacts."""
     session = make_session(client, "summary", user=user)
     return f"/apps/summary/users/{user}/sessions/{session['id']}/artifacts"
 
 
 @pytest.fixture
 def files(client):
-    """Those of a session of a new user."""
+    """The path of the artifacts of a new user's session."""
     return path_of(client, str(uuid.uuid4()))
 
 
@@ -34,7 +34,7 @@ def save(client, files: str, name: str, part: dict[str, object], **more: object)
     return answer.json()
 
 
-def test_a_file_is_kept_listed_read_and_deleted(client, files):
+def test_an_artifact_is_saved_listed_read_and_deleted(client, files):
     first = save(client, files, "plan.png", inline(BYTES), custom_metadata={"by": ["me"]})
     assert first.pop("createTime") > 1_700_000_000
     assert first.pop("canonicalUri").startswith("devui:/" + files)
@@ -59,7 +59,7 @@ def test_a_file_is_kept_listed_read_and_deleted(client, files):
     assert client.get(files).json() == ["user:me.txt"]
 
 
-def test_a_file_of_the_user_is_in_all_of_their_sessions(client, files):
+def test_a_user_artifact_is_in_all_sessions_of_its_user(client, files):
     save(client, files, "user:shared.txt", TEXT)
     user = files.split("/")[4]
     assert client.get(f"{path_of(client, user)}/user:shared.txt").json() == TEXT
@@ -81,7 +81,7 @@ def test_a_file_of_the_user_is_in_all_of_their_sessions(client, files):
         "\u202e.txt",
     ],
 )
-def test_a_name_is_a_name_whatever_is_in_it(client, files, name):
+def test_an_artifact_name_may_have_any_characters(client, files, name):
     save(client, files, name, TEXT)
     assert client.get(files).json() == [name]
     of = f"{files}/{quote(name, safe='')}"
@@ -102,7 +102,7 @@ def test_a_name_is_a_name_whatever_is_in_it(client, files, name):
         ("there/versions/-1/metadata", 422, "Invalid version ID"),
     ],
 )
-def test_what_is_not_there_is_told_in_adks_words(client, files, path, status, detail):
+def test_a_missing_artifact_is_reported_in_adks_words(client, files, path, status, detail):
     save(client, files, "there", TEXT)
     answer = client.get(f"{files}/{path}")
     assert (answer.status_code, answer.json()) == (status, {"detail": detail})
@@ -118,13 +118,13 @@ def test_what_is_not_there_is_told_in_adks_words(client, files, path, status, de
         ({"filename": "a\0", "artifact": TEXT}, 400),
     ],
 )
-def test_what_is_no_artifact_is_refused(client, files, body, status):
+def test_an_invalid_artifact_is_refused(client, files, body, status):
     answer = client.post(files, json=body)
     assert answer.status_code == status, answer.text
     assert client.get(files).json() == []
 
 
-def test_a_session_that_is_not_there_has_no_files_and_gets_none(client):
+def test_artifacts_of_a_missing_session_are_not_found(client):
     path = "/apps/summary/users/filer/sessions/none/artifacts"
     for answer in (
         client.get(path),
@@ -136,7 +136,7 @@ def test_a_session_that_is_not_there_has_no_files_and_gets_none(client):
 
 
 @pytest.mark.req("R27")
-def test_the_files_of_a_session_from_elsewhere_stay_as_they_came(client, files):
+def test_the_artifacts_of_an_imported_session_are_read_only(client, files):
     save(client, files, "a", TEXT)
     user, session = files.split("/")[4:7:2]
     query = {"app": "summary", "user": user, "id": session}
@@ -152,7 +152,7 @@ def test_the_files_of_a_session_from_elsewhere_stay_as_they_came(client, files):
 
 
 @pytest.mark.req("R27")
-def test_a_file_of_any_name_comes_out_of_an_export_as_it_went_in(client, files):
+def test_artifact_names_survive_export_and_import(client, files):
     names = ["x" * 5_000, " ", "..", "\n"]
     for name in names:
         save(client, files, name, TEXT)

@@ -1,4 +1,4 @@
-"""Breakpoints through the API, with a real worker, a real journal and the past of a session."""
+"""Breakpoints through the API, with a real worker, a real journal and a session's past events."""
 
 import re
 
@@ -101,7 +101,7 @@ def hits_of(client, app, number):
 
 
 def stops(client, app, message="go", **body):
-    """Where a run of the app is stopped by one such breakpoint: gate, agent, number or tool."""
+    """Where one such breakpoint stops a run, and the numbers of the session's past hits."""
     point = add(client, app, **body)
     debugged = Debugged(client, app).start(message, pause=False)
     places = []
@@ -158,9 +158,7 @@ def stops(client, app, message="go", **body):
         ("asks", {"on": "human"}, ["asks for confirmation: pay(amount=5)"], [3]),
     ],
 )
-def test_a_breakpoint_stops_where_it_says_and_finds_the_same_in_the_past(
-    client, app, body, live, past
-):
+def test_a_breakpoint_stops_runs_and_finds_the_same_hits_in_the_past(client, app, body, live, past):
     places, before = stops(client, app, **body)
     if isinstance(live, int):
         assert len(places) == live
@@ -170,18 +168,18 @@ def test_a_breakpoint_stops_where_it_says_and_finds_the_same_in_the_past(
         assert before == past
 
 
-def test_an_error_is_stopped_at(client):
+def test_a_breakpoint_stops_at_an_error(client):
     places, past = stops(client, "team", "fail", on="error", name="OUT*")
     assert [agent for _, agent, _ in places] == ["looker"]
     assert past == [4]
 
 
-def test_a_breakpoint_after_the_commit_stops_behind_it(client):
+def test_a_breakpoint_after_the_commit_stops_after_it(client):
     places, _ = stops(client, "count", on="state", when="after", condition="new == 2")
     assert places == [("after_commit", "count", "n = 2")]
 
 
-def test_a_logpoint_says_its_line_and_never_stops(client):
+def test_a_logpoint_logs_its_line_and_never_stops(client):
     point = add(client, "count", on="state", name="n", log="{key} went from {old} to {new}: {text}")
     debugged = Debugged(client, "count").start(pause=False)
     assert debugged.settled()["status"] == "done"
@@ -195,7 +193,7 @@ def test_a_logpoint_says_its_line_and_never_stops(client):
     assert past.json()["hits"][2]["text"] == "n went from 2 to 3: n = 3"
 
 
-def test_a_draft_is_asked_about_the_past_and_leads_to_the_next_and_the_previous_hit(client):
+def test_a_draft_breakpoint_finds_past_next_and_previous_hits(client):
     session = Debugged(client, "count")
     for _ in range(2):
         run(client, "count", session.session, "go")
@@ -214,7 +212,7 @@ def test_a_draft_is_asked_about_the_past_and_leads_to_the_next_and_the_previous_
     assert client.get("/api/apps/count/breakpoints").json()["breakpoints"] == []
 
 
-def test_a_breakpoint_made_while_a_run_is_held_counts_for_it(client):
+def test_a_breakpoint_added_while_a_run_is_held_applies_to_it(client):
     debugged = Debugged(client, "weather").start()
     debugged.settled()
     add(client, "weather", on="tool", when="after")
@@ -226,7 +224,7 @@ def test_a_breakpoint_made_while_a_run_is_held_counts_for_it(client):
     assert debugged.tell("continue")["status"] == "done"
 
 
-def test_one_that_is_switched_off_or_of_another_app_does_nothing(client):
+def test_a_disabled_breakpoint_or_one_of_another_app_does_nothing(client):
     point = add(client, "count", on="event")
     other = f"/api/apps/count/breakpoints/{point['id']}"
     assert client.patch(other, json={"version": 1, "enabled": False}).json()["enabled"] is False
@@ -234,7 +232,7 @@ def test_one_that_is_switched_off_or_of_another_app_does_nothing(client):
     assert Debugged(client, "count").start(pause=False).settled()["status"] == "done"
 
 
-def test_a_change_of_a_breakpoint_that_was_changed_meanwhile_is_refused(client):
+def test_changing_an_outdated_version_of_a_breakpoint_is_refused(client):
     point = add(client, "count", on="state", name="n")
     path = f"/api/apps/count/breakpoints/{point['id']}"
     changed = client.patch(path, json={"version": 1, "condition": "new == 3"}).json()
@@ -263,7 +261,7 @@ def test_a_change_of_a_breakpoint_that_was_changed_meanwhile_is_refused(client):
         ({"on": "event", "colour": "red"}, "colour", None),
     ],
 )
-def test_a_wrong_breakpoint_is_refused_with_the_place(client, body, field, at):
+def test_an_invalid_breakpoint_is_refused_with_the_position(client, body, field, at):
     for path in (
         "/api/apps/count/breakpoints",
         f"/api/sessions/{Debugged(client, 'count').key}/hits",
@@ -276,12 +274,12 @@ def test_a_wrong_breakpoint_is_refused_with_the_place(client, body, field, at):
     assert client.get("/api/apps/count/breakpoints").json()["breakpoints"] == []
 
 
-def test_breakpoints_of_no_app_are_not_found(client):
+def test_breakpoints_of_an_unknown_app_are_not_found(client):
     assert client.get("/api/apps/none/breakpoints").status_code == 404
     assert client.post("/api/apps/none/breakpoints", json={"on": "event"}).status_code == 404
 
 
-def test_breakpoints_outlive_the_server(tmp_path):
+def test_breakpoints_survive_a_kill_of_the_server(tmp_path):
     write_app(tmp_path / "agents", "count", COUNT)
     with running(tmp_path / "agents", tmp_path / "data") as server:
         with server.client() as client:
@@ -295,7 +293,7 @@ def test_breakpoints_outlive_the_server(tmp_path):
             make_session(client, "count")
 
 
-def test_who_has_switched_it_off_is_not_stopped_and_the_others_are(client):
+def test_a_breakpoint_disabled_by_one_user_still_stops_the_others(client):
     point = add(client, "count", on="event", name="state", hit="== 1")
     path = f"/api/apps/count/breakpoints/{point['id']}"
     off = client.patch(path, json={"version": 1, "enabled": False, "user": "u"}).json()
@@ -314,7 +312,7 @@ def test_who_has_switched_it_off_is_not_stopped_and_the_others_are(client):
     assert client.patch(path, json=both).status_code == 400
 
 
-def test_personal_switches_outlive_the_server(tmp_path):
+def test_personal_switches_survive_a_restart(tmp_path):
     write_app(tmp_path / "agents", "count", COUNT)
     with running(tmp_path / "agents", tmp_path / "data") as server, server.client() as client:
         point = add(client, "count", on="event")

@@ -1,4 +1,4 @@
-"""Sessions as files over HTTP and in the terminal: out, into another journal, and on in a fork."""
+"""Sessions as files, over HTTP and in the terminal: exported, imported and continued in a fork."""
 
 import base64
 import json
@@ -16,7 +16,7 @@ JSON = {"content-type": "application/json"}
 
 @pytest.fixture
 def booked(client):
-    """A session of the travel agent with one turn, a note and a star; its key."""
+    """A session of the travel agent with one turn, a note and a star, as the API lists it."""
     session = make_session(client, "travel")["id"]
     run(client, "travel", session, BOOK)
     query = {"app": "travel", "user": "u", "id": session}
@@ -32,7 +32,7 @@ def import_bundle(client, data):
 
 
 def contents(client, key):
-    """What the API tells of a session, without the journal's own numbers."""
+    """What the API returns for a session, without the journal's own numbers."""
     path = f"/api/sessions/{key}"
     events = [
         {k: v for k, v in e.items() if k not in {"seq", "run"}}
@@ -55,7 +55,7 @@ def contents(client, key):
     )
 
 
-def test_a_session_goes_out_comes_back_and_goes_on_in_a_fork(client, booked):
+def test_an_exported_session_is_imported_and_continued_in_a_fork(client, booked):
     path = f"/api/sessions/{booked['key']}"
     answer = client.get(path + "/export")
     assert answer.headers["content-disposition"].startswith('attachment; filename="travel-')
@@ -77,10 +77,10 @@ def test_a_session_goes_out_comes_back_and_goes_on_in_a_fork(client, booked):
     alone = client.get(f"/api/sessions/{fork['key']}/export").content
     elsewhere = import_bundle(client, alone.replace(b'"mine"', b'"alone"'))
     page = client.get(f"/sessions/{elsewhere['key']}").text
-    assert "of a session that isn&#39;t here" in page  # its parent is in no bundle
+    assert "of a session that isn&#39;t here" in page  # its parent isn't in the bundle
 
 
-def test_what_is_no_bundle_is_refused_with_the_line(client):
+def test_an_invalid_bundle_is_refused_with_the_reason(client):
     before = client.get("/api/sessions").json()["sessions"]
     for data, status, detail in (
         (b"", 422, "the file is empty"),
@@ -97,15 +97,23 @@ def test_what_is_no_bundle_is_refused_with_the_line(client):
     assert client.get("/api/sessions").json()["sessions"] == before
 
 
+def test_an_imported_session_without_a_title_gets_the_same_one(client):
+    debugged = Debugged(client, "travel").start("Book **London** for `Tuesday`", pause=False)
+    debugged.settled()
+    bundle = client.get(f"/api/sessions/{debugged.key}/export").json()
+    copy = import_bundle(client, json.dumps({**bundle, "title": None}).encode())
+    assert copy["title"] == bundle["title"] == "Book London for Tuesday"
+
+
 MARKERS = '"__class__":"os.system","lc":1,"py/object":"os.x","$type":{"__reduce__":["id"]}'
-"""What decoders of objects look for; four members."""
+"""Four members that object decoders look for."""
 
 
 KEY = "sk-ant-" + "a1B2" * 10
 
 
 def extended(text):
-    """A bundle of a later devui: unknown members at its beginning, records, notes and end."""
+    """A bundle of a later devui: with unknown members in its head, records, notes and end."""
     first, *others, end = text.splitlines()
     first = first.replace('"records":[', MARKERS + ',"type":"x","records":[')
     others = [f'{each[:-1]},{MARKERS},"on":{n}}}' for n, each in enumerate(others)]
@@ -113,7 +121,7 @@ def extended(text):
 
 
 @pytest.mark.req("R27")
-def test_unknown_members_are_set_aside_and_come_back_where_they_were(client, booked):
+def test_unknown_members_are_exported_again_where_they_were(client, booked):
     client.patch(f"/api/sessions/{booked['key']}/notes/4", json={"text": "and when?"})
     plain = client.get(f"/api/sessions/{booked['key']}/export").text
     assert "setAside" not in import_bundle(client, plain.encode())
@@ -130,7 +138,7 @@ def test_unknown_members_are_set_aside_and_come_back_where_they_were(client, boo
     assert client.get(path + "/export").text == clean
     [finding] = client.get(path + "/export/preview").json()["findings"]
     assert (finding["hint"][:3], finding["places"]) == ("sk-", ["the session's own data"])
-    pretty = json.dumps(json.loads(text), indent=2)  # as an editor may have left it
+    pretty = json.dumps(json.loads(text), indent=2)  # as an editor may have reformatted it
     again = import_bundle(client, pretty.encode())
     assert client.get(f"/api/sessions/{again['key']}/export?secrets=keep").text == text
     html = client.get(path + "/export?format=html&secrets=keep").text
@@ -141,8 +149,8 @@ def test_unknown_members_are_set_aside_and_come_back_where_they_were(client, boo
 
 @pytest.mark.req("R27")
 @pytest.mark.parametrize("encode", [base64.b64encode, base64.urlsafe_b64encode])
-def test_a_file_in_a_message_loses_its_secret_and_stays_a_file(client, encode):
-    """A mark within base64 would make bytes that nothing decodes."""
+def test_redacting_a_file_in_a_message_keeps_its_base64_valid(client, encode):
+    """Replacing characters of the base64 itself would leave data that nothing decodes."""
     data = encode(f"\u00ff\u00fe\u00bf token={KEY}\n".encode()).decode()
     event = {
         "id": "e1",
@@ -164,7 +172,7 @@ def test_a_file_in_a_message_loses_its_secret_and_stays_a_file(client, encode):
     assert "</html>" in client.get(f"/api/sessions/{key}/export?format=html").text
 
 
-def test_no_note_gets_what_stood_at_another(client, booked):
+def test_unknown_members_of_one_note_do_not_move_to_another(client, booked):
     client.patch(f"/api/sessions/{booked['key']}/notes/4", json={"text": "and when?"})
     text = extended(client.get(f"/api/sessions/{booked['key']}/export").text)
     copy = import_bundle(client, text.encode())
@@ -179,7 +187,7 @@ def test_no_note_gets_what_stood_at_another(client, booked):
     assert before[4] is not None
 
 
-def test_notes_are_kept_until_they_are_emptied_and_stars_choose_sessions(client, booked):
+def test_notes_last_until_emptied_and_stars_filter_sessions(client, booked):
     path = f"/api/sessions/{booked['key']}/notes"
     assert client.patch(path + "/0", json={"starred": True, "actor": "Ada"}).json()["text"] == ""
     client.patch(path + "/0", json={"text": " the first booking "})
@@ -200,16 +208,17 @@ def test_notes_are_kept_until_they_are_emptied_and_stars_choose_sessions(client,
 
 
 @pytest.mark.parametrize("form", ["json", "html", "adk-web", "adk", "eval-set"])
-def test_the_page_of_an_export_has_a_button_for_each_format(client, booked, form):
+def test_the_export_page_downloads_each_format(client, booked, form):
     page = client.get(f"/sessions/{booked['key']}/export", headers={"Accept": "text/html"}).text
-    [button] = re.findall(rf'<button[^>]*formaction="([^"]+)" name="format" value="{form}"', page)
-    answer = client.get(f"{button}?format={form}")
+    [path] = re.findall(r'<form class="export"[^>]* action="([^"]+)"', page)
+    assert f'<input type="radio" name="format" value="{form}"' in page
+    answer = client.get(f"{path}?format={form}")
     assert answer.headers["content-disposition"].startswith("attachment")
     if form.startswith("adk"):
         assert answer.json()["appName"] == "travel"
 
 
-def test_a_running_session_is_exported_as_it_stands(client):
+def test_a_session_with_a_run_under_way_is_exported_as_it_is(client):
     debugged = Debugged(client, "travel").start(BOOK)
     debugged.settled()
     debugged.tell("step_event")
@@ -219,7 +228,7 @@ def test_a_running_session_is_exported_as_it_stands(client):
     debugged.tell("continue")
 
 
-def test_the_terminal_writes_a_file_and_reads_it_without_a_server(tmp_path, monkeypatch):
+def test_the_terminal_exports_and_imports_without_a_server(tmp_path, monkeypatch):
     secret = "hunter2-hunter2"
     monkeypatch.setenv("SERVICE_PASSWORD", secret)
     with running(SAMPLES, tmp_path / "data") as server, server.client() as client:

@@ -1,4 +1,4 @@
-"""A call that does not return is ended or answered for by itself, over HTTP; its run goes on."""
+"""A hanging call is ended or answered over HTTP without ending its run."""
 
 import time
 import uuid
@@ -24,7 +24,7 @@ WAITS = {
     "tools": "slow",
     "twice": "slow",
 }
-"""The call of each app that does not return."""
+"""The name of each app's call that does not return."""
 
 
 @pytest.fixture(scope="module")
@@ -44,7 +44,7 @@ def client(server):
 
 @pytest.fixture
 def begin(server, client):
-    """A run whose call is under way, and the call; its file is let go of at the end."""
+    """Start a run; return it and its hanging call. Afterwards the call is released."""
     begun: list[Debugged] = []
 
     def start(app: str, **more: Any) -> tuple[Debugged, dict[str, Any]]:
@@ -70,7 +70,7 @@ def order(debugged: Debugged, call: dict[str, Any], command: str, **more: Any) -
 
 
 def results(debugged: Debugged) -> list[Any]:
-    """What the stored answers of tools say."""
+    """The results of tools in the session's events."""
     parts = [
         p for e in debugged.kept()["events"] for p in (e.get("content") or {}).get("parts", [])
     ]
@@ -90,7 +90,7 @@ def log(debugged: Debugged) -> str:
     return debugged.client.get(f"/runs/{debugged.run}/log").text
 
 
-def test_an_ended_tool_call_fails_with_an_error_that_the_agent_sees(begin):
+def test_ending_a_tool_call_gives_the_agent_an_error(begin):
     debugged, call = begin("sleeping")
     done = order(debugged, call, "end", value="the site is down", actor="Ada")
     assert done.status_code == 200, done.text
@@ -112,7 +112,7 @@ def test_an_ended_tool_call_fails_with_an_error_that_the_agent_sees(begin):
     assert "look_up ended by Ada" in log(debugged)
 
 
-def test_a_tool_call_is_answered_by_hand_and_a_replay_gives_the_same_answer(begin, client):
+def test_an_answer_given_by_hand_to_a_tool_call_is_replayed(begin, client):
     debugged, call = begin("sleeping")
     assert order(debugged, call, "answer", value={"found": [1, 2]}).status_code == 200
     assert debugged.settled()["status"] == "done"
@@ -125,7 +125,7 @@ def test_a_tool_call_is_answered_by_hand_and_a_replay_gives_the_same_answer(begi
     assert client.get(f"/api/runs/{again.run}/replay").json()["verdict"]["identical"] is True
 
 
-def test_a_model_call_is_answered_with_words_or_fails_as_an_error_event(begin):
+def test_a_model_call_is_answered_by_hand_or_ended_with_an_error_event(begin):
     debugged, call = begin("model")
     assert order(debugged, call, "answer", value="Thirty-nine steps").status_code == 200
     assert (debugged.settled()["status"], debugged.texts()[-1]) == ("done", "Thirty-nine steps")
@@ -138,14 +138,14 @@ def test_a_model_call_is_answered_with_words_or_fails_as_an_error_event(begin):
     assert "api ended the call of slow-one after" in event["errorMessage"]
 
 
-def test_a_streamed_answer_that_halts_is_answered_by_hand(begin):
+def test_a_stalled_stream_is_answered_by_hand(begin):
     debugged, _ = begin("streamed", streaming=True)
     until = seen(debugged, lambda standing: standing["calls"] and standing["calls"][0]["place"])
     assert order(debugged, until["calls"][0], "answer", value="and stormy").status_code == 200
     assert (debugged.settled()["status"], debugged.texts()) == ("done", ["go", "and stormy"])
 
 
-def test_callbacks_of_the_agent_answer_for_the_error_of_an_ended_call(begin):
+def test_the_agents_callbacks_handle_the_error_of_an_ended_call(begin):
     debugged, call = begin("handled")
     assert order(debugged, call, "end").status_code == 200
     assert debugged.settled()["status"] == "done"
@@ -153,7 +153,7 @@ def test_callbacks_of_the_agent_answer_for_the_error_of_an_ended_call(begin):
     assert result["sorry"].startswith("CallEndedError: api ended the call of look_up")
 
 
-def test_a_thread_is_left_alone_and_the_run_goes_on_without_it(begin):
+def test_a_call_in_a_thread_is_answered_while_the_thread_keeps_running(begin):
     debugged, _ = begin("thread")
     standing = seen(debugged, lambda now: now["calls"] and now["calls"][0]["thread"])
     assert order(debugged, standing["calls"][0], "answer", value="cached").status_code == 200
@@ -162,7 +162,7 @@ def test_a_thread_is_left_alone_and_the_run_goes_on_without_it(begin):
     assert "a thread can't be stopped: its function keeps running" in log(debugged)
 
 
-def test_a_late_result_of_a_thread_is_told_in_the_log_while_the_run_goes_on(server, begin):
+def test_the_late_result_of_a_thread_is_logged(server, begin):
     debugged, _ = begin("thread")
     debugged.post("pause", key="pause")
     standing = seen(debugged, lambda now: now["calls"] and now["calls"][0]["thread"])
@@ -177,7 +177,7 @@ def test_a_late_result_of_a_thread_is_told_in_the_log_while_the_run_goes_on(serv
     assert [each.keys() for each in results(debugged)] == [{"error"}]
 
 
-def test_the_same_key_ends_a_call_once_whether_its_run_goes_on_or_is_over(begin):
+def test_repeating_a_key_ends_a_call_once_even_after_its_run(begin):
     debugged, call = begin("sleeping")
     debugged.tell("pause", wait=False)
     first = order(debugged, call, "end", key="k")
@@ -191,7 +191,7 @@ def test_the_same_key_ends_a_call_once_whether_its_run_goes_on_or_is_over(begin)
     assert len(debugged.client.get(f"/api/sessions/{debugged.key}/edits").json()["edits"]) == 1
 
 
-def test_a_call_that_has_ended_meanwhile_is_refused_with_the_position(begin):
+def test_ending_a_finished_call_is_refused_with_the_position(begin):
     debugged, call = begin("sleeping", pause=False)
     assert order(debugged, call, "answer", value=1).status_code == 200
     debugged.settled()
@@ -206,7 +206,7 @@ def test_a_call_that_has_ended_meanwhile_is_refused_with_the_position(begin):
     assert other.client.get(f"/api/sessions/{other.key}/edits").json()["edits"] == []
 
 
-def test_an_answer_that_cannot_be_one_is_refused_and_changes_nothing(begin):
+def test_an_invalid_answer_is_refused_and_changes_nothing(begin):
     debugged, call = begin("model")
     wrong = order(debugged, call, "answer", value={"content": 7})
     assert (wrong.status_code, "content" in wrong.json()["detail"]) == (422, True)
@@ -214,7 +214,7 @@ def test_an_answer_that_cannot_be_one_is_refused_and_changes_nothing(begin):
     assert debugged.client.get(f"/api/sessions/{debugged.key}/edits").json()["edits"] == []
 
 
-def test_a_tool_that_takes_no_notice_is_said_to_and_its_late_result_is_dropped(server, begin):
+def test_the_result_of_a_tool_that_ignores_cancellation_is_dropped(server, begin):
     debugged, call = begin("stubborn")
     assert order(debugged, call, "answer", value="mine").status_code == 200
     seen(debugged, lambda standing: standing["calls"] and standing["calls"][0]["told"])
@@ -225,21 +225,21 @@ def test_a_tool_that_takes_no_notice_is_said_to_and_its_late_result_is_dropped(s
     assert "despite its cancellation" in log(debugged)
 
 
-def test_nothing_is_ended_while_the_event_loop_is_blocked_and_that_is_said(begin):
+def test_ending_a_call_is_refused_while_the_event_loop_is_blocked(begin):
     debugged, call = begin("blocked")
     seen(debugged, lambda standing: standing["blocked"])
     refused = order(debugged, call, "end")
     assert (refused.status_code, "event loop" in refused.json()["detail"]) == (409, True)
 
 
-def test_one_of_two_parallel_calls_ends_and_the_other_runs_on(server, begin):
+def test_ending_one_of_two_parallel_calls_leaves_the_other_running(server, begin):
     debugged, call = begin("tools")
     assert order(debugged, call, "end").status_code == 200
     assert debugged.settled()["status"] == "done"
     assert [set(each) for each in results(debugged)] == [{"error"}, {"result"}]
 
 
-def test_a_call_is_named_by_its_id_or_by_its_name_if_that_is_clear(begin):
+def test_a_call_is_selected_by_id_or_by_an_unambiguous_name(begin):
     debugged, _ = begin("twice")
     both = seen(debugged, lambda standing: len(standing["calls"]) == 2)["calls"]
     by_name = {"id": "slow"}
@@ -250,13 +250,13 @@ def test_a_call_is_named_by_its_id_or_by_its_name_if_that_is_clear(begin):
     by_id, there = {"id": both[1]["call"]}, {"value": "there", "key": "once"}
     first = order(debugged, by_id, "answer", **there)
     assert first.status_code == 200
-    assert order(debugged, by_name, "end").status_code == 200  # there is only one now
+    assert order(debugged, by_name, "end").status_code == 200  # only one is left
     assert debugged.settled()["status"] == "done"
     assert order(debugged, by_id, "answer", **there).json() == first.json()
     assert [set(each) for each in results(debugged)] == [{"error"}, {"result"}]
 
 
-def test_a_run_that_is_stopped_after_a_call_was_ended_is_stopped(begin):
+def test_a_run_can_be_stopped_after_one_of_its_calls_was_ended(begin):
     debugged, call = begin("stubborn")
     assert order(debugged, call, "end").status_code == 200
     debugged.post("stop", key="stop")

@@ -1,4 +1,4 @@
-"""devui.client.Client: a method for each endpoint, and what a script or notebook does with them."""
+"""devui.client.Client: a method for each endpoint, and what scripts and notebooks do with it."""
 
 import ast
 import os
@@ -31,7 +31,7 @@ MESSAGE = "Split the bill"
 
 @pytest.fixture(scope="module")
 def server(tmp_path_factory):
-    data = tmp_path_factory.mktemp("client") / ".devui"  # as the guide has it
+    data = tmp_path_factory.mktemp("client") / ".devui"  # as in the guide
     with running(SAMPLES, data) as server:
         yield server
 
@@ -43,11 +43,11 @@ def sessions(server):
 
 
 @pytest.mark.parametrize("path", client_files.files(), ids=lambda path: path.name)
-def test_each_endpoint_has_one_method_with_its_arguments_and_its_answer(path) -> None:
+def test_the_clients_methods_are_as_generated_from_the_endpoints(path) -> None:
     assert path.read_text(encoding="utf-8") == client_files.files()[path], "run scripts/describe"
 
 
-def test_the_terminal_and_coding_agents_have_no_other_way_to_the_server() -> None:
+def test_the_terminal_and_mcp_use_only_the_clients_public_methods() -> None:
     wrong = [
         module.place(node)
         for module in modules("devui")
@@ -62,7 +62,7 @@ def test_the_terminal_and_coding_agents_have_no_other_way_to_the_server() -> Non
     assert not wrong, "call a method of the client that is an endpoint's"
 
 
-def test_the_client_loads_nothing_of_the_server() -> None:
+def test_the_client_imports_nothing_of_the_server() -> None:
     code = "import sys, devui.client; print([m for m in sys.modules if m.startswith('devui.')])"
     loaded = subprocess.run(
         [sys.executable, "-c", code], capture_output=True, text=True, check=True
@@ -71,7 +71,7 @@ def test_the_client_loads_nothing_of_the_server() -> None:
 
 
 def output_of(example: str, server) -> list[str]:
-    """What a script prints in the folder where the server was started."""
+    """The lines that a script prints in the folder where the server was started."""
     return subprocess.run(
         [sys.executable, "-c", example],
         capture_output=True,
@@ -96,7 +96,7 @@ def test_the_examples_of_the_guide_run(server, sessions) -> None:
     assert lines[-1].startswith("invoke_workflow FaultyAgent ")
 
 
-def test_a_run_is_held_changed_and_followed(sessions) -> None:
+def test_a_script_holds_continues_follows_and_forks_a_run(sessions) -> None:
     key = sessions.new_session("faulty", state={"n": 1})["key"]
     begun = sessions.start_run(key, message=MESSAGE, pause=True)
     position = sessions.wait(begun)
@@ -121,7 +121,7 @@ def test_a_run_is_held_changed_and_followed(sessions) -> None:
     assert [each["actor"] for each in sessions.notes(fork["key"])] == ["nightly check"]
 
 
-def test_what_is_still_open_ends_with_the_client(server, sessions) -> None:
+def test_closing_the_client_ends_its_streams_and_downloads(server, sessions) -> None:
     key = sessions.new_session("faulty")["key"]
     with Client(server.url, TOKEN) as client:
         stream = client.stream(key, after=0)
@@ -135,7 +135,7 @@ def test_what_is_still_open_ends_with_the_client(server, sessions) -> None:
     assert list(pieces) == []
 
 
-def test_a_file_goes_there_and_back(sessions) -> None:
+def test_an_exported_session_is_imported(sessions) -> None:
     key = sessions.new_session("faulty")["key"]
     sessions.wait(sessions.start_run(key, message="hello"))
     bundle = b"".join(sessions.export_session(key))
@@ -154,14 +154,14 @@ def test_a_file_goes_there_and_back(sessions) -> None:
     ],
     ids=["no route", "no method", "a page", "refused", "a second address"],
 )
-def test_each_route_of_adk_has_a_method_or_is_known_to_need_none(names, constant, message) -> None:
+def test_an_adk_route_without_a_method_must_be_listed_as_such(names, constant, message) -> None:
     adk = [each for each in endpoints() if each.family in {ADK, DEVELOPMENT}]
     with pytest.raises(AssertionError, match=message):
         client_files.named(adk, names, constant)
 
 
-def test_each_of_adk_s_endpoints_answers_as_typed(tmp_path) -> None:
-    """mypy has checked these calls (pyproject.toml)."""
+def test_the_answers_of_adks_endpoints_match_their_types(tmp_path) -> None:
+    """mypy checks these calls (pyproject.toml); here they are made."""
     agents = write_apps(tmp_path)
     (agents / client_calls.APP / "extra.yaml").write_text("name: extra\n", encoding="utf-8")
     with running(agents, tmp_path / "data") as server, Client(server.url, TOKEN) as client:
@@ -171,7 +171,7 @@ def test_each_of_adk_s_endpoints_answers_as_typed(tmp_path) -> None:
     assert set(re.findall(r"adk\.(\w+)\(", source)) == set(client_files.ADK_NAMES.values())
 
 
-def test_failures_say_their_status_and_what_to_do(server, sessions) -> None:
+def test_errors_have_a_class_a_status_and_a_readable_message(server, sessions) -> None:
     cases = [
         (lambda: sessions.run("no-such-run"), NotFoundError, 404),
         (lambda: sessions.session(99999), NotFoundError, None),

@@ -1,4 +1,4 @@
-"""Comparing over HTTP: a fork and its parent, two runs of a session, what a pair differs in."""
+"""Comparisons over HTTP: a fork and its parent, two runs of a session, two events."""
 
 from typing import Any
 
@@ -27,7 +27,7 @@ def pair(client: Any, left: Any, right: Any, *numbers: int | None) -> dict[str, 
 
 @pytest.fixture
 def travelled(client: Any) -> int:
-    """A session of the travel agent with one turn; its key."""
+    """The key of a travel agent's session with one turn."""
     return travel_session(client, BOOK)
 
 
@@ -39,7 +39,7 @@ def travel_session(client: Any, *messages: str) -> int:
     return client.get("/api/sessions", params=query).json()["sessions"][0]["key"]
 
 
-def test_the_same_said_again_in_a_fork_is_equal(client, travelled):
+def test_a_fork_that_repeats_the_message_is_equal(client, travelled):
     body = {"number": 1, "message": True, "run": True}
     fork = client.post(f"/api/sessions/{travelled}/forks", json=body).json()
     settle(client, fork["run"])
@@ -55,7 +55,7 @@ def test_the_same_said_again_in_a_fork_is_equal(client, travelled):
     assert prompts["differing"] == []
 
 
-def test_the_page_names_a_changed_key_as_the_state_does(client, travelled):
+def test_the_page_shows_a_changed_key_as_in_the_state(client, travelled):
     query = {"left": travel_session(client, BOOK), "right": travelled}
     page = client.get("/compare", params=query, headers={"Accept": "text/html"}).text
     assert "State changes" in page
@@ -63,7 +63,7 @@ def test_the_page_names_a_changed_key_as_the_state_does(client, travelled):
     assert "[&#34;app:lookups&#34;]" not in page
 
 
-def test_a_session_that_was_exported_and_imported_was_asked_the_same(client, travelled):
+def test_an_imported_copy_of_a_session_is_equal_and_has_equal_prompts(client, travelled):
     bundle = client.get(f"/api/sessions/{travelled}/export").content
     headers = {"content-type": "application/json"}
     landed = client.post("/api/sessions/import", content=bundle, headers=headers).json()["key"]
@@ -72,7 +72,7 @@ def test_a_session_that_was_exported_and_imported_was_asked_the_same(client, tra
     assert pair(client, travelled, landed, 2, 2)["prompts"]["differing"] == []
 
 
-def test_a_fork_with_an_edited_event_differs_from_its_parent_from_there_on(client, travelled):
+def test_a_fork_differs_from_its_parent_from_its_edited_event_on(client, travelled):
     events = client.get(f"/api/sessions/{travelled}/events").json()["events"]
     number = next(e["number"] for e in events if e["kind"] == "result" and "airports" in e["text"])
     whole = client.get(f"/apps/travel/users/u/sessions/{session_id_of(client, travelled)}").json()
@@ -94,6 +94,55 @@ def test_a_fork_with_an_edited_event_differs_from_its_parent_from_there_on(clien
     assert [each["key"] for each in details["state"]] == ["city"]
 
 
+def test_later_events_of_the_parent_do_not_count_as_differences(tmp_path):
+    write_app(tmp_path / "agents", "teller", teller())
+    with running(tmp_path / "agents", tmp_path / "data") as server, server.client() as client:
+        debugged = Debugged(client, "teller")
+        debugged.start("How is the weather in Oslo?", pause=False).settled()
+        path = f"/api/sessions/{debugged.key}"
+        event = client.get(f"{path}/events/3").json()["event"]
+        event["content"]["parts"][0]["functionResponse"]["response"] = {"sky": "grey"}
+        body = {"number": 3, "event": event, "run": True}
+        fork = client.post(f"{path}/forks", json=body).json()
+        settle(client, fork["run"])
+        for _ in range(2):
+            debugged.start("How is the weather?", pause=False).settled()
+        comparison = compare(client, debugged.key, fork["key"])
+        rows = comparison["rows"]
+        assert [(row["left"], row["right"]) for row in rows[:4]] == [(i, i) for i in range(1, 5)]
+        assert [row["left"] for row in rows[4:]] == list(range(5, 13))
+        assert {(row["kind"], row["later"], row["differs"]) for row in rows[4:]} == {
+            ("left", True, False)
+        }
+        assert comparison["differences"] == 1
+        assert comparison["first"] == rows[2]
+        query = {"left": debugged.key, "right": fork["key"]}
+        page = client.get("/compare", params=query, headers={"Accept": "text/html"}).text
+        assert "8 later events" in page
+        assert "left only" not in page
+        folded = {**query, "leftEvent": 5, "count": 8}
+        rows_of_fold = client.get("/compare/rows", params=folded).text
+        assert [f'id="p-{number}-"' in rows_of_fold for number in range(4, 14)] == [
+            *(False, *(True,) * 8, False)
+        ]
+        swapped = compare(client, fork["key"], debugged.key)
+        assert swapped["differences"] == comparison["differences"]
+        assert [row["right"] for row in swapped["rows"] if row["later"]] == list(range(5, 13))
+
+
+def test_a_forks_next_turn_is_aligned_with_the_same_turn_of_its_parent(client, travelled):
+    whole = client.get(f"/api/sessions/{travelled}/events").json()["events"]
+    fork = client.post(f"/api/sessions/{travelled}/forks", json={"number": len(whole)}).json()
+    session = session_id_of(client, travelled)
+    run(client, "travel", session, "Hello")
+    run(client, "travel", session, BOOK)
+    assert compare(client, travelled, fork["key"])["equal"]
+    run(client, "travel", session_id_of(client, fork["key"]), "Hello")
+    comparison = compare(client, travelled, fork["key"])
+    assert comparison["equal"]
+    assert {row["later"] for row in comparison["rows"] if row["kind"] == "left"} == {True}
+
+
 def session_id_of(client: Any, key: int) -> str:
     every = client.get("/api/sessions").json()["sessions"]
     return next(each["id"] for each in every if each["key"] == key)
@@ -107,7 +156,7 @@ def settle(client: Any, name: str) -> None:
     assert position["status"] == "done"
 
 
-def test_runs_of_one_session_are_compared_with_what_was_sent(tmp_path):
+def test_runs_of_a_session_are_compared_including_their_prompts(tmp_path):
     write_app(tmp_path / "agents", "teller", teller())
     with running(tmp_path / "agents", tmp_path / "data") as server, server.client() as client:
         debugged = Debugged(client, "teller")
@@ -135,7 +184,7 @@ def test_runs_of_one_session_are_compared_with_what_was_sent(tmp_path):
         assert prompts["left"]["session"] == debugged.key
 
 
-def test_nothing_is_compared_with_something(client, travelled):
+def test_an_empty_session_is_compared_with_another(client, travelled):
     empty = travel_session(client)
     comparison = compare(client, empty, travelled)
     assert {row["kind"] for row in comparison["rows"]} == {"right"}
@@ -156,14 +205,14 @@ def test_nothing_is_compared_with_something(client, travelled):
         ({"left": "{key}", "right": "999999"}, 404, "no session 999999"),
     ],
 )
-def test_what_cannot_be_compared_is_told(client, travelled, query, status, words):
+def test_an_invalid_comparison_is_refused_with_the_reason(client, travelled, query, status, words):
     params = {name: value.format(key=travelled) for name, value in query.items()}
     answer = client.get("/api/compare", params=params)
     assert answer.status_code == status
     assert words in answer.json()["detail"]
 
 
-def test_events_that_are_not_there_are_told(client, travelled):
+def test_comparing_missing_events_is_refused(client, travelled):
     sides = {"left": travelled, "right": travelled}
     none = client.get("/api/compare/events", params=sides)
     assert (none.status_code, "at least one event" in none.json()["detail"]) == (400, True)

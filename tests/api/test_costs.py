@@ -1,4 +1,4 @@
-"""What a run costs: on the page, over HTTP, as a budget, and with prices of one's own."""
+"""What a run costs: on the page, over HTTP, as a budget, and with the user's own prices."""
 
 import html
 import json
@@ -38,7 +38,7 @@ OWN = {
         {"name": "large", "input": 10_000_000, "output": 20_000_000},
     ]
 }
-"""A dollar for a token: so that a few words have a price that can be read off."""
+"""A dollar per token or more, so that a few words have a visible price."""
 
 
 @pytest.fixture(scope="module")
@@ -73,7 +73,7 @@ def token_counts(event: dict) -> tuple[int, int]:
     return counts["promptTokenCount"], counts["totalTokenCount"] - counts["promptTokenCount"]
 
 
-def test_a_session_costs_what_its_whole_answers_cost_agent_by_agent(client):
+def test_a_session_costs_the_sum_of_its_answers_by_agent(client):
     debugged = ran(client, "pair")
     first, second = (token_counts(event) for event in debugged.kept()["events"][1:])
     cheap, dear = first[0] + 2 * first[1], 10 * second[0] + 20 * second[1]
@@ -85,7 +85,7 @@ def test_a_session_costs_what_its_whole_answers_cost_agent_by_agent(client):
     assert usage_of(debugged, until=1) == {**usage, "cost": None, "sums": []}
 
 
-def test_what_has_no_price_is_unknown_on_the_page_and_not_in_the_sum(client):
+def test_answers_without_a_price_are_unknown_and_left_out_of_the_sum(client):
     debugged = ran(client, "partly")
     usage = usage_of(debugged)
     assert [each["cost"] for each in usage["sums"]][1] is None
@@ -100,7 +100,7 @@ def test_what_has_no_price_is_unknown_on_the_page_and_not_in_the_sum(client):
 
 
 @pytest.mark.req("R34")
-def test_a_budget_of_dollars_stops_the_run_once_it_is_used_up(client):
+def test_a_budget_in_dollars_holds_the_run_once_it_is_exceeded(client):
     point = client.post(
         "/api/apps/pair/breakpoints", json={"on": "budget", "condition": "run.cost > 500"}
     ).json()
@@ -115,16 +115,16 @@ def test_a_budget_of_dollars_stops_the_run_once_it_is_used_up(client):
     client.delete(f"/api/apps/pair/breakpoints/{point['id']}")
 
 
-def test_a_budget_counts_what_it_knows_and_tells_what_it_does_not(client):
+def test_a_budget_can_count_unpriced_answers(client):
     body = {"on": "budget", "condition": "run.unpriced == 1 and run.cost > 0"}
     debugged = ran(client, "partly")
     past = client.post(f"/api/sessions/{debugged.key}/hits", json=body).json()
     assert [hit["number"] for hit in past["hits"]] == [3]
 
 
-def test_the_time_that_an_app_takes_to_load_is_no_time_of_its_first_run(client):
+def test_the_time_to_load_an_app_is_not_part_of_its_first_run(client):
     run = Debugged(client, "late").start("when?", pause=False)
     position = run.settled()
-    assert position["started"] >= float(run.texts()[-1])  # when it was imported
+    assert position["started"] >= float(run.texts()[-1])  # the answer is the time of import
     [row] = client.get(f"/api/sessions/{run.key}/runs").json()["runs"]
     assert row["started"] == position["started"]

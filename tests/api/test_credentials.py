@@ -1,4 +1,4 @@
-"""A tool that needs a login, asked for and answered over ADK's REST API, in a real server."""
+"""A tool that needs a login, which it requests and gets over ADK's REST API."""
 
 import io
 import zipfile
@@ -121,7 +121,7 @@ def say(client, **part) -> list[dict]:
 
 
 @pytest.mark.req("R64")
-def test_the_user_logs_in_once_and_no_token_reaches_the_disk(tmp_path):
+def test_a_user_logs_in_once_and_no_token_is_written_to_disk(tmp_path):
     with child("tests.kit.oauth_server") as url:
         write_app(tmp_path / "agents", "reader", AGENT.format(url=url, secret=SECRET))
         data = tmp_path / "data"
@@ -149,7 +149,7 @@ def test_the_user_logs_in_once_and_no_token_reaches_the_disk(tmp_path):
         ("graph", {"kind": "node", "name": "fetch"}),
     ],
 )
-def test_a_question_says_what_needs_the_credential(keys, root, asker):
+def test_a_question_names_what_needs_the_credential(keys, root, asker):
     with keys.client() as client:
         debugged = Debugged(client, root).start(pause=False)
         debugged.settled()
@@ -166,7 +166,7 @@ GIVEN = "my-own-key-9137"
 
 
 def give(client, session: dict, key: str) -> None:
-    """Let the agent ask for a key, and answer it."""
+    """Let the agent ask for a key, and answer with this one."""
     begin = {"role": "user", "parts": [{"text": "go"}]}
     call = credential_request(client.post("/run", json={**session, "new_message": begin}).json())
     config = call["args"]["authConfig"]
@@ -177,7 +177,7 @@ def give(client, session: dict, key: str) -> None:
 
 
 def seen(client, key: int) -> str:
-    """All that is to be seen of a session in which somebody gave a credential."""
+    """Everything that the server shows of a session in which somebody gave a credential."""
     page = f"/sessions/{key}"
     rows = client.get("/api/sessions").json()["sessions"]
     [row] = [row for row in rows if row["key"] == key]
@@ -191,7 +191,7 @@ def seen(client, key: int) -> str:
 
 
 @pytest.mark.req("R64")
-def test_a_key_that_somebody_gave_leaves_with_nothing_and_still_plays(tmp_path):
+def test_a_key_that_a_user_gave_is_redacted_everywhere_and_replayable(tmp_path):
     write_app(tmp_path / "agents", "graph", f"{KEYS}\nroot_agent = graph\n")
     here = {"app_name": "graph", "user_id": "u", "session_id": "s"}
     with running(tmp_path / "agents", tmp_path / "data") as server:
@@ -221,7 +221,7 @@ def test_a_key_that_somebody_gave_leaves_with_nothing_and_still_plays(tmp_path):
 
 
 @pytest.mark.req("R64")
-def test_a_short_key_that_somebody_gave_leaves_with_no_export_and_no_recording(keys):
+def test_a_short_key_that_a_user_gave_is_not_exported_or_recorded(keys):
     here = {"app_name": "graph", "user_id": "u", "session_id": "s"}
     with keys.client() as client:
         client.post("/apps/graph/users/u/sessions/s", json={})
@@ -234,7 +234,7 @@ def test_a_short_key_that_somebody_gave_leaves_with_no_export_and_no_recording(k
 
 
 @pytest.mark.req("R64")
-def test_a_key_that_somebody_gave_leaves_with_no_archive_of_other_sessions(keys):
+def test_a_key_given_in_one_session_is_redacted_in_archives_of_others(keys):
     here = {"app_name": "graph", "user_id": "u", "session_id": "giver"}
     with keys.client() as client:
         make_session(client, "graph", sessionId="giver")

@@ -1,4 +1,4 @@
-"""An editor attaches to the process of an app with debugpy, stops it and lets it go on."""
+"""An editor attaches to an app's process with debugpy, stops it and continues it."""
 
 import json
 import socket
@@ -37,7 +37,7 @@ root_agent = LlmAgent(name="guide", tools=[look, look_again], model=ScriptedLlm(
 '''
 IN_LOOP, IN_THREAD, IN_MODULE = 8, 14, 20
 LONGER = 8
-"""Seconds: more than the limit of the run, and than the watchdog's patience."""
+"""Seconds: longer than the limit of the run and the patience of the watchdog."""
 
 
 def free_port() -> int:
@@ -56,7 +56,7 @@ def connected(port: int) -> DapClient:
 
 
 @pytest.mark.slow
-def test_an_editor_stops_a_run_for_as_long_as_it_likes(tmp_path):
+def test_time_stopped_in_an_editor_does_not_count_against_limits(tmp_path):
     pytest.importorskip("debugpy")
     file = write_app(tmp_path / "agents", "guide", CODE)
     port = free_port()
@@ -98,7 +98,7 @@ def test_an_editor_stops_a_run_for_as_long_as_it_likes(tmp_path):
 
 
 def its_wait_is_said_wherever_one_looks(server, client, port):
-    """By `why` and its JSON, on the page, and by a chat in the terminal that began meanwhile."""
+    """By `why` and its JSON, on the page, and by a chat in the terminal that started meanwhile."""
     waits = f"The app is waiting for an editor to attach at 127.0.0.1:{port}."
     terminal = Terminal(server)
     with terminal.open("run", "guide", "hello") as chat:
@@ -117,7 +117,7 @@ def its_wait_is_said_wherever_one_looks(server, client, port):
 
 
 @pytest.mark.slow
-def test_an_app_waits_for_its_editor_and_listens_again_after_a_change(tmp_path):
+def test_an_app_waits_for_its_editor_and_again_after_a_change(tmp_path):
     pytest.importorskip("debugpy")
     file = write_app(tmp_path / "agents", "guide", CODE)
     write_app(tmp_path / "agents", "other", CODE)
@@ -137,7 +137,7 @@ def test_an_app_waits_for_its_editor_and_listens_again_after_a_change(tmp_path):
                 editor.request("continue", {"threadId": thread})
                 debugged = Debugged(client, "guide").start(pause=False)
                 assert debugged.settled()["status"] == "done"
-            with connected(port) as editor:  # detached, and attached to the same process again
+            with connected(port) as editor:  # detached, and attached again to the same process
                 editor.attach(str(file), IN_LOOP)
                 debugged = Debugged(client, "guide").start(pause=False)
                 thread = editor.event("stopped")["threadId"]
@@ -156,7 +156,7 @@ def test_an_app_waits_for_its_editor_and_listens_again_after_a_change(tmp_path):
         (["--wait-for-client"], "--wait-for-client needs --debug-port"),
     ],
 )
-def test_a_wrong_port_is_refused_at_the_start(tmp_path, options, words):
+def test_invalid_debug_port_options_are_refused_at_the_start(tmp_path, options, words):
     for name in ("guide", "other"):
         write_app(tmp_path / "agents", name, CODE)
     done = devui("agents", "--no-browser", "--port", "0", *options, cwd=tmp_path)
@@ -166,7 +166,7 @@ def test_a_wrong_port_is_refused_at_the_start(tmp_path, options, words):
 
 def test_without_debugpy_the_command_says_how_to_install_it(tmp_path):
     write_app(tmp_path / "agents", "guide", CODE)
-    # A module of this name that can't be imported hides an installed one.
+    # A module with this name that can't be imported hides an installed one.
     (tmp_path / "sitecustomize.py").write_text(
         "import sys\nsys.modules['debugpy'] = None\n", encoding="utf-8"
     )

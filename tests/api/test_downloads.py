@@ -1,4 +1,4 @@
-"""Artifacts as downloads: bytes of anybody's, which act nowhere (R24)."""
+"""Artifacts as downloads: untrusted bytes that no browser executes (R24)."""
 
 import base64
 import html
@@ -49,7 +49,7 @@ def client(tmp_path_factory):
 
 
 def save(client, name: str, mime: str, data: bytes = SCRIPT) -> str:
-    """Where an artifact of this name and type is, with a script in it."""
+    """The path of a saved artifact with this name and type, by default with a script in it."""
     session = make_session(client, "saves")["id"]
     data = base64.b64encode(data).decode()
     last = run(client, "saves", session, json.dumps([name, mime, data]))[-1]
@@ -104,9 +104,7 @@ def test_an_artifact_is_a_download_in_a_sandbox(
         ("text/plain", b"not \0 plain", False),
     ],
 )
-def test_only_what_is_what_it_says_is_shown_and_a_polyglot_acts_nowhere(
-    client, mime, begins, inline
-):
+def test_a_file_is_shown_only_if_its_bytes_match_its_type(client, mime, begins, inline):
     path = save(client, "a.x", mime, begins + SCRIPT)
     expected = mime if inline else "application/octet-stream"
     for headers, status in (({}, 200), ({"Range": "bytes=0-3"}, 206), ({"Range": RANGES}, 200)):
@@ -140,12 +138,12 @@ def test_only_what_is_what_it_says_is_shown_and_a_polyglot_acts_nowhere(
         (f"bytes={'9' * 30}-", 416, "bytes */10", b""),
     ],
 )
-def test_a_part_of_a_file_is_served_with_the_headers_of_the_whole(
+def test_a_range_is_served_with_the_headers_of_the_whole_file(
     client, method, byte_range, status, content_range, content
 ):
     path = save(client, "digits.bin", "application/x-digits", b"0123456789")
     answer = client.request(method, path, headers={"Range": byte_range})
-    if method == "HEAD":  # a range is asked for with GET alone (RFC 9110, 14.2)
+    if method == "HEAD":  # a range applies to GET only (RFC 9110, 14.2)
         status, content_range, content = 200, None, b""
         assert answer.headers["content-length"] == "10"
     assert (answer.status_code, answer.content) == (status, content)
@@ -158,7 +156,7 @@ def test_a_part_of_a_file_is_served_with_the_headers_of_the_whole(
 
 
 @pytest.mark.req("R24")
-def test_a_part_of_a_file_that_may_be_another_one_by_now_is_the_whole(client):
+def test_if_range_with_an_outdated_tag_returns_the_whole_file(client):
     path = save(client, "digits.bin", "application/x-digits", b"0123456789")
     headers = {"Range": "bytes=0-3", "If-Range": '"of-before"'}
     assert client.get(path, headers=headers).status_code == 200
@@ -166,7 +164,7 @@ def test_a_part_of_a_file_that_may_be_another_one_by_now_is_the_whole(client):
 
 @pytest.mark.req("R24")
 @pytest.mark.parametrize("name", ["two\nlines", "end.html\n", "a\r\nSet-Cookie: x=1\r\n\r\n"])
-def test_a_name_with_a_line_end_has_an_address_and_forges_no_header(client, name):
+def test_a_name_with_line_breaks_is_downloadable_and_forges_no_header(client, name):
     other = save(client, "end.html", "text/html", b"another")
     assert client.get(other).content == b"another"
     answer = client.get(save(client, name, "text/html"))
@@ -180,7 +178,7 @@ def test_a_name_with_a_line_end_has_an_address_and_forges_no_header(client, name
 @pytest.mark.req("R23")
 @pytest.mark.req("R24")
 @pytest.mark.parametrize("name", [".", ".."])
-def test_a_name_that_clients_take_out_of_a_path_has_an_address_too(client, name):
+def test_artifacts_named_like_dot_segments_are_downloadable(client, name):
     event = {"author": "saves", "actions": {"artifactDelta": {name: 0}}}
     session = make_session(client, "saves", events=[event])["id"]
     blob = {"data": base64.b64encode(SCRIPT).decode(), "mimeType": "text/html"}

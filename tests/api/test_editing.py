@@ -1,4 +1,4 @@
-"""Changing what is held: events, requests, responses, arguments and results."""
+"""Edits of what is held: events, requests, responses, arguments and results."""
 
 import copy
 import html
@@ -77,7 +77,7 @@ def client(server):
 
 
 def is_replayed(debugged: Debugged) -> None:
-    """Executed again, and that once more, with nobody at the gates: the same events."""
+    """Check that a replay, and a replay of it, give the same events and state without edits."""
     client, before = debugged.client, (debugged.texts(), debugged.kept()["state"])
     for _ in range(2):
         replay = client.post(f"/api/sessions/{debugged.key}/replays", json={}).json()
@@ -92,7 +92,7 @@ def is_replayed(debugged: Debugged) -> None:
 
 
 def at(client, app: str, gate: str, agent: str | None = None, **session) -> Debugged:
-    """A run that is held at the first such gate."""
+    """A run held at its first arrival at this gate."""
     debugged = Debugged(client, app, **session).start()
     debugged.settled()
     debugged.tell("run_to", like={"gate": gate, "agent": agent})
@@ -113,7 +113,7 @@ def marks(event: dict) -> list[dict]:
 
 
 @pytest.mark.req("R32")
-def test_an_edited_event_is_what_is_stored_and_what_the_agent_sees(client):
+def test_an_edited_event_is_stored_and_seen_by_the_agent(client):
     debugged = at(client, "count", "before_commit", "count")
     original = debugged.hold()["held"]
     replacement = copy.deepcopy(original)
@@ -136,7 +136,7 @@ def test_an_edited_event_is_what_is_stored_and_what_the_agent_sees(client):
     assert (edit["before"], edit["after"], edit["run"]) == (original, replacement, debugged.run)
 
 
-def test_a_key_taken_out_of_a_delta_is_neither_stored_nor_seen(client):
+def test_a_key_removed_from_a_delta_is_neither_stored_nor_seen(client):
     debugged = at(client, "writes", "before_commit", "writes")
     replacement = copy.deepcopy(debugged.hold()["held"])
     del replacement["actions"]["stateDelta"]["a"]
@@ -147,7 +147,7 @@ def test_a_key_taken_out_of_a_delta_is_neither_stored_nor_seen(client):
     is_replayed(debugged)
 
 
-def test_a_dropped_event_is_not_stored_and_its_changes_are_void(client):
+def test_a_dropped_event_is_not_stored_and_its_changes_are_discarded(client):
     debugged = at(client, "writes", "before_commit", "writes")
     debugged.tell("drop")
     assert debugged.tell("continue")["status"] == "done"
@@ -157,7 +157,7 @@ def test_a_dropped_event_is_not_stored_and_its_changes_are_void(client):
     assert [edit["action"] for edit in edits_of(debugged)] == ["drop"]
 
 
-def test_after_a_drop_the_agent_sees_what_was_committed_before(client):
+def test_after_a_drop_the_agent_sees_the_committed_state(client):
     debugged = at(client, "writes", "before_commit", "writes", state={"a": "clean"})
     debugged.tell("drop")
     debugged.tell("continue")
@@ -166,7 +166,7 @@ def test_after_a_drop_the_agent_sees_what_was_committed_before(client):
     is_replayed(debugged)
 
 
-def test_an_edit_can_be_taken_back_until_the_run_goes_on(client):
+def test_an_edit_can_be_undone_until_the_run_continues(client):
     debugged = at(client, "count", "before_commit", "count")
     debugged.tell("drop")
     assert debugged.tell("undo")["holds"][0]["edit"] is None
@@ -187,9 +187,7 @@ def test_an_edit_can_be_taken_back_until_the_run_goes_on(client):
         ("before_tool", "mock", None, "It is null."),
     ],
 )
-def test_arguments_and_results_are_changed_and_the_answer_follows(
-    client, gate, command, value, answer
-):
+def test_edited_arguments_and_results_determine_the_answer(client, gate, command, value, answer):
     debugged = at(client, "weather", gate)
     debugged.tell(command, value=value)
     assert debugged.tell("continue")["status"] == "done"
@@ -214,7 +212,7 @@ def test_arguments_and_results_are_changed_and_the_answer_follows(
         ("after_tool", "result"),
     ],
 )
-def test_what_is_held_already_is_no_edit(client, gate, part):
+def test_an_edit_without_a_change_is_refused(client, gate, part):
     debugged = at(client, "weather", gate, "forecaster")
     held, position = debugged.hold()["held"], debugged.position["position"]
     value = held[part] if part else held
@@ -228,7 +226,20 @@ def test_what_is_held_already_is_no_edit(client, gate, part):
     assert not [mark for event in debugged.kept()["events"] for mark in marks(event)]
 
 
-def test_what_a_tool_really_ran_with_is_shown_beside_what_was_asked_for(client):
+def test_the_row_of_an_edited_result_starts_with_the_change(client):
+    debugged = at(client, "weather", "after_tool", "forecaster")
+    debugged.tell("edit", value={"sky": "sunny", "wind": 3})
+    debugged.tell("step_half")
+    event = debugged.hold()["held"]
+    event["content"]["parts"][0]["functionResponse"]["response"]["wind"] = 40
+    debugged.tell("edit", value=event)
+    assert debugged.tell("continue")["status"] == "done"
+    row = client.get(f"/sessions/{debugged.key}").text.partition('id="e-3"')[2]
+    text = html.unescape(re.search(r'<span class="what.*?</span>\n', row)[0])
+    assert '> → </span>wind 3 → 40 · {"sky": "sunny", "wind": 40}<' in text.replace("weather", "")
+
+
+def test_the_page_shows_requested_and_edited_arguments_of_a_call(client):
     debugged = at(client, "weather", "before_tool")
     debugged.tell("edit", value={"city": "Bern"})
     detail = client.get(f"/sessions/{debugged.key}").text
@@ -240,7 +251,7 @@ def test_what_a_tool_really_ran_with_is_shown_beside_what_was_asked_for(client):
     assert '(city="Bern") →' in html.unescape(page)
 
 
-def test_an_answer_that_says_what_the_call_says_is_an_answer(client):
+def test_a_mock_equal_to_the_arguments_is_still_a_mock(client):
     debugged = at(client, "weather", "before_tool")
     debugged.tell("mock", value=debugged.hold()["held"]["args"])
     debugged.tell("continue")
@@ -254,7 +265,7 @@ def test_an_answer_that_says_what_the_call_says_is_an_answer(client):
         ("reject", "too far north", {"error": "too far north"}),
     ],
 )
-def test_a_call_is_skipped_or_rejected_and_the_tool_is_not_called(client, command, value, response):
+def test_the_tool_of_a_skipped_or_rejected_call_does_not_run(client, command, value, response):
     debugged = at(client, "weather", "before_tool")
     debugged.tell(command, value=value)
     debugged.tell("continue")
@@ -275,9 +286,7 @@ SECOND = [
 
 
 @pytest.mark.parametrize(("gate", "command", "value", "nth"), SECOND)
-def test_the_second_of_two_equal_calls_inside_a_tool_is_changed_again(
-    client, gate, command, value, nth
-):
+def test_a_replay_edits_the_same_one_of_two_equal_nested_calls(client, gate, command, value, nth):
     debugged = at(client, "nested", gate, "forecaster")
     for _ in range(nth - 1):
         debugged.tell("run_to", like={"gate": gate, "agent": "forecaster"})
@@ -287,7 +296,7 @@ def test_the_second_of_two_equal_calls_inside_a_tool_is_changed_again(
     is_replayed(debugged)
 
 
-def test_an_event_that_is_changed_keeps_its_author_if_nobody_says_another(client):
+def test_an_edited_event_without_an_author_keeps_its_own(client):
     debugged = at(client, "writes", "before_commit", "writes")
     debugged.tell("edit", value={"actions": {"stateDelta": {"b": 2}}})
     debugged.tell("continue")
@@ -296,7 +305,7 @@ def test_an_event_that_is_changed_keeps_its_author_if_nobody_says_another(client
     is_replayed(debugged)
 
 
-def test_a_model_is_answered_for_and_its_answer_is_marked(client):
+def test_a_mocked_model_answer_is_marked(client):
     debugged = at(client, "weather", "before_model")
     debugged.tell("mock", value="Look out of the window.")
     assert debugged.tell("continue")["status"] == "done"
@@ -306,7 +315,7 @@ def test_a_model_is_answered_for_and_its_answer_is_marked(client):
     is_replayed(debugged)
 
 
-def test_a_request_is_changed_and_the_model_sees_it(client):
+def test_a_model_sees_the_edited_request(client):
     debugged = at(client, "weather", "before_model")
     debugged.tell("run_to", like={"gate": "before_model"})
     request = copy.deepcopy(debugged.hold()["held"])
@@ -320,7 +329,7 @@ def test_a_request_is_changed_and_the_model_sees_it(client):
     is_replayed(debugged)
 
 
-def test_a_response_is_changed_and_its_calls_are_those_that_run(client):
+def test_the_calls_of_an_edited_response_are_made(client):
     debugged = at(client, "weather", "after_model")
     response = copy.deepcopy(debugged.hold()["held"])
     response["content"]["parts"][0]["functionCall"]["args"] = {"city": "Rome"}
@@ -346,7 +355,7 @@ def test_a_response_is_changed_and_its_calls_are_those_that_run(client):
         ("before_model", "edit", {"contents": 5}, "contents must be a list"),
     ],
 )
-def test_what_does_not_fit_is_refused_with_the_problem(client, gate, command, value, problem):
+def test_an_invalid_edit_is_refused_with_the_problem(client, gate, command, value, problem):
     debugged = at(client, "weather", gate, "forecaster")
     before, position = debugged.hold(), debugged.position["position"]
     refused = debugged.post(command, key="wrong", position=position, value=value)
@@ -373,8 +382,8 @@ def test_what_does_not_fit_is_refused_with_the_problem(client, gate, command, va
 
 
 @pytest.mark.slow
-def test_what_a_busy_worker_refuses_later_is_held_again_with_the_problem(client):
-    """The app's code blocks the event loop, so nobody can check the change when it is made."""
+def test_a_call_is_held_again_if_a_busy_worker_refuses_its_edit(client):
+    """The app's code blocks the event loop, so the edit can't be checked when it is made."""
     debugged = at(client, "blocks", "before_tool", "blocker")
     before = debugged.hold()
     other = Debugged(client, "blocks").start(pause=False)
@@ -394,7 +403,7 @@ def test_what_a_busy_worker_refuses_later_is_held_again_with_the_problem(client)
     assert other.settled()["status"] == "done"
 
 
-def test_what_cannot_be_done_at_a_gate_is_refused(client):
+def test_edits_that_a_gate_does_not_allow_are_refused(client):
     debugged = at(client, "count", "after_commit")
     for command in ("edit", "drop", "mock"):
         body = {"key": command, "position": debugged.position["position"]}
@@ -416,7 +425,7 @@ def test_a_stale_edit_overwrites_nothing(client):
     debugged.tell("stop")
 
 
-def test_rows_of_edited_events_say_so(client):
+def test_the_details_of_an_edited_event_show_its_mark(client):
     debugged = at(client, "count", "before_commit", "count")
     replacement = copy.deepcopy(debugged.hold()["held"])
     replacement["actions"]["stateDelta"] = {"n": 100}
@@ -426,7 +435,7 @@ def test_rows_of_edited_events_say_so(client):
     assert "devui_edited" in event
 
 
-def test_what_a_person_changed_is_marked_in_every_export(client):
+def test_edits_are_marked_in_every_export(client):
     debugged = at(client, "weather", "before_tool")
     debugged.tell("mock", value="rain")
     debugged.tell("continue")
@@ -446,22 +455,22 @@ def test_what_a_person_changed_is_marked_in_every_export(client):
     assert "mocked" in client.get(f"/sessions/{copy_row['key']}").text
 
 
-def test_what_an_event_would_have_changed_is_not_announced_once_it_is_edited_or_dropped(client):
+def test_state_changes_of_an_edited_or_dropped_event_are_not_announced(client):
     debugged = at(client, "writes", "before_commit", "writes")
     page = f"/sessions/{debugged.key}"
     assert "2 state keys will change" in client.get(page).text
     replacement = copy.deepcopy(debugged.hold()["held"])
     replacement["actions"]["stateDelta"] = {"b": 1}
-    for change in ("edit", "drop"):
+    for change, announced in (("edit", ["1 state key will change"]), ("drop", [])):
         debugged.tell(change, value=replacement)
-        assert "will change" not in client.get(page).text
+        assert re.findall(r"\d+ state keys? will change", client.get(page).text) == announced
         debugged.tell("undo")
         assert "2 state keys will change" in client.get(page).text
     debugged.tell("stop")
 
 
 @pytest.mark.req("R32")
-def test_the_state_of_a_session_is_not_changed_from_beside_while_its_run_goes_on(client):
+def test_patching_the_state_during_a_run_is_refused(client):
     debugged = at(client, "count", "before_commit", "count")
     path = f"/apps/count/users/u/sessions/{debugged.session}"
     refused = client.patch(path, json={"stateDelta": {"n": 7}})

@@ -1,4 +1,4 @@
-"""Lines of code in the editor of whoever runs the server."""
+"""Lines of code open in the editor of the person who runs the server."""
 
 import re
 import shlex
@@ -19,20 +19,20 @@ HTML = {"Accept": "text/html"}
 
 @pytest.fixture
 def editor(tmp_path: Path) -> Path:
-    """A program that writes down what it is asked to open."""
+    """A program that writes down what it is told to open."""
     program = tmp_path / "ed.py"
     program.write_text("import sys, pathlib\npathlib.Path(sys.argv[1]).write_text(sys.argv[2])\n")
     return program
 
 
 def ask(client: Client, place: str) -> Response:
-    """Press the button of a page."""
+    """Press the page's button for a place."""
     own = {"Origin": str(client.base_url).rstrip("/")}
     return client.post("/editor", data={"place": place}, headers=own)
 
 
 def places_of_a_bug(client: Client) -> set[str]:
-    """What the buttons open of a page with a write that is held, and later with a traceback."""
+    """The places that buttons open, on a page with a held write and later with a traceback."""
     point = client.post("/api/apps/faulty/breakpoints", json={"on": "state", "name": "bill"})
     run = Debugged(client, "faulty").start("Split the bill", pause=False)
     run.settled()
@@ -43,7 +43,7 @@ def places_of_a_bug(client: Client) -> set[str]:
     return set(re.findall(r'form="open-place" name="place" value="([^"]+)"', "".join(pages)))
 
 
-def test_a_line_of_an_agent_is_opened_and_no_other_file(editor: Path, tmp_path: Path) -> None:
+def test_a_line_of_an_agent_is_opened_but_no_other_file(editor: Path, tmp_path: Path) -> None:
     opened = tmp_path / "opened"
     words = [sys.executable, editor, opened, "{file}:{line}"]
     command = " ".join(shlex.quote(str(word)) for word in words)
@@ -72,7 +72,7 @@ def test_a_line_of_an_agent_is_opened_and_no_other_file(editor: Path, tmp_path: 
         assert opened.read_text() == line
 
 
-def test_places_of_an_app_that_is_served_alone_are_found(tmp_path: Path) -> None:
+def test_lines_of_an_app_that_is_served_alone_are_opened(tmp_path: Path) -> None:
     with running(SAMPLES / "faulty", tmp_path / "data") as server, server.client() as client:
         client.cookies.set("editor", "vscode")
         places = places_of_a_bug(client)
@@ -81,7 +81,7 @@ def test_places_of_an_app_that_is_served_alone_are_found(tmp_path: Path) -> None
         assert ask(client, "travel/agent.py:1").status_code == 404
 
 
-def test_a_browser_that_has_chosen_an_editor_gets_its_address(tmp_path: Path) -> None:
+def test_a_browser_with_a_chosen_editor_gets_its_url(tmp_path: Path) -> None:
     with running(SAMPLES, tmp_path / "data") as server, server.client() as client:
         page = client.get("/", headers=HTML).text
         assert '<button type="button" data-editor="cursor">Cursor</button>' in page
@@ -119,7 +119,7 @@ def test_an_editor_that_cannot_be_started_is_named(tmp_path: Path) -> None:
         ("notepad", "notepad", ["notepad", "/a b.py"]),
     ],
 )
-def test_a_command_becomes_arguments(command: str, name: str, arguments: list[str]) -> None:
+def test_a_command_gets_file_and_line(command: str, name: str, arguments: list[str]) -> None:
     editor = Editor.parse(command)
     assert editor is not None
     assert (editor.name, editor.arguments(Path("/a b.py"), 7)) == (name, arguments)

@@ -1,4 +1,4 @@
-"""What the inspector says of one event."""
+"""The inspector's details of an event."""
 
 import pytest
 
@@ -58,7 +58,7 @@ def server(tmp_path_factory):
 
 @pytest.fixture
 def details(client):
-    """The tab *Event* of each event of a run."""
+    """Runs a message; returns the *Event* tab of each event."""
 
     def of(message: str) -> list[str]:
         run = Debugged(client, "fails").start(message, pause=False)
@@ -74,7 +74,7 @@ def _tab(client, key: int, number: int, tab: str) -> str:
     return html.partition('id="panel"')[2]
 
 
-def test_an_error_says_where_in_the_code_and_has_the_traceback(details):
+def test_an_error_shows_its_place_in_the_code_and_the_traceback(details):
     *_, error = details("What is the rate?")
     assert "KeyError: &#39;CHF&#39;" in error
     assert "fails/agent.py:8 in get_rate</code>" in error
@@ -82,21 +82,21 @@ def test_an_error_says_where_in_the_code_and_has_the_traceback(details):
     assert "return RATES[currency]" in error
 
 
-def test_an_error_of_a_model_is_not_the_exception_that_ended_its_run(details):
+def test_a_model_error_does_not_show_the_traceback_that_ended_its_run(details):
     _, model, ended = details("overload")
     assert "fails/agent.py:11 in report</code>" in ended
     assert "<code>RESOURCE_EXHAUSTED</code> The model is overloaded." in model
     assert "Traceback" not in model
 
 
-def test_an_error_without_a_message_is_not_the_end_of_the_process_after_it(client):
+def test_an_error_without_a_message_does_not_show_how_its_process_ended(client):
     run = Debugged(client, "dies").start("go", pause=False)
     assert run.settled()["status"] == "failed"
     error = _tab(client, run.key, 2, "event")
     assert '<p class="error-box" hx-ignore><code>MALFORMED_FUNCTION_CALL</code> </p>' in error
 
 
-def test_a_large_value_says_how_large_it_is(client):
+def test_the_size_of_a_large_value_is_shown(client):
     run = Debugged(client, "fails").start("all", pause=False)
     run.settled()
     size = "205 kB · object with 3 keys</span>"

@@ -1,4 +1,4 @@
-"""What an event says by other means than text: each is shown in chat, row and inspector."""
+"""Parts of events other than text, each shown in the chat, the row and the inspector."""
 
 import base64
 import html
@@ -23,7 +23,6 @@ PICTURE = {"inlineData": {"mimeType": "image/png", "data": base64.b64encode(PIXE
 
 
 def agent_event(*parts, **fields):
-    """An event of the agent."""
     content = {"content": {"role": "model", "parts": list(parts)}} if parts else {}
     return {"author": "teller", "invocationId": "e-1", **content, **fields}
 
@@ -70,13 +69,13 @@ def words(client, path):
 
 
 def places(client, key, number=1):
-    """The page of the session, which has the chat, the row and the event's detail."""
+    """The session's page with the chat, the row and the event's details."""
     return words(client, f"/sessions/{key}?event={number}")
 
 
-def test_sources_are_numbered_links_and_nothing_but_web_addresses_is_one(client):
+def test_sources_are_listed_and_only_web_addresses_are_links(client):
     text, page = places(client, opened(client, GROUNDED))
-    assert text.count("Searched for cats & dogs") == 2  # in the chat, and in the event's detail
+    assert text.count("Searched for cats & dogs") == 2  # in the chat and in the event's details
     for title in ("Cats", "Our own notes", "Bad", "https://c.example/c"):
         assert title in text
     links = re.findall(r'<a href="([^"]*)" target="_blank" rel="noopener noreferrer"', page)
@@ -88,7 +87,7 @@ def test_sources_are_numbered_links_and_nothing_but_web_addresses_is_one(client)
 @pytest.mark.parametrize(
     ("field", "word"), [("inputTranscription", "Heard"), ("outputTranscription", "Spoken")]
 )
-def test_what_was_said_aloud_is_read(client, field, word):
+def test_transcriptions_are_shown(client, field, word):
     text, _ = places(
         client, opened(client, agent_event(**{field: {"text": "by voice", "finished": True}}))
     )
@@ -97,7 +96,7 @@ def test_what_was_said_aloud_is_read(client, field, word):
 
 
 @pytest.mark.parametrize("value", [{}, {"result": "ok"}])
-def test_a_picture_in_a_tool_result_is_named_and_opens(client, value):
+def test_a_picture_in_a_tool_result_is_shown_and_opens(client, value):
     call = agent_event({"functionCall": {"id": "c", "name": "look", "args": {}}})
     key = opened(client, call, result(value, PICTURE))
     text, page = places(client, key, 2)
@@ -113,7 +112,7 @@ def test_a_picture_in_a_tool_result_is_named_and_opens(client, value):
     assert 'src="/' not in whole
 
 
-def test_a_saved_picture_has_a_thumbnail_while_its_version_is_there(client):
+def test_a_saved_picture_has_a_thumbnail_while_its_version_exists(client):
     versions = {"map.png": 0, "large.png": 0, "gone.png": 0, "note.txt": 0}
     event = agent_event(actions={"artifactDelta": versions})
     session = make_session(client, "teller", events=[event])["id"]
@@ -140,7 +139,7 @@ def test_a_saved_picture_has_a_thumbnail_while_its_version_is_there(client):
     assert thumbnails(f"/sessions/{key}") == of_both[1:]
 
 
-def test_what_a_browser_could_run_is_only_saved(client):
+def test_a_file_that_a_browser_could_execute_is_only_downloaded(client):
     data = base64.urlsafe_b64encode(b"<script>\xff\xfe~?</script>").decode()
     part = {"inlineData": {"mimeType": "text/html", "displayName": "a b.html", "data": data}}
     key = opened(client, agent_event(part))
@@ -155,7 +154,7 @@ def test_what_a_browser_could_run_is_only_saved(client):
     assert client.get(f"/sessions/{key}/events/9/file?path=content").status_code == 404
 
 
-def test_json_in_a_text_is_unfolded(client):
+def test_json_in_a_text_is_shown_as_a_tree(client):
     text = json.dumps({"greeting": "你好", "list": [1, {"deep": "x"}]})
     mcp = {"content": [{"type": "text", "text": text}]}
     for value in ({"result": text}, mcp):
@@ -166,19 +165,19 @@ def test_json_in_a_text_is_unfolded(client):
 
 
 @pytest.mark.parametrize("text", ["{not json}", "[]", "{}", "[" * 5000 + "]" * 5000, '"text"'])
-def test_other_texts_stay_texts(client, text):
+def test_texts_that_are_not_json_stay_texts(client, text):
     _, page = places(client, opened(client, result({"value": text})))
     assert "JSON in text" not in page
 
 
 @pytest.mark.parametrize("reason", ["MAX_TOKENS", "SAFETY", "OTHER"])
-def test_an_answer_that_was_cut_off_says_so(client, reason):
+def test_a_truncated_answer_is_marked(client, reason):
     _, page = places(client, opened(client, agent_event({"text": "It beg"}, finishReason=reason)))
     assert page.count('class="cut-off"') == 2
     assert re.search(rf'class="flag cut"[^>]*>[^<]*(<svg.*?</svg>)?[^<]*{reason}', page, re.DOTALL)
 
 
-def test_an_answer_that_ended_says_nothing(client):
+def test_a_complete_answer_is_not_marked_as_truncated(client):
     _, page = places(client, opened(client, agent_event({"text": "All."}, finishReason="STOP")))
     assert "cut-off" not in page
     assert "flag cut" not in page
@@ -196,13 +195,13 @@ def test_an_answer_that_ended_says_nothing(client):
         (agent_event(errorCode="BAD", errorMessage="no"), True),
     ],
 )
-def test_whether_a_given_event_is_a_final_response_is_found_out(client, event, final):
+def test_final_responses_are_recognized(client, event, final):
     key = opened(client, event)
     [row] = client.get(f"/api/sessions/{key}/events").json()["events"]
     assert row["final"] is final
 
 
-def test_an_answer_that_is_only_a_file_is_marked_as_the_final_one(client):
+def test_a_final_answer_may_be_only_a_file(client):
     key = opened(client, agent_event({"text": "Here it is:"}), agent_event(PICTURE))
     [_, row] = client.get(f"/api/sessions/{key}/events").json()["events"]
     assert (row["kind"], row["final"]) == ("text", True)
@@ -210,7 +209,7 @@ def test_an_answer_that_is_only_a_file_is_marked_as_the_final_one(client):
     assert re.findall(r'id="f-(\d+)">(?:(?!id="f-).)*?flag final', page, re.DOTALL) == ["2"]
 
 
-def test_an_answer_that_is_json_unfolds_as_a_tree(client):
+def test_an_answer_in_json_can_be_shown_as_a_tree(client):
     whole = agent_event({"text": '{"city": "Rome", "nights": [2, 3]}'})
     fenced = agent_event({"text": '```json\n[{"city": "Oslo"}]\n```'})
     others = (

@@ -1,4 +1,4 @@
-"""The server as an application of a main.py, served by uvicorn in a process of its own."""
+"""The server as an application in a main.py that uvicorn serves in its own process."""
 
 import inspect
 import re
@@ -44,7 +44,7 @@ MESSAGE = {"role": "user", "parts": [{"text": "Plan a trip."}]}
 
 @contextmanager
 def hosted(folder, more="", package="devui", **environment):
-    """The address of a main.py that is running, and its process."""
+    """Run a main.py; yield its address, its process and the lines it has printed."""
     main = folder / "main.py"
     main.write_text(MAIN.format(agents=str(SAMPLES), more=more, package=package), encoding="utf-8")
     process = subprocess.Popen(
@@ -71,7 +71,7 @@ def client(address: str, token: str = TOKEN) -> httpx2.Client:
 
 
 @pytest.mark.parametrize("package", ["devui", "devui.runtime.cli"])
-def test_a_run_is_made_and_kept_where_the_uri_says(tmp_path, package):
+def test_a_run_is_stored_where_the_uri_says(tmp_path, package):
     uri = f"sqlite+aiosqlite:///{tmp_path}/kept/sessions.db"
     (tmp_path / "kept").mkdir()
     with (
@@ -109,7 +109,7 @@ def test_adks_keywords_have_their_effect(tmp_path):
         assert "audits.Audit looked" in http.get(f"/runs/{run['run']}/log").text
 
 
-def test_without_pages_there_are_the_apis_alone(tmp_path):
+def test_without_pages_only_the_apis_are_served(tmp_path):
     with (
         hosted(tmp_path, "web=False, session_service_uri='memory://'", DEVUI_TOKEN=TOKEN) as (
             address,
@@ -122,7 +122,7 @@ def test_without_pages_there_are_the_apis_alone(tmp_path):
     assert not (tmp_path / ".devui").exists()
 
 
-def test_it_is_guarded_as_the_command_is_and_ends_in_order(tmp_path):
+def test_it_is_guarded_like_the_command_and_shuts_down_cleanly(tmp_path):
     with hosted(tmp_path, "allowed_hosts=['box.example']") as (address, process, lines):
         output = "".join(lines)
         output += process.stdout.readline() if "Bearer" not in output else ""
@@ -151,13 +151,13 @@ def test_it_is_guarded_as_the_command_is_and_ends_in_order(tmp_path):
         ({"agents_folder": "x"}, TypeError, "'agents_folder'"),
     ],
 )
-def test_what_it_does_not_do_is_refused_with_advice(options, error, message, monkeypatch):
+def test_unsupported_options_are_refused_with_advice(options, error, message, monkeypatch):
     monkeypatch.delenv("DEVUI_TOKEN", raising=False)
     with pytest.raises(error, match=message):
         get_fast_api_app(agents_dir="agents", **options)
 
 
-def test_adks_keywords_are_taken_or_refused_with_advice():
+def test_adks_keywords_are_accepted_or_refused_with_advice():
     parameters = inspect.signature(get_fast_api_app).parameters
     lines = ADK.read_text(encoding="utf-8").split()
     keywords = [
@@ -170,10 +170,10 @@ def test_adks_keywords_are_taken_or_refused_with_advice():
         try:
             get_fast_api_app(agents_dir="agents", **{name: "given"})
         except ValueError as error:
-            assert f"({name}=...) is not supported: " in str(error)  # noqa: PT017  or it is taken
+            assert f"({name}=...) is not supported: " in str(error)  # noqa: PT017  or accepted
 
 
-def test_adks_keywords_that_ask_for_nothing_are_taken():
+def test_adks_keywords_with_their_default_values_are_accepted():
     get_fast_api_app(
         agents_dir="agents",
         web=True,
@@ -185,14 +185,14 @@ def test_adks_keywords_that_ask_for_nothing_are_taken():
     )
 
 
-async def test_requests_before_the_start_are_told_what_is_missing():
+async def test_a_request_before_the_lifespan_starts_is_a_clear_error():
     app = get_fast_api_app(agents_dir="agents")
     async with httpx2.AsyncClient(transport=httpx2.ASGITransport(app), base_url="http://x") as http:
         with pytest.raises(RuntimeError, match="lifespan"):
             await http.get("/")
 
 
-def test_a_folder_that_is_not_there_is_refused_with_its_whole_path(tmp_path):
+def test_a_missing_agents_folder_is_refused_with_its_full_path(tmp_path):
     with pytest.raises(ValueError, match="names no folder") as refused:
         get_fast_api_app(agents_dir=tmp_path / "missing")
     assert str(tmp_path / "missing") in str(refused.value)

@@ -1,4 +1,4 @@
-"""Events that a filter lets through, over HTTP."""
+"""Filtered events over HTTP."""
 
 import pytest
 
@@ -49,6 +49,12 @@ def session(client):
         ({"filter": "kind:call"}, [2, 6]),
         ({"filter": "is:error"}, [3]),
         ({"filter": "is:failed"}, [3]),
+        ({"filter": "kind:ca,us"}, [1, 2, 5, 6]),
+        ({"filter": "author:READ kind:te"}, [4, 8]),
+        ({"filter": 'author:"read"'}, []),
+        ({"filter": 'author:"user","Reader" -kind:call,result'}, [1, 4, 5, 8]),
+        ({"filter": 'key:"key1" tool:lo'}, [3, 7]),
+        ({"filter": 'key:"key"'}, []),
         ({"filter": "tool:look -is:error"}, [2, 6, 7]),
         ({"filter": "key:key11"}, [3, 7]),
         ({"filter": '"far needle"'}, [7]),
@@ -62,7 +68,7 @@ def session(client):
         ({"filter": '-kind:result ("key11" in keys) far'}, []),
         ({"filter": '("key11" in keys) "far needle"'}, [7]),
         ({"filter": '-("no such page" in said) tool:look', "last": 2}, [6, 7]),
-        ({"filter": '"starred" in flags'}, []),  # text: without parentheses, words stay words
+        ({"filter": '"starred" in flags'}, []),  # without parentheses, words are text
         ({"filter": '("starred" in flags)'}, [4]),
     ],
 )
@@ -71,7 +77,7 @@ def test_events_are_filtered(session, query, numbers):
     assert [row["number"] for row in answer.json()["events"]] == numbers
 
 
-def test_what_may_be_asked_for_is_told_and_what_may_not_refused(session):
+def test_filter_words_are_listed_and_invalid_filters_refused(session):
     words = session.client.get(f"/api/sessions/{session.key}/filter").json()["words"]
     counts = {each["word"]: each["events"] for each in words}
     assert counts["kind:call"] == 2
@@ -92,7 +98,7 @@ def test_what_may_be_asked_for_is_told_and_what_may_not_refused(session):
 
 
 @pytest.mark.req("R30")
-def test_a_phrase_beyond_ascii_is_found_in_events_that_an_api_brought(client):
+def test_a_non_ascii_phrase_is_found_in_events_from_the_api(client):
     far = "x" * 300
     texts = [f"{far} Äpfel nach Zürich 😀", f"{far} to Zurich"]
     events = [{"author": "reader", "content": {"parts": [{"text": text}]}} for text in texts]

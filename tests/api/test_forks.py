@@ -1,5 +1,6 @@
-"""Forking a session over HTTP: what the fork begins with, and how it goes on."""
+"""Forks over HTTP: what a fork starts with, and how it continues."""
 
+import html
 import json
 
 import pytest
@@ -13,7 +14,7 @@ BOOK = "Book a flight to London next Tuesday"
 
 @pytest.fixture
 def travelled(client):
-    """A session of the travel agent with one turn; its key."""
+    """A session of the travel agent with one turn, as the API lists it."""
     session = make_session(client, "travel")["id"]
     run(client, "travel", session, BOOK)
     query = {"app": "travel", "user": "u", "id": session}
@@ -31,7 +32,7 @@ def load(client, session):
 
 
 def own(state):
-    """The keys of the session alone: others of this server's tests write to shared ones."""
+    """The session's own keys; other tests of this server write to shared ones."""
     return {key: value for key, value in state.items() if ":" not in key}
 
 
@@ -44,7 +45,7 @@ def settle(client, run_id):
     return position
 
 
-def test_a_fork_has_the_first_events_and_the_state_as_of_then(client, travelled):
+def test_a_fork_has_the_events_and_the_state_up_to_its_number(client, travelled):
     whole = load(client, travelled)
     row = fork(client, travelled, 3, note="another city")
     child = load(client, row)
@@ -62,7 +63,7 @@ def test_a_fork_has_the_first_events_and_the_state_as_of_then(client, travelled)
     assert [each["key"] for each in second["siblings"]] == [row["key"]]
 
 
-def test_a_fork_in_the_middle_is_resumed_and_comes_to_the_same_end(client, travelled):
+def test_a_fork_within_an_invocation_is_resumed_to_the_same_end(client, travelled):
     whole = load(client, travelled)
     row = fork(client, travelled, 3)
     stands = client.get(f"/api/sessions/{row['key']}/cutoff").json()
@@ -79,7 +80,7 @@ def test_a_fork_in_the_middle_is_resumed_and_comes_to_the_same_end(client, trave
 
 @pytest.fixture
 def careful(client):
-    """Somebody has said that looking for airports has effects."""
+    """Marks the search for airports as a tool with effects."""
     tool = "/api/apps/travel/tools/find_airports"
     client.put(tool, json={"effect": "effects"})
     yield
@@ -87,9 +88,7 @@ def careful(client):
 
 
 @pytest.mark.usefixtures("careful")
-def test_calls_behind_the_fork_are_asked_about_and_their_recorded_result_is_offered(
-    client, travelled
-):
+def test_a_fork_at_a_call_offers_its_recorded_result(client, travelled):
     whole = load(client, travelled)
     number = next(
         n
@@ -118,7 +117,7 @@ def test_calls_behind_the_fork_are_asked_about_and_their_recorded_result_is_offe
     )
 
 
-def test_a_fork_with_another_message_goes_on_with_its_invocation(client, travelled):
+def test_a_fork_with_an_edited_message_continues_its_invocation(client, travelled):
     event = load(client, travelled)["events"][0]
     event["content"]["parts"][0]["text"] = "Which airports does Paris have?"
     row = fork(client, travelled, 1, event=event)
@@ -130,7 +129,7 @@ def test_a_fork_with_another_message_goes_on_with_its_invocation(client, travell
     assert "CDG" in last["content"]["parts"][0]["text"]
 
 
-def test_a_fork_that_may_run_does(client, tmp_path):
+def test_a_fork_runs_only_if_its_invocation_is_incomplete(client, tmp_path):
     clerk = Clerk(tmp_path / "agents")
     clerk.will_finish()
     with running(tmp_path / "agents", tmp_path / "data") as server, server.client() as own:
@@ -147,7 +146,7 @@ def test_a_fork_that_may_run_does(client, tmp_path):
         assert "send it a message" in whole["detail"]
 
 
-def test_state_is_edited_by_an_event_of_the_fork_alone(client, travelled):
+def test_editing_state_adds_an_event_to_the_fork_only(client, travelled):
     whole = load(client, travelled)
     row = fork(client, travelled, 3, state={"city": "Rome", "user:home": "Oslo"}, actor="Ada")
     child = load(client, row)
@@ -159,7 +158,7 @@ def test_state_is_edited_by_an_event_of_the_fork_alone(client, travelled):
     assert "user:home" not in make_session(client, "travel")["state"]
 
 
-def test_the_last_event_is_edited_and_keeps_what_it_is_known_by(client, travelled):
+def test_an_edited_last_event_keeps_its_id_time_and_author(client, travelled):
     whole = load(client, travelled)
     event = json.loads(json.dumps(whole["events"][2]))
     event["actions"]["stateDelta"] = {"city": "Rome"}
@@ -173,7 +172,15 @@ def test_the_last_event_is_edited_and_keeps_what_it_is_known_by(client, travelle
     assert edited["customMetadata"]["devui_edited"][0]["action"] == "edit"
 
 
-def test_a_message_is_left_away_to_be_said_in_another_way(client, travelled):
+def test_the_row_of_a_result_edited_in_a_fork_starts_with_the_change(client, travelled):
+    event = json.loads(json.dumps(load(client, travelled)["events"][2]))
+    event["content"]["parts"][0]["functionResponse"]["response"]["result"][2] = "ZRH"
+    row = fork(client, travelled, 3, event=event)
+    page = html.unescape(client.get(f"/sessions/{row['key']}").text)
+    assert '</span>[2] "STN" → "ZRH" · ["LHR", "LGW", "ZRH"]</span>' in page
+
+
+def test_a_fork_before_a_message_offers_it_for_editing(client, travelled):
     row = fork(client, travelled, 1, message=True)
     assert (row["events"], row["fork"]["reason"]) == (0, "message")
     page = client.get(f"/sessions/{row['key']}", headers={"Accept": "text/html"}).text
@@ -192,12 +199,12 @@ def test_a_message_is_left_away_to_be_said_in_another_way(client, travelled):
         ({"number": 0, "event": {"author": "a"}}, 404, "no event #0"),
     ],
 )
-def test_a_fork_that_makes_no_sense_is_refused(client, travelled, body, status, words):
+def test_an_invalid_fork_is_refused(client, travelled, body, status, words):
     answer = client.post(f"/api/sessions/{travelled['key']}/forks", json=body)
     assert (answer.status_code, words in answer.text) == (status, True), answer.text
 
 
-def test_a_running_session_is_forked_as_it_is_committed(client):
+def test_a_fork_of_a_session_with_a_run_has_the_committed_events(client):
     debugged = Debugged(client, "travel").start(BOOK)
     debugged.settled()
     debugged.tell("run_to", like={"gate": "after_commit", "kind": "call"})
@@ -207,7 +214,7 @@ def test_a_running_session_is_forked_as_it_is_committed(client):
     assert debugged.tell("continue")["status"] == "done"
 
 
-def test_a_session_is_rewound_and_the_message_said_anew(client, travelled):
+def test_a_session_is_rewound_and_another_message_sent(client, travelled):
     whole = load(client, travelled)
     body = {"number": 2}
     answer = client.post(f"/api/sessions/{travelled['key']}/rewind", json=body)
@@ -230,10 +237,10 @@ def test_a_session_is_rewound_and_the_message_said_anew(client, travelled):
     body = {"invocationId": again, "message": "Book a flight to London next Monday"}
     answer = client.post(f"/api/sessions/{travelled['key']}/rewind", json=body)
     rival = {"message": "I was quicker"}
-    client.post(f"/api/sessions/{travelled['key']}/runs", json=rival)  # refused, or it comes behind
+    client.post(f"/api/sessions/{travelled['key']}/runs", json=rival)  # refused, or committed later
     rewinding = settle(client, answer.json()["run"])["run"]
     newest = rewinding
-    while newest == rewinding:  # what is said follows as a run of its own
+    while newest == rewinding:  # the new message is sent in a run of its own
         newest = client.get(f"/api/sessions/{travelled['key']}/run").json()["run"]
     assert settle(client, newest)["status"] == "done"
     texts = [
@@ -246,14 +253,14 @@ def test_a_session_is_rewound_and_the_message_said_anew(client, travelled):
     assert rival["message"] not in texts[:3]
 
 
-def test_a_rewind_to_nowhere_is_refused(client, travelled):
+def test_a_rewind_to_a_missing_event_is_refused(client, travelled):
     url = f"/api/sessions/{travelled['key']}/rewind"
     assert client.post(url, json={"invocationId": "e-none"}).status_code == 404
     assert client.post(url, json={"number": 99}).status_code == 404
     assert client.post(url, json={}).status_code == 422
 
 
-def test_a_call_is_edited_in_a_fork_by_fields(client, travelled):
+def test_a_calls_arguments_are_edited_as_fields_in_a_fork(client, travelled):
     event = load(client, travelled)["events"][1]
     place, call = next(
         (place, part["functionCall"])

@@ -1,4 +1,4 @@
-"""What the graph says of calls that a person kept from being made."""
+"""How the graph counts calls that a person answered, skipped or rejected."""
 
 import html
 import re
@@ -43,7 +43,7 @@ def client(tmp_path_factory):
 
 
 def graph_of(debugged: Debugged, tool: str) -> tuple[str, str]:
-    """What a tool's node says in words, and beside its name."""
+    """The title of a tool's node, and the text beside its name."""
     headers = {"HX-Request": "true"}
     text = debugged.client.get(f"/sessions/{debugged.key}/graph", headers=headers).text
     node = next(each for each in text.split('<a class="node ') if f"<title>tool {tool}," in each)
@@ -52,7 +52,88 @@ def graph_of(debugged: Debugged, tool: str) -> tuple[str, str]:
     return words, re.search('class="detail"[^>]*>(.*?)<', node)[1]
 
 
-def test_calls_that_a_person_kept_from_the_tool_are_not_counted_as_made(client):
+ROUTES = """
+from devui.runtime import Context, Event, Workflow
+from devui.runtime.events import RequestInput
+from devui.runtime.workflow import START, JoinNode, node
+
+
+def read(ctx: Context, node_input: str):
+    ctx.route = "known"
+    return node_input
+
+
+def price(node_input: str):
+    return 1
+
+
+def age(node_input: str):
+    return 2
+
+
+def again(ctx: Context):
+    return "again"
+
+
+@node(rerun_on_resume=True)
+async def ask(ctx: Context, node_input: dict):
+    answer = ctx.resume_inputs.get("q-" + ctx.invocation_id)
+    if answer is None:
+        yield RequestInput(interrupt_id="q-" + ctx.invocation_id, message="Pay?")
+        return
+    ctx.route = "yes"
+    yield 3
+
+
+def pay(node_input: int):
+    return "paid"
+
+
+def refuse(node_input: int):
+    return "refused"
+
+
+root_agent = Workflow(
+    name="routes",
+    edges=[
+        (START, read, {"known": (price, age), "unknown": again}),
+        ((price, age), JoinNode(name="facts"), ask),
+        (ask, {"yes": pay, "no": refuse}),
+    ],
+)
+"""
+
+
+def test_taken_edges_are_marked_and_an_asking_node_waits_for_you(tmp_path):
+    write_app(tmp_path / "agents", "routes", ROUTES)
+    with running(tmp_path / "agents", tmp_path / "data") as server, server.client() as client:
+        debugged = Debugged(client, "routes").start("go", pause=False)
+        debugged.settled()
+        headers = {"HX-Request": "true"}
+        address = f"/sessions/{debugged.key}/graph"
+        text = client.get(address, headers=headers).text
+        assert re.findall("<title>([^<]*), taken", text) == [
+            "START to read",
+            "read to price, known",
+            "read to age, known",
+            "price to facts",
+            "age to facts",
+            "facts to ask",
+        ]
+        assert re.search('class="node node k-function s-waiting"', text)
+        assert "<title>function ask, waiting for you, 1" in text
+        assert re.search('class="name"[^>]*>start<', text)
+        [question] = client.get(f"/api/runs/{debugged.run}/standing").json()["questions"]
+        response = {"id": question["call"], "name": question["name"], "response": {"result": "y"}}
+        debugged.start({"role": "user", "parts": [{"functionResponse": response}]}, pause=False)
+        debugged.settled()
+        text = client.get(address, headers=headers).text
+        assert "<title>ask to pay, yes, taken" in text
+        assert "<title>ask to refuse, no, not taken" in text
+        assert "<title>function ask, has run," in text
+
+
+def test_skipped_rejected_and_mocked_calls_are_not_counted_as_made(client):
     debugged = Debugged(client, "root")
     for command, value in (("skip", None), ("reject", "no"), ("mock", "Rome")):
         debugged.start()
@@ -73,11 +154,11 @@ def test_calls_that_a_person_kept_from_the_tool_are_not_counted_as_made(client):
     ("confirmed", "words"),
     [(False, "not run, 1 rejected"), (True, f"has run, 1{TIMES}")],
 )
-def test_a_call_that_asks_first_counts_once_and_only_with_a_consent(client, confirmed, words):
+def test_a_call_that_needs_confirmation_counts_once_if_confirmed(client, confirmed, words):
     debugged = Debugged(client, "root").start("pay", pause=False)
     debugged.settled()
     [question] = client.get(f"/api/runs/{debugged.run}/standing").json()["questions"]
-    assert graph_of(debugged, "pay")[0] == "tool pay, not run, 1 waiting for confirmation"
+    assert graph_of(debugged, "pay")[0] == "tool pay, waiting for you, 1 waiting for confirmation"
     response = {"id": question["call"], "name": question["name"]}
     part = {"functionResponse": {**response, "response": {"confirmed": confirmed}}}
     debugged.start({"role": "user", "parts": [part]}, pause=False).settled()

@@ -1,4 +1,4 @@
-"""The side-effect guard over HTTP: what has run before is asked about before it runs again."""
+"""The side-effect guard over HTTP: it asks before a call with effects is made again."""
 
 import json
 from pathlib import Path
@@ -117,7 +117,7 @@ def client(server):
 
 @pytest.fixture
 def shopped(client, folder):
-    """A session in which 7 were paid, with the ledger emptied since."""
+    """A session in which the tool paid 7; the ledger has been deleted since."""
     debugged = Debugged(client, "shop").start("go", pause=False)
     assert debugged.settled()["status"] == "done"
     (folder / "agents" / "shop" / "ledger").unlink()
@@ -130,7 +130,7 @@ def paid(folder: Path) -> list[str]:
 
 
 def forked(debugged: Debugged, **more) -> Debugged:
-    """A fork at the message, which is said again."""
+    """A settled fork; by default, it sends the first message again."""
     body = {"number": 1, "message": True, "run": True, **more}
     row = debugged.client.post(f"/api/sessions/{debugged.key}/forks", json=body).json()
     again = Debugged.__new__(Debugged)
@@ -140,9 +140,7 @@ def forked(debugged: Debugged, **more) -> Debugged:
     return again
 
 
-def test_a_fork_that_runs_asks_before_a_tool_with_effects_and_takes_the_recorded_result(
-    shopped, folder
-):
+def test_a_running_fork_is_held_before_effects_with_the_recorded_result(shopped, folder):
     again = forked(shopped)
     hold = again.hold()
     assert (hold["gate"], hold["tool"], hold["reason"]) == ("before_tool", "pay", "guard")
@@ -154,12 +152,12 @@ def test_a_fork_that_runs_asks_before_a_tool_with_effects_and_takes_the_recorded
     assert again.tell("continue")["status"] == "done"
     assert paid(folder) == []
     assert again.texts()[-1] == "done: paid 7"
-    assert again.kept()["state"]["paid"] == 7  # what it wrote comes with its result
+    assert again.kept()["state"]["paid"] == 7  # the recorded result brings its writes
     [edit] = again.client.get(f"/api/sessions/{again.key}/edits").json()["edits"]
     assert (edit["tool"], edit["action"], edit["actor"]) == ("pay", "mock", "guard")
 
 
-def test_a_recorded_result_that_was_cut_off_before_its_commit_is_of_no_call(shopped, folder):
+def test_a_recorded_result_that_was_not_committed_is_used_on_resume(shopped, folder):
     again = forked(shopped)
     again.tell("run_to", like={"gate": "before_commit", "kind": "result"})
     again.tell("stop")
@@ -177,7 +175,7 @@ def test_a_recorded_result_that_was_cut_off_before_its_commit_is_of_no_call(shop
     assert again.texts()[-1] == "done: paid 7"
 
 
-def test_it_runs_again_if_the_recorded_result_is_taken_back(shopped, folder):
+def test_the_tool_runs_again_if_the_recorded_result_is_undone(shopped, folder):
     again = forked(shopped)
     again.tell("undo", wait=False)
     again.position = again.client.get(f"/api/runs/{again.run}").json()
@@ -185,15 +183,33 @@ def test_it_runs_again_if_the_recorded_result_is_taken_back(shopped, folder):
     assert paid(folder) == ["7"]
 
 
+def test_an_edited_call_offers_only_undo(shopped, folder):
+    again = forked(shopped)
+
+    def buttons():
+        page = again.client.get(f"/sessions/{again.key}", headers={"Accept": "text/html"}).text
+        names = ("Use recorded result", "Run again", "Undo")
+        return [name for name in names if f">{name}</button>" in page]
+
+    assert buttons() == ["Use recorded result", "Run again"]
+    again.tell("edit", value={"amount": 9})
+    assert buttons() == ["Undo"]
+    again.tell("undo")
+    assert buttons() == ["Use recorded result", "Run again"]
+    again.tell("edit", value={"amount": 9})
+    assert again.tell("continue")["status"] == "done"
+    assert paid(folder) == ["9"]
+
+
 @pytest.mark.parametrize(("policy", "ledger"), [("recorded", []), ("run", ["7"])])
-def test_what_is_said_beforehand_is_done_without_a_question(shopped, folder, policy, ledger):
+def test_a_guard_policy_given_in_advance_asks_nothing(shopped, folder, policy, ledger):
     again = forked(shopped, guard=policy)
     assert again.position["status"] == "done"
     assert again.kept()["state"]["paid"] == 7
     assert paid(folder) == ledger
 
 
-def test_a_message_that_is_edited_and_run_again_asks_too_also_for_other_arguments(shopped, folder):
+def test_the_guard_holds_calls_with_other_arguments_after_a_rewind(shopped, folder):
     body = {"number": 1, "message": "more", "guard": "recorded"}
     shopped.client.post(f"/api/sessions/{shopped.key}/rewind", json=body)
     while True:
@@ -209,7 +225,7 @@ def test_a_message_that_is_edited_and_run_again_asks_too_also_for_other_argument
     assert paid(folder) == ["8"]
 
 
-def test_what_a_person_says_of_a_tool_comes_before_the_code(shopped, folder):
+def test_a_persons_marking_of_a_tool_overrides_the_code(shopped, folder):
     tools = shopped.client.get("/api/apps/shop/tools").json()["tools"]
     assert [(each["name"], each["effect"], each["source"]) for each in tools] == [
         ("look", "read_only", "code"),
@@ -225,7 +241,7 @@ def test_what_a_person_says_of_a_tool_comes_before_the_code(shopped, folder):
     assert shopped.client.put(path, json={"effect": None}).json()["source"] == "code"
 
 
-def test_a_replay_with_live_tools_asks_too(shopped, folder):
+def test_a_replay_with_live_tools_is_held_by_the_guard(shopped, folder):
     client = shopped.client
     path = f"/api/sessions/{shopped.key}/replays"
     position = client.post(path, json={"liveTools": True}).json()
@@ -239,7 +255,7 @@ def test_a_replay_with_live_tools_asks_too(shopped, folder):
     assert replay["verdict"]["divergence"] is None
 
 
-def test_a_run_in_which_a_tool_was_answered_for_is_replayed_with_that_answer(shopped, folder):
+def test_a_run_with_a_recorded_result_from_the_guard_is_replayed(shopped, folder):
     client, debugged = shopped.client, forked(shopped, guard="recorded")
     replay = client.post(f"/api/sessions/{debugged.key}/replays", json={}).json()
     again = Debugged.__new__(Debugged)
@@ -252,7 +268,7 @@ def test_a_run_in_which_a_tool_was_answered_for_is_replayed_with_that_answer(sho
     assert paid(folder) == []
 
 
-def test_a_transfer_is_made_again_without_a_question(client):
+def test_a_transfer_is_repeated_without_a_question(client):
     debugged = Debugged(client, "desk").start("go", pause=False)
     debugged.settled()
     again = forked(debugged)
@@ -260,7 +276,7 @@ def test_a_transfer_is_made_again_without_a_question(client):
     assert again.texts() == debugged.texts() == ["go", "hello"]
 
 
-def test_the_hint_of_an_mcp_server_is_told_and_is_not_enough(client):
+def test_the_guard_shows_an_mcp_servers_hint_but_still_asks(client):
     debugged = Debugged(client, "sums").start("go", pause=False)
     assert debugged.settled()["status"] == "done"
     assert debugged.texts()[-1] == "summed"
@@ -271,7 +287,7 @@ def test_the_hint_of_an_mcp_server_is_told_and_is_not_enough(client):
     assert again.tell("continue")["status"] == "done"
 
 
-def test_an_edited_call_runs_in_a_fork_without_the_result_of_its_old_arguments(shopped, folder):
+def test_a_call_edited_in_a_fork_runs_with_its_new_arguments(shopped, folder):
     calls = [event for event in shopped.kept()["events"] if '"pay"' in json.dumps(event)]
     edited = calls[0]
     edited["content"]["parts"][0]["functionCall"]["args"] = {"amount": 9}
@@ -280,7 +296,7 @@ def test_an_edited_call_runs_in_a_fork_without_the_result_of_its_old_arguments(s
     assert paid(folder) == ["9"]
 
 
-def test_a_call_that_only_waited_for_consent_has_not_run_before(client):
+def test_a_call_that_only_waited_for_confirmation_has_not_run(client):
     asking = Debugged(client, "consent").start("go", pause=False)
     assert asking.settled()["status"] == "done"
     again = forked(asking)

@@ -1,4 +1,4 @@
-"""Forms for what is held, sent as a browser without JavaScript sends them."""
+"""Forms that edit what is held, sent as a browser without JavaScript sends them."""
 
 import html
 import json
@@ -114,7 +114,7 @@ def at(client, gate: str, app: str = "desk") -> Debugged:
 
 
 def field_kinds(debugged: Debugged) -> dict[str, str]:
-    """The kind of each field of the form, by name."""
+    """The kind of each form field, by name."""
     page = debugged.client.get(f"/sessions/{debugged.key}", headers={"Accept": "text/html"}).text
     form = page[page.index('class="held-form"') :].partition("</form>")[0]
     fields = re.findall(r'<(input|textarea|select) id="held-[^"]*" name="([^"]+)"([^>]*)', form)
@@ -125,7 +125,7 @@ def field_kinds(debugged: Debugged) -> dict[str, str]:
 
 
 def labels(debugged: Debugged) -> list[str]:
-    """The labels of the form's fields, as they are read."""
+    """The labels of the form's fields, as a person reads them."""
     page = debugged.client.get(f"/sessions/{debugged.key}", headers={"Accept": "text/html"}).text
     form = page[page.index('class="held-form"') :].partition("</form>")[0]
     texts = re.findall("<label[^>]*>(.*?)</label>", form, re.DOTALL)
@@ -158,7 +158,7 @@ FILLED = {
 }
 
 
-def test_fields_are_labeled_with_the_names_and_types_of_the_code(client):
+def test_fields_are_labeled_with_names_and_types_from_the_code(client):
     debugged = at(client, "before_tool", app="routes")
     assert labels(debugged) == [
         "legs JSON list of {origin, mode: train | plane, seats: int}",
@@ -170,7 +170,7 @@ def test_fields_are_labeled_with_the_names_and_types_of_the_code(client):
     assert labels(debugged) == ["distance number", "via JSON"]
 
 
-def test_the_arguments_of_a_tool_are_fields_of_their_declared_types(client, server):
+def test_a_tools_arguments_are_fields_of_their_declared_types(client, server):
     debugged = at(client, "before_tool")
     assert field_kinds(debugged) == {
         "of.city": "text",
@@ -213,7 +213,7 @@ UNTOUCHED = {
 }
 
 
-def test_fields_as_they_were_are_no_edit_and_that_is_told_at_the_form(client, server):
+def test_an_unchanged_form_is_refused_with_a_message(client, server):
     debugged = at(client, "before_tool")
     message = "nothing was changed"
     assert message in send(debugged, server, UNTOUCHED).text
@@ -233,7 +233,7 @@ def test_fields_as_they_were_are_no_edit_and_that_is_told_at_the_form(client, se
     assert client.get(f"/api/sessions/{debugged.key}/edits").json()["edits"] == []
 
 
-def test_what_the_model_left_out_stays_out_and_its_default_is_told(client, server):
+def test_omitted_arguments_stay_omitted_and_show_their_defaults(client, server):
     debugged = at(client, "before_tool")
     page = client.get(f"/sessions/{debugged.key}", headers={"Accept": "text/html"}).text
     fields = {**FILLED, "of.who.age": "", "of.direct": ""}
@@ -250,14 +250,14 @@ def test_what_the_model_left_out_stays_out_and_its_default_is_told(client, serve
 
 
 def difference(debugged: Debugged) -> list[tuple[str, str]]:
-    """Class and text of each line that the page shows of what was changed."""
+    """Class and text of each line in the difference that the page shows."""
     page = debugged.client.get(f"/sessions/{debugged.key}", headers={"Accept": "text/html"}).text
     diff = page[page.index('<pre class="diff"') :].partition("</pre>")[0]
     lines = re.findall(r'<span class="(\w+)">([^<]*)</span>', diff)
     return [(kind, html.unescape(line)) for kind, line in lines]
 
 
-def test_an_answer_in_place_of_a_call_is_shown_before_it_is_given(client, server):
+def test_a_mocked_result_is_shown_before_the_run_continues(client, server):
     debugged = at(client, "before_tool")
     path, headers = f"/sessions/{debugged.key}", {"Accept": "text/html"}
     assert "Replacement for the arguments, as JSON" in client.get(path, headers=headers).text
@@ -271,7 +271,7 @@ def test_an_answer_in_place_of_a_call_is_shown_before_it_is_given(client, server
     debugged.tell("continue")
 
 
-def test_lines_that_a_difference_leaves_out_are_marked(client, server):
+def test_omitted_lines_of_a_difference_are_marked(client, server):
     debugged = at(client, "before_tool")
     args = debugged.hold()["held"]["args"]
     debugged.tell("edit", value={**args, "city": "Oslo", "who": {"name": "Bo"}})
@@ -302,7 +302,7 @@ def test_lines_that_a_difference_leaves_out_are_marked(client, server):
         ("of.seats", "", "seats: required"),
     ],
 )
-def test_what_does_not_fit_is_told_at_its_field_and_nothing_is_changed(
+def test_an_invalid_value_is_reported_at_its_field_and_changes_nothing(
     client, server, name, text, problem
 ):
     debugged = at(client, "before_tool")
@@ -321,7 +321,7 @@ def test_what_does_not_fit_is_told_at_its_field_and_nothing_is_changed(
     debugged.tell("continue")
 
 
-def test_a_result_is_a_form_by_its_values(client, server):
+def test_a_results_fields_have_the_types_of_its_values(client, server):
     debugged = at(client, "after_tool")
     kinds = field_kinds(debugged)
     assert (kinds["of.city"], kinds["of.seats"], kinds["of.who"]) == ("text", "number", "textarea")
@@ -336,7 +336,7 @@ def test_a_result_is_a_form_by_its_values(client, server):
     debugged.tell("continue")
 
 
-def test_state_is_changed_added_and_taken_out_key_by_key(client, server):
+def test_state_keys_are_changed_added_and_removed_one_by_one(client, server):
     debugged = at(client, "before_commit", "counts")
     assert list(field_kinds(debugged)) == ["of.n", "of.who", "new.key", "new.value"]
     fields = {"of.n": "5", "of.who": "", "new.key": "user:home", "new.value": '["Oslo"]'}
@@ -346,7 +346,7 @@ def test_state_is_changed_added_and_taken_out_key_by_key(client, server):
     assert debugged.kept()["state"] == {"n": 5, "user:home": ["Oslo"]}
 
 
-def test_the_settings_of_a_request_are_fields(client, server):
+def test_a_requests_settings_are_fields(client, server):
     debugged = at(client, "before_model")
     assert "of.systemInstruction" in field_kinds(debugged)
     page = client.get(f"/sessions/{debugged.key}", headers={"Accept": "text/html"}).text
@@ -363,7 +363,7 @@ def test_the_settings_of_a_request_are_fields(client, server):
     assert debugged.tell("continue")["status"] == "done"
 
 
-def test_the_calls_and_the_texts_of_a_models_answer_are_fields(client, server):
+def test_calls_and_texts_of_a_models_answer_are_fields(client, server):
     debugged = at(client, "after_model")
     assert field_kinds(debugged) == {"of.0": "textarea"}
     [part] = debugged.hold()["held"]["content"]["parts"]
@@ -380,7 +380,7 @@ def test_the_calls_and_the_texts_of_a_models_answer_are_fields(client, server):
     assert debugged.texts()[-1] == "all right"
 
 
-def test_a_form_of_what_is_held_no_longer_is_refused(client, server):
+def test_a_form_for_something_no_longer_held_is_refused(client, server):
     debugged = at(client, "before_commit", "counts")
     hold = debugged.hold()
     debugged.tell("continue")

@@ -1,4 +1,4 @@
-"""What holds of a held run around it: other clients, the end of the server, plain runs."""
+"""A held run beside other runs and clients, and when its server is killed."""
 
 from tests.api.test_stepping import BOTH, COUNT
 from tests.kit.debugged import Debugged
@@ -11,7 +11,7 @@ def serve(tmp_path):
     return running(tmp_path / "agents", tmp_path / "data")
 
 
-def test_what_was_held_when_the_server_was_killed_is_told_afterwards(tmp_path):
+def test_holds_lost_in_a_kill_of_the_server_are_reported(tmp_path):
     with serve(tmp_path) as server:
         with server.client() as client:
             debugged = Debugged(client, "count").start()
@@ -32,7 +32,7 @@ def test_what_was_held_when_the_server_was_killed_is_told_afterwards(tmp_path):
             assert late.status_code == 409
 
 
-def test_a_run_that_ended_by_itself_has_lost_nothing(tmp_path):
+def test_a_run_that_ends_normally_has_lost_nothing(tmp_path):
     with serve(tmp_path) as server, server.client() as client:
         debugged = Debugged(client, "count").start()
         debugged.settled()
@@ -40,7 +40,7 @@ def test_a_run_that_ended_by_itself_has_lost_nothing(tmp_path):
         assert debugged.tell("continue")["lost"] == []
 
 
-def test_other_sessions_of_the_app_run_on_while_one_is_held(tmp_path):
+def test_other_sessions_of_the_app_run_while_one_is_held(tmp_path):
     with serve(tmp_path) as server, server.client() as client:
         debugged = Debugged(client, "count").start()
         debugged.settled()
@@ -49,7 +49,7 @@ def test_other_sessions_of_the_app_run_on_while_one_is_held(tmp_path):
         assert debugged.settled()["status"] == "held"
 
 
-def test_every_session_can_be_found_with_the_run_that_goes_on_in_it(tmp_path):
+def test_sessions_are_listed_with_their_run_under_way(tmp_path):
     with serve(tmp_path) as server, server.client() as client:
         debugged = Debugged(client, "count").start()
         make_session(client, "both")

@@ -1,4 +1,4 @@
-"""Bundles changed at random: refused as a whole with the place, or taken and sound."""
+"""Randomly changed bundles are refused as a whole with the place, or imported intact."""
 
 import json
 import re
@@ -16,7 +16,7 @@ from tests.kit.thorough import rounds
 
 JSON = {"content-type": "application/json"}
 PLACE = re.compile(r"line \d+|the file|the beginning|the end|record \d+|the start record")
-"""How a refusal says where."""
+"""How a refusal names the place."""
 
 VALUE = st.sampled_from(
     [
@@ -50,7 +50,7 @@ CHANGE = st.one_of(
 
 
 def members(value: Any) -> Iterator[tuple[Any, Any]]:
-    """Every member of a JSON value: what holds it, and its name there."""
+    """Every member of a JSON value, as its container and its name there."""
     pairs = value.items() if isinstance(value, dict) else enumerate(value)
     for name, each in list(pairs):
         yield value, name
@@ -59,7 +59,7 @@ def members(value: Any) -> Iterator[tuple[Any, Any]]:
 
 
 def changed(text: str, changes: list[Any]) -> bytes:
-    """The bundle after the changes, with a count that is right."""
+    """The bundle after the changes, with a correct count."""
     whole = json.loads(text)
     records = whole["records"]
     for what, place, *rest in changes:
@@ -128,7 +128,7 @@ def import_bundle(client: Any, data: bytes) -> Any:
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture],
 )
 @given(which=st.integers(0, 1), changes=st.lists(CHANGE, min_size=1, max_size=3))
-def test_a_changed_bundle_is_refused_with_its_place_or_sound(served, which, changes) -> None:
+def test_a_changed_bundle_is_refused_with_the_place_or_imported(served, which, changes) -> None:
     client, folder, bundles = served
     before = client.get("/api/sessions").json()["sessions"]
     answer = import_bundle(client, changed(bundles[which], changes))
@@ -167,7 +167,7 @@ def test_a_changed_bundle_is_refused_with_its_place_or_sound(served, which, chan
         ("run", {"message": {"parts": [{"text": "\udfff"}]}}, "lone surrogate"),
     ],
 )
-def test_what_leads_nowhere_is_refused_with_its_line(served, kind, change, sentence) -> None:
+def test_an_invalid_record_is_refused_with_its_line(served, kind, change, sentence) -> None:
     client, _, bundles = served
     lines = bundles[0].splitlines()
     place = [n for n, line in enumerate(lines) if f'"type":"{kind}"' in line][-1]

@@ -1,4 +1,4 @@
-"""Processes of apps end when nobody uses them, and never while somebody does."""
+"""Workers end when nobody uses them, and never while somebody does."""
 
 import threading
 
@@ -18,7 +18,7 @@ FEW = ("--max-workers", "2")
 
 
 def until(holds) -> None:
-    """Ask again until it holds; the test's time limit is the end of patience."""
+    """Poll until it holds; the test's timeout ends the wait."""
     while not holds():
         threading.Event().wait(0.05)
 
@@ -28,7 +28,7 @@ def answer(client, app: str) -> str:
     return event["content"]["parts"][0]["text"]
 
 
-def test_an_idle_worker_ends_and_the_next_use_starts_another(tmp_path):
+def test_an_idle_worker_ends_and_the_next_run_starts_another(tmp_path):
     agents = tmp_path / "agents"
     write_app(agents, "one", AGENT)
     with running(agents, tmp_path / "data", *SOON) as server, server.client() as client:
@@ -47,14 +47,14 @@ def test_a_worker_with_a_held_run_outlives_others(tmp_path):
         held.settled()
         [process] = workers_of(agents, "held")
         for _ in range(2):
-            assert answer(client, "other") == "hello"  # used later, and idle for long before
+            assert answer(client, "other") == "hello"  # used later, and idle long before
             until(lambda: workers_of(agents, "other") == [])
         assert workers_of(agents, "held") == [process]
         held.tell("continue")
         until(lambda: workers_of(agents, "held") == [])
 
 
-def test_the_least_recently_used_of_too_many_ends(tmp_path):
+def test_the_least_recently_used_worker_above_the_limit_ends(tmp_path):
     agents = tmp_path / "agents"
     names = ["a", "b", "c"]
     for name in names:
@@ -70,7 +70,7 @@ def test_the_least_recently_used_of_too_many_ends(tmp_path):
         until(lambda: [len(workers_of(agents, name)) for name in names] == [1, 1, 0])
 
 
-def test_with_zero_minutes_no_worker_ends_for_being_idle(tmp_path):
+def test_zero_minutes_keeps_idle_workers(tmp_path):
     agents = tmp_path / "agents"
     write_app(agents, "one", AGENT)
     with (

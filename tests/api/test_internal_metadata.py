@@ -1,4 +1,4 @@
-"""The runtime's own marks on events (`__adk_internal_…`) do not leave by the API, nor come in.
+"""The API neither returns nor accepts the runtime's own marks on events (`__adk_internal_…`).
 
 Source: adk-runtime 1.4.
 """
@@ -55,13 +55,13 @@ def client(tmp_path_factory):
 
 
 def event_page(client, session):
-    """The events of a session as the journal has them: what its pages show."""
+    """The page of a session's third event, which shows it as the journal has it."""
     query = {"app": "graph", "user": "u", "id": session}
     [row] = client.get("/api/sessions", params=query).json()["sessions"]
     return client.get(f"/sessions/{row['key']}/events/3", headers={"Accept": "text/html"}).text
 
 
-def test_marks_are_in_the_journal_and_in_no_answer(client):
+def test_marks_are_in_the_journal_but_in_no_answer(client):
     session = make_session(client, "graph")["id"]
     streamed = run(client, "graph", session, "go")
     assert MARK not in json.dumps(streamed)
@@ -75,13 +75,13 @@ def test_marks_are_in_the_journal_and_in_no_answer(client):
     assert "customMetadata" not in again[1]
 
 
-def test_other_metadata_is_told_as_it_is(client):
+def test_other_metadata_is_returned_unchanged(client):
     session = make_session(client, "reader")["id"]
     [event] = run(client, "reader", session, "go")
     assert event["customMetadata"] == {"job": 7, "text": "__adk_internal_ is a prefix"}
 
 
-def test_marks_of_a_client_are_dropped_and_its_events_marked_as_restored(client):
+def test_marks_from_a_client_are_dropped_and_its_events_marked_restored(client):
     metadata = {"job": 1, "__adk_internal_node_ended": True}
     event = {"author": "user", "content": {"parts": [{"text": "Hi"}]}, "custom_metadata": metadata}
     session = make_session(client, "reader", events=[event])

@@ -1,4 +1,4 @@
-"""The header of an invocation says what all of it came to, whatever of it a page shows."""
+"""An invocation's header sums up all of it, whichever of its events a page shows."""
 
 import html
 import json
@@ -13,15 +13,15 @@ from tests.kit.frames import messages
 from tests.kit.server import make_session
 
 LENGTHS = (3, 90, 1, 4, 250, 2, 100, 5)
-"""How many events each invocation has: some more than a page's window."""
+"""The number of events of each invocation; some exceed a page's window."""
 COUNT = sum(LENGTHS)
 PRICED = "gemini-2.5-flash"
-"""30 cents and 2.50 dollars a million tokens."""
+"""A model at $0.30 per million input tokens and $2.50 per million output tokens."""
 WINDOWS = (*range(1, COUNT, 23), 93, 98, 99, 348, 349, COUNT)
 
 
 def history() -> list[dict]:
-    """Invocations that begin with what the user says, but for the third."""
+    """Invocations that start with a user's message, except the third."""
     events: list[dict] = []
     for place, length in enumerate(LENGTHS):
         for step in range(length):
@@ -56,7 +56,7 @@ def has_failed(event: dict) -> bool:
 
 
 def headers_of(events: list[dict]) -> dict[str, str]:
-    """By what is said, what the header of each invocation has to say of these events."""
+    """The expected header of each invocation of these events, by the user's message."""
     headers = {}
     for place, each in groupby(events, key=lambda event: event["invocationId"]):
         group = [*each]
@@ -83,7 +83,7 @@ def headers_of(events: list[dict]) -> dict[str, str]:
 
 
 def headers_in(page: str) -> dict[str, str]:
-    """By what is said, what the headers of a page or of a part of one say."""
+    """The headers in a page or a part of one, by the user's message."""
     headers = re.findall(
         r'<div class="inv".*?<b(?: hx-ignore)?>(.*?)</b>'
         r'.*?<span class="meta"[^>]*>(.*?)</span>\n</div>',
@@ -114,14 +114,14 @@ def read(client, session):
     return page
 
 
-def test_the_file_that_shows_all_has_one_header_for_each_invocation(client, session):
+def test_the_html_export_has_one_header_per_invocation(client, session):
     page = client.get(f"/api{session}/export?format=html").text
     assert headers_in(page) == WHOLE
     assert page.count('class="inv"') == len(LENGTHS)
 
 
 @pytest.mark.parametrize("only", ["", "answer", "is:error", "tokens>3000"])
-def test_every_window_has_the_numbers_of_the_page_that_shows_all(read, only):
+def test_every_window_shows_the_figures_of_whole_invocations(read, only):
     seen = headers_in(read(f"?filter={only}"))
     for number in WINDOWS:
         window = headers_in(read(f"?event={number}&filter={only}"))
@@ -134,7 +134,7 @@ def test_every_window_has_the_numbers_of_the_page_that_shows_all(read, only):
 
 @pytest.mark.parametrize("number", [1, 2, 60, 98, 99, 250, 348, 450, COUNT])
 @pytest.mark.parametrize("only", ["", "answer"])
-def test_as_of_an_event_a_header_tells_of_what_had_happened_by_then(read, number, only):
+def test_a_header_as_of_an_event_sums_up_what_happened_before_it(read, number, only):
     then = headers_of(history()[:number]).items()
     assert headers_in(read(f"?at={number}&filter={only}")).items() <= then
     gap = read(f"/rows?first=1&last={COUNT}&skip={number - 5}&limit=9&at={number}&filter={only}")
@@ -143,7 +143,7 @@ def test_as_of_an_event_a_header_tells_of_what_had_happened_by_then(read, number
 
 @pytest.mark.parametrize("behind", [1, 4, 5, 6, SIZE - 1, SIZE, SIZE + 1, 105, 106, 300])
 @pytest.mark.parametrize("only", ["", "answer"])
-def test_what_arrives_brings_the_header_of_the_whole_invocation(
+def test_streamed_events_bring_the_header_of_the_whole_invocation(
     client, session, read, behind, only
 ):
     journal, seq = re.search(r"/stream\?after=(\w+)\.(\d+)", read()).groups()
@@ -155,7 +155,7 @@ def test_what_arrives_brings_the_header_of_the_whole_invocation(
     assert headers.items() <= WHOLE.items()
 
 
-def test_a_gap_says_what_its_events_come_to(read):
+def test_a_gap_has_the_totals_of_its_events(read):
     events = history()
     page = read(f"/rows?first=1&last={COUNT}&skip=200&limit=10")
     gaps = [

@@ -1,4 +1,4 @@
-"""Who wrote a state key, over HTTP, and what differs between two moments."""
+"""The writes of a state key, and the differences between two moments, over HTTP."""
 
 from typing import Any
 
@@ -69,7 +69,7 @@ def who(write: dict[str, Any]) -> tuple[str, str | None, list[str]]:
     return write["writer"], write["author"], write["tools"]
 
 
-def test_each_write_is_told_with_its_agent_and_tool_and_what_it_changed(planner):
+def test_each_write_has_its_agent_its_tool_and_its_changes(planner):
     start, first, second = history(planner, key="plan")["writes"]
     assert who(start) == ("initial", None, [])
     assert who(first) == ("event", "first", ["write_plan"])
@@ -100,7 +100,7 @@ def test_a_part_of_a_value_is_blamed_on_the_write_that_set_it(planner):
     assert history(planner, key="plan", path="nowhere")["by"] is None
 
 
-def test_the_history_ends_at_the_event_that_is_asked_for(planner):
+def test_the_history_ends_at_the_requested_event(planner):
     number = history(planner, key="plan")["writes"][1]["number"]
     assert len(history(planner, key="plan", at=number)["writes"]) == 2
     assert len(history(planner, key="plan", at=number - 1)["writes"]) == 1
@@ -111,12 +111,12 @@ def test_the_history_ends_at_the_event_that_is_asked_for(planner):
     ("query", "status"),
     [("", 400), ("?key=plan&scope=x", 400), ("?key=plan&path=a..b", 400), ("?key=plan&at=99", 404)],
 )
-def test_what_cannot_be_answered_is_said_to_be_wrong(planner, query, status):
+def test_an_invalid_history_request_is_refused(planner, query, status):
     address = f"/api/sessions/{planner.key}/state/history{query}"
     assert planner.client.get(address).status_code == status
 
 
-def test_what_another_session_wrote_to_a_shared_key_is_said_to_be_from_elsewhere(client):
+def test_a_write_of_another_session_to_a_shared_key_is_from_elsewhere(client):
     mine = Debugged(client, "quiet", user="ada")
     other = Debugged(client, "quiet", user="ada")
     patch(other, {"user:name": "Ada"})
@@ -137,7 +137,7 @@ def test_what_another_session_wrote_to_a_shared_key_is_said_to_be_from_elsewhere
     assert f'<a href="/sessions/{third.key}?tab=state">elsewhere</a>' in page
 
 
-def test_what_differs_between_two_moments_is_told_by_path(planner):
+def test_differences_between_two_moments_are_listed_by_path(planner):
     numbers = [each["number"] for each in history(planner, key="plan")["writes"]]
     query = {"from": numbers[1], "at": numbers[2]}
     diff = planner.client.get(f"/api/sessions/{planner.key}/state", params=query).json()
@@ -155,7 +155,7 @@ def test_what_differs_between_two_moments_is_told_by_path(planner):
 
 
 def patch(session: Debugged, delta: dict[str, Any]) -> None:
-    """One event that changes the state."""
+    """Change the state with one event."""
     address = f"/apps/{session.app}/users/{_user(session)}/sessions/{session.session}"
     answer = session.client.patch(address, json={"stateDelta": delta})
     assert answer.status_code == 200, answer.text
@@ -166,7 +166,7 @@ def _user(session: Debugged) -> str:
     return next(each["user"] for each in rows if each["key"] == session.key)
 
 
-def test_one_goes_from_write_to_write_of_what_is_at_a_path(planner):
+def test_links_lead_to_the_next_and_previous_write_at_a_path(planner):
     def there(way: str, **query: Any) -> str:
         address = f"/sessions/{planner.key}/writes/{way}"
         return planner.client.get(address, params=query).headers["location"]
@@ -178,7 +178,7 @@ def test_one_goes_from_write_to_write_of_what_is_at_a_path(planner):
     assert f"at={first}&" in there("previous", **title)
     assert f"at={second}&" in there("next", **done, at=first)
     assert f"at={first}&" in there("next", **title, at=1)
-    assert f"at={second}&" in there("next", **title, at=second)  # none: it stays
+    assert f"at={second}&" in there("next", **title, at=second)  # there is no next one: it stays
     assert f"at={first}&" in there("previous", **done, then=["previous"])
     assert f"at={second}&" in there("previous", **done, then=["previous", "next"])
     assert f"at={first - 1}&" in there("previous", **done, then=["previous", "earlier"])

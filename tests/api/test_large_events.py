@@ -1,4 +1,4 @@
-"""A tool that returns megabytes: pages show the beginning of it, and lead to all of it (R48)."""
+"""A tool that returns megabytes: pages show the beginning and link to the whole (R48)."""
 
 import html
 import json
@@ -24,11 +24,11 @@ def read() -> str:
 rules = [Rule(after="read", then=Say("Done.")), Rule(then=Call("read"))]
 root_agent = Agent(name="reader", tools=[read], model=ScriptedLlm(rules=rules))
 """
-ROOM = 1_500_000
-"""Bytes that a page may have for texts of which the beginnings are shown."""
+MAX_CHARACTERS = 1_500_000
+"""The maximum size in bytes of a page that shows the beginnings of texts."""
 
 
-def test_a_result_of_megabytes_is_shown_in_part_and_had_as_a_whole(tmp_path):
+def test_a_huge_result_is_shown_in_part_and_available_in_full(tmp_path):
     write_app(tmp_path / "agents", "reader", AGENT)
     with running(tmp_path / "agents", tmp_path / "data") as server, server.client() as client:
         debugged = Debugged(client, "reader").start(pause=False)
@@ -37,7 +37,7 @@ def test_a_result_of_megabytes_is_shown_in_part_and_had_as_a_whole(tmp_path):
         whole = f"/api{page}/events/3"
         for query in ("", "?event=3", "?event=3&tab=raw"):
             text = client.get(page + query, headers={"Accept": "text/html"}).text
-            assert len(text) < ROOM, query
+            assert len(text) < MAX_CHARACTERS, query
             links = [html.unescape(each) for each in re.findall(r'href="([^"]*)"', text)]
             assert (whole in links) is bool(query), query
         response = client.get(whole).json()["event"]["content"]["parts"][0]["functionResponse"]

@@ -1,4 +1,4 @@
-"""A state of ten thousand keys, or of large values: no page shows all of it, and all is reached."""
+"""A state of ten thousand keys, or of large values: pages show parts of it and link to the rest."""
 
 import html
 import json
@@ -15,8 +15,8 @@ from tests.kit.server import make_session, running, write_app
 pytestmark = pytest.mark.req("R48")
 
 KEYS = 10_000
-ROOM = 275_000
-"""Bytes that a page may have for a state, however many keys it has."""
+MAX_BYTES = 275_000
+"""The maximum size in bytes of a page, however many keys the state has."""
 AGENT = """
 from devui.runtime.agents import Agent
 from devui.runtime.models.scripted_llm import Call, Rule, Say, ScriptedLlm
@@ -58,12 +58,12 @@ def key(client):
     return next(each["key"] for each in sessions if each["id"] == session["id"])
 
 
-def page_of(client, path, *, htmx=False, room=ROOM):
+def page_of(client, path, *, htmx=False, limit=MAX_BYTES):
     headers = {"Accept": "text/html"}
     headers |= {"HX-Request": "true", "HX-Request-Type": "partial"} if htmx else {}
     answer = client.get(path, headers=headers)
     assert answer.status_code == 200, answer.text
-    assert len(answer.content) < room
+    assert len(answer.content) < limit
     return answer.text
 
 
@@ -77,7 +77,7 @@ def keys_in(page):
 
 
 def all_through(client, url, pattern, read, *, htmx):
-    """What the pages from an address on show, each reached by the link of the one before."""
+    """What a series of pages shows, following each page's link to the next."""
     names = []
     while url:
         page = page_of(client, url, htmx=htmx)
@@ -86,7 +86,7 @@ def all_through(client, url, pattern, read, *, htmx):
     return names
 
 
-def test_the_pages_of_a_state_of_many_keys_stay_small(client, key):
+def test_pages_of_a_state_with_many_keys_stay_small(client, key):
     for path in ("", "?tab=state", "/state"):
         page = page_of(client, f"/sessions/{key}{path}")
         assert len(set(keys_in(page))) <= 200
@@ -95,7 +95,7 @@ def test_the_pages_of_a_state_of_many_keys_stay_small(client, key):
 
 
 @pytest.mark.parametrize("htmx", [False, True])
-def test_every_key_is_reached_by_links(client, key, htmx):
+def test_every_key_is_reachable_by_links(client, key, htmx):
     begin = f"/sessions/{key}/state/keys?scope=session&find=KEY+0"
     names = all_through(client, begin, r"/state/keys\?.*from=", keys_in, htmx=htmx)
     assert names == [f"key {n:05}" for n in range(KEYS)]
@@ -104,7 +104,7 @@ def test_every_key_is_reached_by_links(client, key, htmx):
     assert names == [f"likes {n:03}" for n in range(150)]
 
 
-def test_keys_are_searched_by_a_part_of_them(client, key):
+def test_keys_are_found_by_a_part_of_their_name(client, key):
     page = page_of(client, f"/sessions/{key}/state/keys?find=Y+0123")
     assert keys_in(page) == [f"key 0123{n}" for n in range(10)]
     assert "10 keys" in page
@@ -123,7 +123,7 @@ def test_keys_are_searched_by_a_part_of_them(client, key):
         ("key=%3Cb%3E%26%22'&path=[%22%3Ci%3E%22]", range(60)),
     ],
 )
-def test_every_item_of_a_long_list_is_reached_by_links(client, key, query, values, htmx):
+def test_every_item_of_a_long_list_is_reachable_by_links(client, key, query, values, htmx):
     def read(page):
         return [int(n) for n in re.findall(r'class="j-number"[^>]*>(\d+)<', page)]
 
@@ -131,13 +131,13 @@ def test_every_item_of_a_long_list_is_reached_by_links(client, key, query, value
     assert all_through(client, begin, "/state/value.*from=", read, htmx=htmx) == list(values)
 
 
-def test_a_cut_in_a_tree_leads_to_the_rest(client, key):
+def test_a_truncated_tree_links_to_the_rest(client, key):
     page = page_of(client, f"/sessions/{key}/state/value?key=deep")
     (more,) = links(page, "from=50")
     assert 'class="j-number" hx-ignore>50<' in page_of(client, more)
 
 
-def test_a_long_text_is_read_in_stretches(client, key):
+def test_a_long_text_is_read_in_pieces(client, key):
     def read(page):
         return re.findall(r"<pre[^>]*>([^<]*)</pre>", page)
 
@@ -145,14 +145,14 @@ def test_a_long_text_is_read_in_stretches(client, key):
     assert "".join(all_through(client, begin, "from=", read, htmx=True)) == LETTERS
 
 
-def test_what_is_not_there_is_said(client, key):
+def test_missing_keys_and_values_are_not_found(client, key):
     for query in ("key=none", "key=list&path=x", "key=list&path=[1000]"):
         assert client.get(f"/sessions/{key}/state/value?{query}").status_code == 404
     assert client.get(f"/sessions/{key}/state/value").status_code == 400
     assert client.get(f"/sessions/{key}/events/7/value").status_code == 404
 
 
-def test_an_event_of_many_changes_and_a_long_result_stays_small_and_is_whole_by_links(client):
+def test_a_large_event_is_shown_in_part_and_reachable_by_links(client):
     session = make_session(client, "filler")
     body = {"appName": "filler", "userId": "u", "sessionId": session["id"]}
     message = {"role": "user", "parts": [{"text": "go"}]}
@@ -161,7 +161,7 @@ def test_an_event_of_many_changes_and_a_long_result_stays_small_and_is_whole_by_
     sessions = client.get("/api/sessions").json()["sessions"]
     key = next(each["key"] for each in sessions if each["id"] == session["id"])
     event = f"/sessions/{key}/events/{number}"
-    page = page_of(client, event, room=3 * ROOM)  # with the beginning of its JSON
+    page = page_of(client, event, limit=3 * MAX_BYTES)  # includes the beginning of its JSON
     assert len(keys_in(page)) == 100
     assert "9,900 more keys" in page
     tab = page_of(client, f"/sessions/{key}?event={number}&tab=state")
@@ -179,18 +179,18 @@ def test_an_event_of_many_changes_and_a_long_result_stays_small_and_is_whole_by_
 
 
 TOGETHER = 20_000_000
-"""Bytes by which a server may be larger after large answers."""
+"""How much larger the server may be after large answers, in bytes."""
 LARGE = {f"blob {n}": "y" * 900_000 for n in range(10)}
 
 
 def memory_of(server):
-    """Bytes that the server holds, a moment after its last answer."""
+    """The server's resident memory in bytes, a moment after its last answer."""
     time.sleep(2)
     return int(Path(f"/proc/{server.pid}/statm").read_text().split()[1]) * resource.getpagesize()
 
 
 @pytest.mark.skipif(platform.libc_ver()[0] != "glibc", reason="others give memory back themselves")
-def test_the_memory_of_large_answers_comes_back(tmp_path):
+def test_memory_of_large_answers_is_released(tmp_path):
     write_app(tmp_path / "agents", "filler", AGENT)
     with running(tmp_path / "agents", tmp_path / "data") as server, server.client() as client:
         small = make_session(client, "filler")

@@ -1,4 +1,4 @@
-"""`/run_live`, which devui does not have: whoever connects is told so."""
+"""`/run_live`, which devui does not support: clients are told what to use instead."""
 
 import pytest
 from websockets.exceptions import ConnectionClosedError, InvalidStatus
@@ -32,7 +32,7 @@ def test_a_socket_is_closed_with_the_reason(server):
         ("/elsewhere", BEARER),
     ],
 )
-def test_nobody_else_gets_a_socket(server, path, headers):
+def test_other_connections_are_refused(server, path, headers):
     with (
         pytest.raises(InvalidStatus) as refused,
         connect(address(server, path), additional_headers=headers),
@@ -41,7 +41,7 @@ def test_nobody_else_gets_a_socket(server, path, headers):
     assert refused.value.response.status_code == 403
 
 
-def test_over_http_the_answer_says_what_to_use(client):
+def test_a_plain_http_request_is_told_what_to_use(client):
     answer = client.get("/run_live" + QUERY)
     assert answer.status_code == 501
     assert "/run_sse" in answer.json()["detail"]

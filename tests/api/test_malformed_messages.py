@@ -1,4 +1,4 @@
-"""A message that no runtime can read is refused before a run begins, with its place."""
+"""A message that no runtime can read is refused before a run starts, with the place."""
 
 import pytest
 
@@ -25,7 +25,7 @@ from tests.kit.server import get_session, make_session
     ],
 )
 @pytest.mark.parametrize("path", ["/run", "/run_sse"])
-def test_a_malformed_part_is_refused_with_its_place(client, path, part, place) -> None:
+def test_a_malformed_part_is_refused_with_the_place(client, path, part, place) -> None:
     session = make_session(client, "summary")["id"]
     message = {"role": "user", "parts": [{"text": "hello"}, part]}
     names = {"appName": "summary", "userId": "u", "sessionId": session}
@@ -37,7 +37,7 @@ def test_a_malformed_part_is_refused_with_its_place(client, path, part, place) -
 
 
 @pytest.mark.parametrize("data", ["aGk=", "aGk", "_-8=", "+/8="])
-def test_base64_of_either_alphabet_is_taken(client, data) -> None:
+def test_both_base64_alphabets_are_accepted(client, data) -> None:
     session = make_session(client, "summary")["id"]
     message = {"parts": [{"text": "see"}, {"inlineData": {"data": data, "mimeType": "a/b"}}]}
     names = {"appName": "summary", "userId": "u", "sessionId": session}
@@ -52,7 +52,7 @@ ANSWER = {"functionResponse": {"id": "c1", "name": "f", "response": {}}}
     "parts", [None, [], [CALL], [{"text": "x"}, CALL], [{"text": "x"}, ANSWER]]
 )
 @pytest.mark.parametrize("path", ["/run", "/run_sse"])
-def test_what_no_user_can_say_is_refused_before_a_run(client, path, parts) -> None:
+def test_a_message_that_no_user_can_send_starts_no_run(client, path, parts) -> None:
     session = make_session(client, "summary")["id"]
     names = {"appName": "summary", "userId": "u", "sessionId": session}
     answer = client.post(path, json={**names, "newMessage": {"role": "user", "parts": parts}})
@@ -69,7 +69,7 @@ RESPONSE = {"name": "f", "response": {"ok": True}}
 
 
 def calling(number: int) -> dict[str, object]:
-    """An event that makes a call in an invocation of its own."""
+    """An event with a call in an invocation of its own."""
     parts = [{"functionCall": {"id": f"c{number}", "name": "f"}}]
     return {"author": "summary", "invocationId": f"i{number}", "content": {"parts": parts}}
 
@@ -94,7 +94,7 @@ def runs_of(client, session):
     ],
 )
 @pytest.mark.parametrize("path", ["/run", "/run_sse"])
-def test_an_answer_to_no_call_is_refused_before_a_run(client, path, ids, why) -> None:
+def test_an_answer_to_an_unknown_call_starts_no_run(client, path, ids, why) -> None:
     session = make_session(client, "summary", events=CALLS)["id"]
     message = {"parts": [{"functionResponse": {"id": each, **RESPONSE}} for each in ids]}
     names = {"appName": "summary", "userId": "u", "sessionId": session}
@@ -108,7 +108,7 @@ def test_an_answer_to_no_call_is_refused_before_a_run(client, path, ids, why) ->
 
 
 @pytest.mark.parametrize("response", [{"id": "c1", **RESPONSE}, RESPONSE])
-def test_an_answer_to_a_call_of_the_session_or_to_none_begins_a_run(client, response) -> None:
+def test_an_answer_to_a_known_call_or_without_an_id_starts_a_run(client, response) -> None:
     session = make_session(client, "summary", events=CALLS[:1])["id"]
     message = {"parts": [{"functionResponse": response}]}
     names = {"appName": "summary", "userId": "u", "sessionId": session}

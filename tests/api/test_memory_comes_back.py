@@ -1,4 +1,4 @@
-"""A server that has served large answers ends about as small as it was (Linux, with glibc)."""
+"""A server that has served large answers shrinks to about its former size (Linux with glibc)."""
 
 import platform
 import time
@@ -12,9 +12,9 @@ from tests.kit.server import SAMPLES, make_session, running
 
 PATHS = ("/sessions/{key}", "/api/sessions/{key}/export", "/apps/summary/users/u/sessions/{id}")
 MOST = 20_000_000
-"""Bytes by which the server may have grown in the end."""
+"""How much the server may have grown in the end, in bytes."""
 STATE = {f"key {n}": ["some words " * 900] * 10 for n in range(150)}
-"""Of 15 MB."""
+"""About 15 MB."""
 
 
 def create(client: httpx2.Client, name: str, state: dict[str, object]) -> dict[str, object]:
@@ -33,7 +33,7 @@ def read(client: httpx2.Client, session: dict[str, object]) -> None:
 
 
 @pytest.mark.skipif(platform.libc_ver()[0] != "glibc", reason="no other library gives back")
-def test_the_memory_of_large_exports_and_pages_comes_back(tmp_path) -> None:
+def test_memory_of_large_exports_and_pages_is_released(tmp_path) -> None:
     with running(SAMPLES, tmp_path / "data") as server, server.client() as client:
         process = psutil.Process(server.pid)
         read(client, create(client, "small", {"a": 1}))

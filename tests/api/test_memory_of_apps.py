@@ -1,4 +1,4 @@
-"""What an app remembers is seen and searched: both services of devui.runtime, and google-adk's."""
+"""An app's memories are listed and searched: both services of devui.runtime, and google-adk's."""
 
 import re
 
@@ -29,7 +29,7 @@ root_agent = LlmAgent(name="teller", model=Noting(model="noting"))
 
 
 def remembering(client, app):
-    """The app remembers a session of two messages."""
+    """Let the app remember a session of two messages."""
     session = make_session(client, app)["id"]
     for text in ("My cat is called Mia", "I live in <b>London</b>"):
         run(client, app, session, text)
@@ -46,7 +46,7 @@ def recalled(client, app, **query):
 
 
 @pytest.mark.parametrize("service", ["memory", "sqlite"])
-def test_the_memory_of_the_native_runtime_is_listed_and_searched(tmp_path, service):
+def test_memories_of_the_native_runtime_are_listed_and_searched(tmp_path, service):
     write_app(tmp_path / "agents", "notes", NATIVE)
     uri = "memory://" if service == "memory" else f"sqlite:///{tmp_path}/memory.db"
     options = ["--memory_service_uri", uri]
@@ -82,7 +82,7 @@ def test_the_memory_of_the_native_runtime_is_listed_and_searched(tmp_path, servi
 
 
 @pytest.mark.skipif(adk_python() is None, reason="needs google-adk")
-def test_google_adk_s_memory_is_searched_and_the_page_says_that_it_cannot_be_listed(tmp_path):
+def test_google_adks_memories_can_be_searched_but_not_listed(tmp_path):
     write_app(tmp_path / "agents", "notes", ADK)
     options = ["--python", str(adk_python())]
     with (

@@ -1,4 +1,4 @@
-"""A run whose model answered with an error: to ADK it is done, to a person it has failed."""
+"""A run whose model answered with an error: done for ADK, failed for a person."""
 
 import re
 
@@ -56,7 +56,7 @@ def statuses(markup):
 
 
 def statuses_in(graph):
-    """Those of an agent and its tool, by their names."""
+    """The statuses of an agent and its tool in the graph, by their names."""
     nodes = re.findall(r'class="node [^"]* s-(\w+)".*?<title>\w+ (\w+),', graph, re.DOTALL)
     return {name: status for status, name in nodes if name in {"first", "connect"}}
 
@@ -70,7 +70,7 @@ def resume(session):
     return session.client.post(f"/api/sessions/{session.key}/runs", json=body)
 
 
-def test_a_run_that_ends_with_a_model_error_has_failed_and_can_be_retried(client):
+def test_a_run_ending_with_a_model_error_has_failed_and_can_be_retried(client):
     session = Debugged(client, "busy").start("go", pause=False)
     assert session.settled()["status"] == "done"
     assert cutoff(session)["standing"] == "failed"
@@ -87,7 +87,7 @@ def test_a_run_that_ends_with_a_model_error_has_failed_and_can_be_retried(client
     assert "Retry from here" not in shown
 
 
-def test_a_graph_colours_what_failed_until_a_retry_works(client):
+def test_the_graph_shows_failures_until_a_retry_succeeds(client):
     session = Debugged(client, "flaky").start("go", pause=False)
     assert session.settled()["status"] == "failed"
     graph = f"/sessions/{session.key}/graph"
@@ -96,7 +96,7 @@ def test_a_graph_colours_what_failed_until_a_retry_works(client):
     assert statuses_in(page(client, graph)) == {"first": "done", "connect": "done"}
 
 
-def test_where_the_agent_has_recorded_its_end_the_page_says_why_there_is_no_retry(client):
+def test_the_page_says_why_a_completed_agent_cannot_be_retried(client):
     session = Debugged(client, "resumable").start("go", pause=False)
     assert session.settled()["status"] == "done"
     shown = page(client, f"/sessions/{session.key}")
@@ -106,7 +106,7 @@ def test_where_the_agent_has_recorded_its_end_the_page_says_why_there_is_no_retr
     assert resume(session).status_code == 409
 
 
-def test_closed_it_wants_no_attention_any_more(client):
+def test_a_closed_session_no_longer_counts_as_failed(client):
     session = Debugged(client, "busy").start("go", pause=False)
     session.settled()
     client.post(f"/api/sessions/{session.key}/close", json={}).raise_for_status()
@@ -114,7 +114,7 @@ def test_closed_it_wants_no_attention_any_more(client):
     assert statuses(page(client, f"/sessions/{session.key}")) == ["idle"]
 
 
-def test_a_list_of_sessions_has_it_among_those_that_failed(client):
+def test_a_run_with_a_model_error_is_listed_as_failed(client):
     session = Debugged(client, "busy").start("go", pause=False)
     session.settled()
     link = f'href="/sessions/{session.key}"'

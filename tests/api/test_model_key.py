@@ -1,11 +1,11 @@
-"""What the page says of a model's key, by the error that ended the run."""
+"""The page's advice about a model's key, by the error that ended the run."""
 
 import re
 
 import pytest
 
 from tests.kit.debugged import Debugged
-from tests.kit.server import running, write_app
+from tests.kit.server import make_session, run, run_body, running, write_app
 
 FAILS = """
 from devui.runtime.agents import Agent
@@ -63,12 +63,17 @@ def bar_of(client, debugged):
         ("Incorrect API key provided. Check XAI_API_KEY.", CORRECT.format("XAI_API_KEY"), False),
         ("authentication_error: invalid x-api-key", CORRECT.format("ANTHROPIC_API_KEY"), False),
         ("API key expired for MAP2_API_KEY", CORRECT.format("MAP2_API_KEY"), False),
+        (
+            "Missing credentials. Please pass an `api_key`, or set the `OPENAI_API_KEY`.",
+            ADD.format("OPENAI_API_KEY"),
+            False,
+        ),
         ("Missing Mistral API Key", ADD.format("MISTRAL_API_KEY"), False),
         ("Missing Gemini API Key", ADD.format("GOOGLE_API_KEY"), True),
         ("the door key is missing", "", False),
     ],
 )
-def test_the_variable_is_that_of_the_service(client, error, words, is_google):
+def test_the_advice_names_the_variable_of_the_service(client, error, words, is_google):
     debugged = Debugged(client, "fails").start(error, pause=False)
     assert debugged.settled()["status"] == "failed"
     text = bar_of(client, debugged)
@@ -77,7 +82,28 @@ def test_the_variable_is_that_of_the_service(client, error, words, is_google):
     assert ("aistudio" in text) == is_google
 
 
-def test_a_key_that_a_tool_was_refused_is_not_the_models(client):
+@pytest.mark.parametrize(
+    ("error", "hint"),
+    [
+        ("No API key was provided.", " Set GOOGLE_API_KEY in agents/fails/.env or devui's"),
+        ("Missing Mistral API Key", " Set MISTRAL_API_KEY in agents/fails/.env or devui's"),
+        ("No API key was provided. Set GOOGLE_API_KEY.", ""),
+        ("400 API key not valid.", ""),
+        ("the door key is missing", ""),
+    ],
+)
+def test_a_run_over_http_says_where_to_set_a_missing_key(client, error, hint):
+    session = make_session(client, "fails")["id"]
+    hint = hint and f"{hint} environment."
+    answer = client.post("/run", json=run_body("fails", session, error))
+    assert answer.status_code == 500
+    assert answer.json() == {"detail": f"ValueError: {error}{hint}"}
+    [*_, frame] = run(client, "fails", session, error)
+    assert frame["error"] == f"ValueError: {error}{hint}"
+    assert frame["error_details"]["error_message"] == f"{error}{hint}"
+
+
+def test_a_tools_invalid_key_is_not_taken_for_the_models(client):
     debugged = Debugged(client, "tool").start("invalid x-api-key", pause=False)
     assert debugged.settled()["status"] == "failed"
     text = bar_of(client, debugged)

@@ -1,4 +1,4 @@
-"""An app whose agents find no way back into an invocation: it is said, and not tried."""
+"""An app whose invocations can't be resumed: devui says so and doesn't try."""
 
 import re
 
@@ -20,7 +20,7 @@ root_agent = SequentialAgent(name="shop", sub_agents=[payer])
 """
 
 
-def test_what_cannot_be_resumed_is_said_before_anything_is_done(tmp_path):
+def test_resuming_without_resumability_is_refused_before_a_run_starts(tmp_path):
     write_app(tmp_path / "agents", "shop", APP)
     with running(tmp_path / "agents", tmp_path / "data") as server, server.client() as client:
         debugged = Debugged(client, "shop").start()

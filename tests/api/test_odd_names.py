@@ -1,4 +1,4 @@
-"""A name or id that can be made can be listed, read, changed and deleted, whatever is in it."""
+"""Any name or id that can be created can be listed, read, changed and deleted."""
 
 import json
 import uuid
@@ -49,7 +49,7 @@ def done(answer):
 
 
 def check(client, user: str, name: str, file: str) -> None:
-    """Make, list, read, change and delete a session and a file of it over both APIs and pages."""
+    """Create, list, read, change and delete a session and a file, over both APIs and pages."""
     of_user = f"/apps/summary/users/{step(user)}"
     session = done(client.post(f"{of_user}/sessions", json={"sessionId": name}))
     assert (session["userId"], session["id"]) == (user, name.strip())
@@ -89,7 +89,7 @@ def check_file(client, files: str, name: str) -> None:
 
 
 @pytest.mark.parametrize("name", NAMES, ids=ascii)
-def test_a_name_of_the_table_is_reached(client, name) -> None:
+def test_known_odd_names_are_usable(client, name) -> None:
     check(client, name, name, name)
 
 
@@ -99,12 +99,12 @@ def test_a_name_of_the_table_is_reached(client, name) -> None:
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture],
 )
 @given(user=NAME, name=NAME, file=NAME.filter(lambda text: text != "user:"))
-def test_any_name_is_reached(client, user, name, file) -> None:
+def test_random_names_are_usable(client, user, name, file) -> None:
     check(client, f"{uuid.uuid4()}{user}", name, file)
 
 
 @pytest.mark.parametrize("name", [".", "..", " .. ", "\0", "n" * 2001])
-def test_an_id_that_no_address_holds_is_refused_with_the_reason(client, name) -> None:
+def test_an_id_that_no_url_can_hold_is_refused_with_the_reason(client, name) -> None:
     path = "/apps/summary/users/refused/sessions"
     answer = client.post(path, json={"sessionId": name})
     assert answer.status_code == 400
@@ -117,8 +117,8 @@ def test_an_id_that_no_address_holds_is_refused_with_the_reason(client, name) ->
 
 
 @pytest.mark.parametrize("name", [".", ".."])
-def test_a_file_of_a_relative_name_is_reached_with_encoded_dots(server, name) -> None:
-    """As `curl` sends it; a browser would resolve the dots, so pages ask with `?name=`."""
+def test_a_file_named_like_a_dot_segment_is_read_with_encoded_dots(server, name) -> None:
+    """As `curl` sends it. A browser would resolve the dots, so pages use `?name=`."""
     path = "/apps/summary/users/dots/sessions"
     with server.client() as client:
         session = done(client.post(path))["id"]
@@ -131,13 +131,13 @@ def test_a_file_of_a_relative_name_is_reached_with_encoded_dots(server, name) ->
         assert json.load(answer) == {"text": "x"}
 
 
-def test_the_deprecated_form_makes_the_id_of_the_path(client) -> None:
+def test_the_deprecated_endpoint_takes_the_id_from_the_path(client) -> None:
     path = f"/apps/summary/users/old/sessions/{step('a/b%2F ?')}"
     assert done(client.post(path, json={"a": 1}))["id"] == "a/b%2F ?"
     assert done(client.get(path))["state"] == {"a": 1}
 
 
-def test_an_address_may_spell_a_plain_name_in_any_way(client) -> None:
+def test_a_path_may_percent_encode_plain_characters(client) -> None:
     done(client.post("/apps/summary/users/spelled/sessions", json={"sessionId": "abc"}))
     for apps, name in (("%61pps", "abc"), ("apps", "%61bc")):
         path = f"/{apps}/summary/users/spelled/sessions/{name}"

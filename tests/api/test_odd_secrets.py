@@ -1,7 +1,7 @@
-"""Random secrets are in nothing that the server makes of them, however that is spelled (R64).
+"""Random secrets are redacted from every answer, in every spelling (R64).
 
-Each goes through texts, reprs, JSON inside of JSON, addresses, base64, names of keys, output,
-errors, and streams that are cut anywhere.
+Each goes through texts, reprs, JSON inside JSON, URLs, base64, names of keys, output, errors, and
+streams that are cut anywhere.
 """
 
 import base64
@@ -71,7 +71,7 @@ root_agent = Odd(name="odd")
 
 
 def plain(text: str) -> str:
-    """What is left of a text when nothing of it counts that escapes, markup and addresses add."""
+    """The text without anything that escapes, markup and URLs add."""
     for _ in range(4):
         text = html.unescape(text)
         text = re.sub(r"\\+u([dD][89abAB]..)\\+u([dD][c-fC-F]..)", _pair, text)
@@ -90,7 +90,7 @@ def _point(match: re.Match) -> str:
 
 
 def decode(text: str) -> str:
-    """What each piece of base64 in a text says, wherever it begins."""
+    """The decoded text of each piece of base64 in a text, at every offset."""
     texts = []
     for piece in re.findall(r"[0-9A-Za-z+/_-]{10,}", text):
         standard = piece.replace("-", "+").replace("_", "/")
@@ -101,7 +101,7 @@ def decode(text: str) -> str:
 
 
 @pytest.mark.parametrize("seed", range(ROUNDS))
-def test_no_random_secret_leaves_in_any_spelling(tmp_path, monkeypatch, seed):
+def test_random_secrets_are_redacted_in_every_spelling(tmp_path, monkeypatch, seed):
     dice = random.Random(seed)
     secrets = [
         f"q{n}{seed}w" + "".join(dice.choices(ODD, k=dice.randrange(7, 20))) + "7Zk"
@@ -150,4 +150,4 @@ def test_no_random_secret_leaves_in_any_spelling(tmp_path, monkeypatch, seed):
                 if needle in spelled
             ]
             assert leaks == [], path
-    assert marks > 200  # they were there to be hidden
+    assert marks > 200  # there were secrets to redact

@@ -1,4 +1,4 @@
-"""What a runtime can make, `/run` takes: its message, state and labels are kept as they are."""
+"""`/run` takes all that a runtime can produce, and stores message, state and labels unchanged."""
 
 import json
 import uuid
@@ -12,7 +12,7 @@ from tests.kit.server import get_session, make_session
 from tests.kit.thorough import rounds
 
 USER = "odd"
-"""Nobody else writes this user's state."""
+"""A user whose state no other test writes."""
 
 
 def ask(client, session: str, message: object, path: str = "/run", **more: object):
@@ -27,7 +27,9 @@ def ask(client, session: str, message: object, path: str = "/run", **more: objec
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture],
 )
 @given(text=TEXT, result=RESULT, state=DELTA, labels=RESULT, name=TEXT, answers=st.booleans())
-def test_a_run_takes_every_value(client, text, result, state, labels, name, answers) -> None:
+def test_a_run_stores_any_value_unchanged(
+    client, text, result, state, labels, name, answers
+) -> None:
     session_id = make_session(client, "summary", USER)["id"]
     response_part = {"functionResponse": {"name": name, "response": result}}
     parts = [response_part if answers else {"text": text}, {"partMetadata": result}]
@@ -46,7 +48,7 @@ def test_a_run_takes_every_value(client, text, result, state, labels, name, answ
 
 @pytest.mark.parametrize(("field", "most"), [("response", 251), ("state", 254), ("labels", 255)])
 @pytest.mark.parametrize("more", [0, 1, 5, 400])
-def test_a_value_is_as_deep_as_an_event_or_refused(client, field, most, more) -> None:
+def test_a_value_nested_deeper_than_an_event_allows_is_refused(client, field, most, more) -> None:
     session_id = make_session(client, "summary", USER)["id"]
     fields = {"response": {}, "state": {}, "labels": {}, field: deep(most + more)}
     message = {"role": "user"}
@@ -80,7 +82,7 @@ def test_a_value_is_as_deep_as_an_event_or_refused(client, field, most, more) ->
     ],
 )
 @pytest.mark.parametrize("path", ["/run", "/run_sse"])
-def test_what_cannot_be_kept_is_refused_with_its_place(client, path, more, place) -> None:
+def test_a_value_that_cannot_be_stored_is_refused_with_the_place(client, path, more, place) -> None:
     session_id = make_session(client, "summary", USER)["id"]
     body = {"appName": "summary", "userId": USER, "sessionId": session_id}
     body |= {"newMessage": {"parts": [{"text": "hello"}]}}
@@ -92,7 +94,7 @@ def test_what_cannot_be_kept_is_refused_with_its_place(client, path, more, place
 
 
 @pytest.mark.parametrize("role", ["robot", "model", "é" * 100])
-def test_another_role_is_the_users_and_is_named(client, role) -> None:
+def test_an_unknown_role_is_replaced_by_user_with_a_warning(client, role) -> None:
     session_id = make_session(client, "summary", USER)["id"]
     answer = ask(client, session_id, {"role": role, "parts": [{"text": "hello"}]})
     assert answer.headers["X-Devui-Warning"].startswith("ignored newMessage.role '")
@@ -104,7 +106,7 @@ def test_another_role_is_the_users_and_is_named(client, role) -> None:
 @pytest.mark.parametrize(
     "value", [10**30, {"k" * 400: "\0"}, deep(200)], ids=["int", "key", "deep"]
 )
-def test_a_form_of_a_page_takes_the_same_values(client, value) -> None:
+def test_the_pages_forms_take_the_same_values(client, value) -> None:
     origin = {"Origin": str(client.base_url).rstrip("/")}
     state = json.dumps({"a": value})
     answer = client.post("/apps/summary/sessions", data={"state": state}, headers=origin)
@@ -119,7 +121,7 @@ def test_a_form_of_a_page_takes_the_same_values(client, value) -> None:
         assert get_session(client, "summary", row["id"], row["user"])["state"] == {"a": value}
 
 
-def test_a_form_says_where_a_lone_surrogate_is(client) -> None:
+def test_a_form_with_a_lone_surrogate_is_refused_with_the_place(client) -> None:
     origin = {"Origin": str(client.base_url).rstrip("/")}
     odd = {"state": r'{"a": ["\ud800"]}'}
     refused = client.post("/apps/summary/sessions", data=odd, headers=origin)

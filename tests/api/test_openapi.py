@@ -1,4 +1,4 @@
-"""docs/guide/openapi.json and api.md say what the debugger's API is, and its answers are so."""
+"""docs/guide/openapi.json and api.md describe the debugger's API, and its answers match them."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from devui.web.later import Later
+from devui.web.lazy_modules import LazyModule
 from devui.web.openapi import endpoints
 from devui.web.operation import OPERATIONS
 from tests.api.test_stepping import COUNT
@@ -28,8 +28,8 @@ def test_the_files_are_as_generated_from_the_routes(path: Path) -> None:
     assert path.read_text(encoding="utf-8") == api_files.files()[path], "run scripts/describe"
 
 
-def test_a_handler_of_the_debugger_declares_what_it_answers(monkeypatch) -> None:
-    handler = Later("devui.web.panels.jobs.api").load().every
+def test_a_handler_without_a_declared_answer_is_an_error(monkeypatch) -> None:
+    handler = LazyModule("devui.web.panels.jobs.api").load().every
     monkeypatch.delitem(OPERATIONS, handler)
     with pytest.raises(LookupError, match=r"jobs\.api\.every doesn't declare"):
         list(endpoints())
@@ -45,8 +45,8 @@ def references(value: Any) -> Iterator[str]:
 
 
 @pytest.mark.req("R05")
-def test_every_answer_is_an_object_at_its_top() -> None:
-    """Which no page can run as a script; that answers are as described is what the rest tests."""
+def test_every_answer_is_a_json_object() -> None:
+    """Pages can't run an object as a script. Other tests compare answers with their schemas."""
     for path, methods in PATHS.items():
         for method, operation in methods.items():
             for answer in operation["responses"].values():
@@ -56,7 +56,7 @@ def test_every_answer_is_an_object_at_its_top() -> None:
                 assert schema.get("type", "object") == "object", (method, path)
 
 
-def test_every_reference_leads_to_a_schema() -> None:
+def test_every_reference_resolves_to_a_schema() -> None:
     assert {each.rpartition("/")[2] for each in references(DOCUMENT)} <= SCHEMAS.keys()
 
 
@@ -88,7 +88,7 @@ def recorded(client: Any, key: int) -> Iterator[tuple[str, str, Any]]:
 
 
 def answers(client: Any) -> Iterator[tuple[str, str, Any]]:
-    """What the server says in a small session, by path and method."""
+    """Answers about a small session, with path and method."""
     debugged = Debugged(client, "count").start()
     debugged.settled()
     yield "/api/sessions/{key}/runs", "post", debugged.position
@@ -134,7 +134,7 @@ def answers(client: Any) -> Iterator[tuple[str, str, Any]]:
 
 
 def calls(client: Any) -> Iterator[tuple[str, str, Any]]:
-    """What it says when a call that does not return is ended."""
+    """Yield the answers about a call that hangs, and about its end."""
     debugged, path = Debugged(client, "sleeping").start(pause=False), "/api/runs/{run}"
     under_way: list[Any] = []
     while not under_way or under_way[0]["kind"] == "model":
@@ -147,7 +147,7 @@ def calls(client: Any) -> Iterator[tuple[str, str, Any]]:
 
 
 def tools(client: Any) -> Iterator[tuple[str, str, Any]]:
-    """What it says of the tools of an app."""
+    """Answers about an app's tools."""
     path = "/api/apps/{app}/tools"
     tool = client.put("/api/apps/custom/tools/pay", json={"effect": "effects"}).json()
     yield path + "/{tool}", "put", tool
@@ -155,7 +155,7 @@ def tools(client: Any) -> Iterator[tuple[str, str, Any]]:
 
 
 def trials(client: Any) -> Iterator[tuple[str, str, Any]]:
-    """What it says of calls by themselves."""
+    """Answers about trials."""
     debugged = Debugged(client, "bench").start("count", pause=False)
     debugged.settled()
     key, path = debugged.key, "/api/sessions/{key}"
@@ -174,7 +174,7 @@ def trials(client: Any) -> Iterator[tuple[str, str, Any]]:
 
 
 def recovery(client: Any) -> Iterator[tuple[str, str, Any]]:
-    """What it says when a session is forked, taken back and left alone."""
+    """Answers when a session is forked, rewound and closed."""
     debugged, path = Debugged(client, "count").start(pause=False), "/api/sessions/{key}"
     debugged.settled()
     url = path.format(key=debugged.key)
@@ -190,12 +190,13 @@ def recovery(client: Any) -> Iterator[tuple[str, str, Any]]:
 
 
 def bundles(client: Any) -> Iterator[tuple[str, str, Any]]:
-    """What it says of notes and files of sessions."""
+    """Answers about notes and session files."""
     debugged, path = Debugged(client, "count").start(pause=False), "/api/sessions/{key}"
     debugged.settled()
     url = path.format(key=debugged.key)
     unused = client.post("/api/sessions/prune", json={"days": 0, "app": "count"}).json()
     yield "/api/sessions/prune", "post", unused
+    yield "/api/sign-in-links", "post", client.post("/api/sign-in-links").json()
     note = client.patch(f"{url}/notes/1", json={"text": "look", "starred": True}).json()
     yield path + "/notes/{number}", "patch", note
     yield path + "/notes", "get", client.get(url + "/notes").json()
@@ -212,7 +213,7 @@ def bundles(client: Any) -> Iterator[tuple[str, str, Any]]:
 
 
 def questions(client: Any) -> Iterator[tuple[str, str, Any]]:
-    """What it says when an agent asks a person."""
+    """Answers when an agent asks a person."""
     debugged, path = Debugged(client, "asks").start("pay", pause=False), "/api/sessions/{key}"
     debugged.settled()
     url = path.format(key=debugged.key)
@@ -224,7 +225,7 @@ def questions(client: Any) -> Iterator[tuple[str, str, Any]]:
 
 
 def queue(client: Any) -> Iterator[tuple[str, str, Any]]:
-    """What it says of messages that wait."""
+    """Answers about queued messages."""
     debugged, path = Debugged(client, "count").start("go"), "/api/sessions/{key}/queue"
     url = path.format(key=debugged.key)
     client.post(url, json={"message": "second"})
@@ -239,7 +240,7 @@ def queue(client: Any) -> Iterator[tuple[str, str, Any]]:
     yield path + "/{number}/send", "post", client.post(first + "/send").json()
 
 
-def test_the_answers_are_as_described(tmp_path) -> None:
+def test_the_answers_match_their_schemas(tmp_path) -> None:
     write_app(tmp_path / "agents", "count", COUNT)
     write_app(tmp_path / "agents", "custom", CUSTOM)
     write_app(tmp_path / "agents", "asks", ASKS)
@@ -263,6 +264,6 @@ def test_the_answers_are_as_described(tmp_path) -> None:
     "hit",
     [{"number": 1, "seq": 2}, *({"number": 1, "seq": each, "text": ""} for each in ("2", True))],
 )
-def test_an_answer_that_is_not_as_described_is_found(hit: dict[str, Any]) -> None:
+def test_an_answer_that_does_not_match_its_schema_is_detected(hit: dict[str, Any]) -> None:
     with pytest.raises(AssertionError):
         check([hit], {"type": "array", "items": {"$ref": "/PastHit"}})

@@ -1,4 +1,4 @@
-"""Pages of other origins, where the user lets them in (`--allow-origins`)."""
+"""Pages of other origins that the user allows (`--allow-origins`)."""
 
 import subprocess
 import sys
@@ -23,7 +23,7 @@ def client(tmp_path_factory):
 
 @pytest.mark.parametrize("origin", [FRIEND, PATTERN])
 @pytest.mark.parametrize("path", ["/list-apps", "/api/sessions", "/run_sse"])
-def test_a_preflight_of_an_allowed_origin_is_answered_without_the_token(client, origin, path):
+def test_a_preflight_from_an_allowed_origin_needs_no_token(client, origin, path):
     headers = {
         **CROSS,
         "origin": origin,
@@ -40,7 +40,7 @@ def test_a_preflight_of_an_allowed_origin_is_answered_without_the_token(client, 
 
 
 @pytest.mark.parametrize("origin", [FRIEND, PATTERN])
-def test_an_allowed_origin_reads_and_writes_with_the_token_alone(client, origin):
+def test_an_allowed_origin_reads_and_writes_only_with_the_token(client, origin):
     headers = {**CROSS, "origin": origin}
     refused = client.get("/list-apps", headers=headers)
     assert refused.status_code == 401
@@ -55,7 +55,7 @@ def test_an_allowed_origin_reads_and_writes_with_the_token_alone(client, origin)
     assert form.status_code == 415
 
 
-def test_the_cookie_of_a_signed_in_browser_is_not_that_of_another_origin(client):
+def test_an_allowed_origin_cannot_use_the_browsers_cookie(client):
     headers = {"origin": str(client.base_url).rstrip("/")}
     login = client.post("/login", data={"token": TOKEN}, headers=headers)
     cookie = {"cookie": login.headers["set-cookie"].partition(";")[0]}
@@ -65,7 +65,7 @@ def test_the_cookie_of_a_signed_in_browser_is_not_that_of_another_origin(client)
     assert refused.status_code == 401
 
 
-def test_an_allowed_origin_is_never_the_browser_that_may_see_secrets(client):
+def test_an_allowed_origin_cannot_reveal_secrets(client):
     headers = {"origin": str(client.base_url).rstrip("/")}
     login = client.post("/login", data={"token": TOKEN}, headers=headers)
     cookie = {"cookie": login.headers["set-cookie"].partition(";")[0]}
@@ -77,7 +77,7 @@ def test_an_allowed_origin_is_never_the_browser_that_may_see_secrets(client):
 
 
 @pytest.mark.parametrize("more", [["*"], ["regex:.*"]])
-def test_everybodys_pages_are_not_let_in_where_nobody_signs_in(tmp_path, more):
+def test_allowing_all_origins_without_sign_in_is_refused(tmp_path, more):
     options = ["--no-auth", "--no-browser", "--port", "0", "--allow-origins", *more]
     command = [sys.executable, "-m", "devui", str(SAMPLES), "--data-dir", str(tmp_path), *options]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
@@ -86,7 +86,7 @@ def test_everybodys_pages_are_not_let_in_where_nobody_signs_in(tmp_path, more):
 
 
 @pytest.mark.parametrize("origin", ["http://a:99999", "localhost:3000", "regex:("])
-def test_what_is_no_origin_is_refused_at_the_start(tmp_path, origin):
+def test_an_invalid_origin_is_refused_at_the_start(tmp_path, origin):
     options = ["--no-browser", "--port", "0", "--allow-origins", origin]
     command = [sys.executable, "-m", "devui", str(SAMPLES), "--data-dir", str(tmp_path), *options]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
@@ -102,13 +102,13 @@ def test_what_is_no_origin_is_refused_at_the_start(tmp_path, origin):
     ],
 )
 @pytest.mark.parametrize("method", ["GET", "POST", "OPTIONS"])
-def test_every_other_origin_is_refused_as_without_the_option(client, origin, method):
+def test_every_other_origin_is_refused(client, origin, method):
     answer = client.request(method, "/list-apps", headers={**CROSS, **BEARER, "origin": origin})
     assert answer.status_code == 403
     assert not [name for name in answer.headers if name.startswith("access-control-")]
 
 
-def test_a_proxy_with_an_allowed_origin_reaches_the_pages_by_its_own_name(client):
+def test_a_proxy_at_an_allowed_origin_may_send_its_own_host_name(client):
     headers = {"host": "localhost:3000", "origin": FRIEND, "sec-fetch-site": "same-origin"}
     answer = client.get("/list-apps", headers={**headers, **BEARER})
     assert answer.status_code == 200

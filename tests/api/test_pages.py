@@ -1,5 +1,7 @@
-"""The session page of runs and events that are larger than a page (tests/web/test_parts.py)."""
+"""Session pages with runs and events that are larger than a page (tests/web/test_parts.py)."""
 
+import base64
+import html
 import re
 
 import pytest
@@ -40,7 +42,7 @@ def server(tmp_path_factory):
 
 @pytest.fixture
 def page(client):
-    """The address of a new session's page, and the session."""
+    """Creates a session; returns the address of its page and its id."""
     return lambda app, **body: _session(client, app, **body)
 
 
@@ -50,7 +52,7 @@ def _session(client, app: str, **body) -> tuple[str, str]:
     return re.search(r'href="(/sessions/\d+)"', app_page)[1], session["id"]
 
 
-def test_a_long_log_shows_its_last_lines_with_their_numbers(client, page):
+def test_a_long_log_shows_its_last_lines(client, page):
     address, session = page("prints")
     run(client, "prints", session, "count")
     html = client.get(f"{address}?tab=log", headers=HTML).text
@@ -78,13 +80,13 @@ ADDRESSES = [
 @pytest.mark.req("R26")
 @pytest.mark.parametrize("number", [HUGE, "9" * 19, "-1", "x", "\u0663", "1e3", "%00"], ids=len)
 @pytest.mark.parametrize(("address", "status"), ADDRESSES)
-def test_a_number_that_nothing_can_have_is_refused(client, page, address, status, number):
+def test_an_impossible_number_is_refused(client, page, address, status, number):
     path, _ = page("prints")
     answer = client.get(address.replace("{page}", path).replace("{}", number), headers=HTML)
     assert (answer.status_code, "Unexpected error" in answer.text) == (status, False)
 
 
-def test_only_the_messages_of_a_user_have_a_menu(client, page):
+def test_only_user_messages_have_a_menu(client, page):
     content = {"role": "user", "parts": [{"text": "to be said again"}]}
     events = [{"author": "user", "content": content}, {"author": "A", "content": content}]
     path, _ = page("prints", events=events)
@@ -106,15 +108,59 @@ def test_a_very_large_event_looks_the_same_on_the_page_and_on_its_stream(client,
     whole_page = client.get(path, headers=HTML).text
     with client.stream("GET", f"{path}/stream?after=0") as answer:
         streamed = next(messages(answer.iter_lines())).data
-    for html in (whole_page, streamed):
-        assert "bytes: open the event to see it in full" in html
-        assert len(html) < 50_000
+    for text in (whole_page, streamed):
+        assert "bytes: open the event to see it in full" in text
+        assert len(text) < 50_000
     assert _messages(whole_page) == _messages(streamed)
     assert len(_messages(whole_page)) == 2
     assert streamed.count('hx-target="#totals"') == 1
 
 
-def test_large_calls_and_results_are_chips_like_small_ones(client, page):
+def test_large_files_are_shown_on_the_page_and_on_its_stream(client, page):
+    data = base64.b64encode(b"\x89PNG\r\n\x1a\n" + bytes(400_000)).decode()
+    table = base64.b64encode(b"city,flights\nRome,3\n" * 20_000).decode()
+    parts = [
+        {"text": "Look:"},
+        {"inlineData": {"mimeType": "image/png", "data": data, "displayName": "map.png"}},
+        {"inlineData": {"displayName": "flights.csv", "data": table, "mimeType": "text/csv"}},
+    ]
+    path, _ = page("prints", events=[{"author": "user", "content": {"parts": parts}}])
+    whole_page = client.get(path, headers=HTML).text
+    with client.stream("GET", f"{path}/stream?after=0") as answer:
+        streamed = next(messages(answer.iter_lines())).data
+    [message] = _messages(whole_page)
+    assert [message] == _messages(streamed)
+    [picture] = re.findall(r'<img[^>]* src="([^"]*)"', message)
+    assert len(client.get(html.unescape(picture)).content) == 400_008
+    assert "390.6 kB" in message or "400 kB" in message
+    assert "<td>Rome</td>" in message
+    detail = client.get(f"{path}?event=1", headers=HTML).text
+    assert "Long text is shortened" not in detail
+    assert len(whole_page) < 60_000
+
+
+def test_what_has_no_kind_of_its_own_is_named_and_folded(client, page):
+    call = {"toolType": "URL_CONTEXT", "args": {"urls": ["https://a.example"]}}
+    events = [
+        {"author": "A", "content": {"parts": [{"text": "Look:"}, {"toolCall": call}]}},
+        {"author": "A", "content": {"parts": [{"toolResponse": {"response": {"ok": True}}}]}},
+        {"author": "A", "voiceActivity": {"voiceActivityType": "ACTIVITY_START"}},
+    ]
+    path, _ = page("prints", events=events)
+    text = client.get(path, headers=HTML).text
+    assert "no content" not in text
+    folds = re.compile(r'<details class="preview other">.*?<b hx-ignore>(.*?)</b>')
+    assert [folds.findall(each) for each in _messages(text)] == [
+        ["Tool call"],
+        ["Tool response"],
+        ["Voice activity"],
+    ]
+    for number, name in (1, "Tool call"), (2, "Tool response"), (3, "Voice activity"):
+        inspector = client.get(f"{path}?event={number}", headers=HTML).text
+        assert folds.findall(inspector.split('id="inspector"')[1]) == [name]
+
+
+def test_large_calls_and_results_are_shown_as_chips(client, page):
     args, response = {"what": "to look for " * 40_000}, {"found": "something " * 40_000}
     call = {"functionCall": {"id": "c", "name": "look", "args": args}}
     result = {"functionResponse": {"id": "c", "name": "look", "response": response}}
@@ -128,9 +174,7 @@ def test_large_calls_and_results_are_chips_like_small_ones(client, page):
     assert len(text) < 50_000
 
 
-def test_a_call_at_the_end_of_a_window_has_the_result_that_the_next_window_begins_with(
-    client, page
-):
+def test_a_call_shows_its_result_from_the_next_window(client, page):
     call = {"functionCall": {"id": "c", "name": "look", "args": {}}}
     result = {"functionResponse": {"id": "c", "name": "look", "response": {"found": "it"}}}
     parts = [call, result, *({"text": f"text {n}"} for n in range(SIZE - 1))]

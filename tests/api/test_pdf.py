@@ -1,4 +1,4 @@
-"""Pages of PDFs, as pictures: from messages and artifacts, and nothing of a file that is none."""
+"""Pages of PDFs as pictures, in messages and artifacts; invalid files are harmless."""
 
 import base64
 import re
@@ -20,7 +20,7 @@ PAGE = {"Accept": "text/html"}
 
 
 def pdf(*texts: str) -> bytes:
-    """A document with a page for each text."""
+    """A document with one page per text."""
     kids = " ".join(f"{3 + 2 * i} 0 R" for i in range(len(texts)))
     bodies = ["<</Type/Catalog/Pages 2 0 R>>", f"<</Type/Pages/Kids[{kids}]/Count {len(texts)}>>"]
     for i, text in enumerate(texts):
@@ -74,12 +74,12 @@ def session_with(client, content: bytes) -> int:
 
 
 def pictures(page: str) -> list[str]:
-    """The addresses of the pages in it."""
+    """The addresses of the PDF pages in an HTML page."""
     links = re.findall(r'<img src="([^"]+page=\d+)"', page)
     return [each.replace("&amp;", "&") for each in links]
 
 
-def test_the_pages_of_a_message_are_pictures(client):
+def test_a_pdf_in_a_message_is_shown_as_pictures(client):
     key = session_with(client, pdf("one", "two"))
     page = client.get(f"/sessions/{key}", headers=PAGE).text
     [first] = pictures(page)
@@ -93,7 +93,7 @@ def test_the_pages_of_a_message_are_pictures(client):
     assert client.get(first.replace("page=1", "page=3")).status_code == 404
 
 
-def test_what_is_no_pdf_harms_nothing(client):
+def test_an_invalid_pdf_is_reported(client):
     key = session_with(client, b"%PDF-1.4\nrubbish" * 1000)
     [first] = pictures(client.get(f"/sessions/{key}", headers=PAGE).text)
     assert client.get(first).status_code == 404
@@ -101,7 +101,7 @@ def test_what_is_no_pdf_harms_nothing(client):
     assert "damaged, encrypted, or too large" in pages.replace("&#39;", "'")
 
 
-def test_a_file_of_the_session_shows_its_pages(client, server):
+def test_an_uploaded_pdf_is_shown_as_pictures(client, server):
     key = session_with(client, pdf("one"))
     headers = {"Origin": server.url, "Sec-Fetch-Site": "same-origin"}
     files = {"file": ("plan.pdf", pdf("a", "b", "c"), "application/pdf")}

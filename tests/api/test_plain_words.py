@@ -1,4 +1,4 @@
-"""No slug, title or plain word is ever hidden, whatever the settings are called (R64)."""
+"""No slug, title or plain word is redacted, whatever the settings are called (R64)."""
 
 import html
 import json
@@ -48,7 +48,7 @@ SETTINGS = {
     "AUTH_PROVIDER": "gemini-2.5-flash",
     "SECRET_REGION": "us-central1",
 }
-"""Everything that is said is a setting, under names like those of secrets."""
+"""Settings with the values that the agent says, under names like those of secrets."""
 AGENT = f"""
 from google.genai import types
 from devui.runtime.agents import BaseAgent
@@ -88,7 +88,7 @@ def conversation(tmp_path_factory):
             yield client, debugged
 
 
-def test_nothing_plain_is_hidden_on_any_page_or_in_any_answer(conversation):
+def test_plain_words_are_never_redacted(conversation):
     client, debugged = conversation
     key, run = debugged.key, debugged.run
     events = client.get(f"/api/sessions/{key}/events?last=200").json()["events"]

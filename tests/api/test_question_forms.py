@@ -1,4 +1,6 @@
-"""What agents ask, as forms over HTTP: read, filled in, and answered once."""
+"""Agents' questions as forms over HTTP: read, filled in, and answered once."""
+
+import json
 
 import pytest
 
@@ -7,11 +9,33 @@ from tests.kit.debugged import Debugged, forget_sessions
 from tests.kit.described import SCHEMAS, check
 from tests.kit.server import running, write_app
 
+SECRET = "sk-ant-" + "a1B2c3D4" * 5
+ORDERS = f'''
+from devui.runtime.agents import Agent
+from devui.runtime.models import Call, Rule, Say, ScriptedLlm
+from devui.runtime.tools import LongRunningFunctionTool
+
+
+def order(what: str) -> dict:
+    """Orders what comes in some days."""
+    return {{"ticket": 17, "token": "{SECRET}"}}
+
+
+root_agent = Agent(
+    name="orders",
+    model=ScriptedLlm(rules=[
+        Rule(after="order", then=Say("ordered")), Rule(then=Call("order", what="ink")),
+    ]),
+    tools=[LongRunningFunctionTool(order)],
+)
+'''
+
 
 @pytest.fixture(scope="module")
 def server(tmp_path_factory):
     root = tmp_path_factory.mktemp("questions")
     write_app(root / "agents", "asks", ASKS)
+    write_app(root / "agents", "orders", ORDERS)
     with running(root / "agents", root / "data") as server:
         yield server
 
@@ -39,7 +63,7 @@ def reply(debugged, question, **fields):
     return answer
 
 
-def test_parallel_questions_are_answered_one_after_the_other(debugged):
+def test_parallel_questions_are_answered_one_by_one(debugged):
     assert questions(debugged) == []
     debugged.start("pay", pause=False).settled()
     first, second = questions(debugged)
@@ -52,7 +76,7 @@ def test_parallel_questions_are_answered_one_after_the_other(debugged):
     assert reply(debugged, second, choice="yes").status_code == 409
 
 
-def test_what_does_not_fit_a_field_is_said_and_changes_nothing(debugged):
+def test_an_invalid_field_is_reported_and_changes_nothing(debugged):
     debugged.start("seats", pause=False).settled()
     [question] = questions(debugged)
     names = [field["name"] for field in question["fields"]]
@@ -68,3 +92,23 @@ def test_what_does_not_fit_a_field_is_said_and_changes_nothing(debugged):
 def test_a_question_that_nobody_asked_cannot_be_answered(debugged):
     debugged.start("hello", pause=False).settled()
     assert reply(debugged, {"event": 1, "call": "adk-1"}, choice="yes").status_code == 404
+
+
+def test_the_form_of_a_long_running_call_keeps_secrets_in_its_result(server):
+    with server.client() as client:
+        debugged = Debugged(client, "orders")
+        debugged.start("ink", pause=False).settled()
+        [question] = questions(debugged)
+        shown = json.loads(question["fields"][0]["value"])
+        assert shown["ticket"] == 17
+        assert SECRET not in question["fields"][0]["value"]
+        reply(debugged, question, response=json.dumps({**shown, "state": "sent"}))
+        bundle = client.get(f"/api/sessions/{debugged.key}/export?secrets=keep").json()
+    events = [each["event"] for each in bundle["records"] if each["type"] == "event"]
+    [answer] = [
+        part["functionResponse"]["response"]
+        for event in events
+        for part in event["content"]["parts"]
+        if event["author"] == "user" and "functionResponse" in part
+    ]
+    assert answer == {"ticket": 17, "token": SECRET, "state": "sent"}

@@ -1,4 +1,4 @@
-"""Messages written while a run is going on: none is lost, and each is sent when its time comes."""
+"""Messages queued during a run: none is lost, and each is sent when its turn comes."""
 
 import time
 
@@ -52,14 +52,14 @@ def client(server):
 
 
 def texts(debugged: Debugged) -> list[str]:
-    """What the user has said so far."""
+    """The texts of the user's messages so far."""
     events = get_session(debugged.client, debugged.app, debugged.session)["events"]
     parts = (event["content"]["parts"][0] for event in events if event["author"] == "user")
     return [part["text"] for part in parts if "text" in part]
 
 
 def comes_to(debugged: Debugged, waiting: str, *remaining: str) -> list[int]:
-    """Wait until the queue is like this; the numbers of its messages."""
+    """Wait until the queue is in this state; return the numbers of its messages."""
     deadline = time.monotonic() + PATIENCE
     while True:
         queue = debugged.client.get(f"/api/sessions/{debugged.key}/queue").json()
@@ -77,7 +77,7 @@ def queue(debugged: Debugged, *messages: str) -> None:
         assert answer.status_code == 201, answer.text
 
 
-def test_messages_are_sent_one_after_the_other_when_the_run_is_done(client):
+def test_queued_messages_are_sent_one_by_one_when_the_run_is_done(client):
     debugged = Debugged(client, "listener").start("one")
     queue(debugged, "two", "tree", "four")
     _, tree, four = comes_to(debugged, "running", "two", "tree", "four")
@@ -85,7 +85,7 @@ def test_messages_are_sent_one_after_the_other_when_the_run_is_done(client):
     assert client.patch(f"{place}/{tree}", json={"text": "three"}).status_code == 200
     assert client.delete(f"{place}/{four}").status_code == 200
     assert client.delete(f"{place}/{four}").status_code == 409
-    assert client.post(f"{place}/{tree}/send").status_code == 409  # the run is in the way
+    assert client.post(f"{place}/{tree}/send").status_code == 409  # the run is still active
     refused = client.post("/run", json=run_body("listener", debugged.session, "from ADK's API"))
     assert refused.status_code == 409
     debugged.settled()
@@ -93,13 +93,13 @@ def test_messages_are_sent_one_after_the_other_when_the_run_is_done(client):
     comes_to(debugged, "ready")
     settled(client, client.get(f"/api/sessions/{debugged.key}/run").json()["run"])
     assert texts(debugged) == ["one", "two", "three"]
-    queue(debugged, "five")  # nothing is in the way
+    queue(debugged, "five")  # sent at once
     comes_to(debugged, "ready")
     settled(client, client.get(f"/api/sessions/{debugged.key}/run").json()["run"])
     assert texts(debugged) == ["one", "two", "three", "five"]
 
 
-def test_a_failed_run_or_a_question_keeps_the_queue(client):
+def test_a_failed_run_or_a_question_holds_the_queue(client):
     debugged = Debugged(client, "listener").start("fail")
     queue(debugged, "next")
     debugged.settled()
@@ -122,7 +122,7 @@ def test_a_failed_run_or_a_question_keeps_the_queue(client):
     assert texts(debugged) == ["fail", "next", "pay", "thanks"]
 
 
-def test_a_killed_server_loses_no_message(server, client):
+def test_queued_messages_survive_a_kill_of_the_server(server, client):
     debugged = Debugged(client, "listener").start("one")
     queue(debugged, "two")
     server.kill()

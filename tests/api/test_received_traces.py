@@ -1,4 +1,4 @@
-"""`POST /v1/traces` makes sessions, to be read, of traces of agents that ran elsewhere."""
+"""`POST /v1/traces` makes read-only sessions from traces of agents that ran elsewhere."""
 
 import base64
 import gzip
@@ -94,13 +94,13 @@ def events(client, key: int) -> list[dict[str, Any]]:
 
 
 def everything(client, key: int) -> Any:
-    """The session as a bundle has it, without what the journal draws."""
+    """The records of the session's bundle, without notes."""
     bundle = client.get(f"/api/sessions/{key}/export").json()
     return [each for each in bundle["records"] if each["type"] != "note"]
 
 
 def turn(**more: Any) -> list[dict[str, Any]]:
-    """A turn by the conventions, with a tool, in the order in which its spans end."""
+    """A turn with a tool call, following the conventions, in the order in which its spans end."""
     prompt = [{"role": "user", "parts": [{"type": "text", "content": "Weather in Rome?"}]}]
     call = {"type": "tool_call", "id": "c1", "name": "weather", "arguments": {"city": "Rome"}}
     reply = [{"role": "assistant", "parts": [{"type": "text", "content": "Fine."}]}]
@@ -184,7 +184,7 @@ def test_a_trace_becomes_a_session_with_prompts_tokens_and_spans(client) -> None
     details = client.get(f"/api/sessions/{session['key']}/spans/{spans[1]['id']}").json()
     assert details["sent"]["contents"][0]["parts"] == [{"text": "Weather in Rome?"}]
     later = client.get(f"/api/sessions/{session['key']}/spans/{spans[3]['id']}").json()
-    assert later["sent"] is None  # the span does not tell it
+    assert later["sent"] is None  # the span doesn't include it
     usage = client.get(f"/api/sessions/{session['key']}/usage").json()
     assert json.dumps(usage).count("60") >= 1, usage
     page = client.get(f"/sessions/{session['key']}").text
@@ -192,7 +192,7 @@ def test_a_trace_becomes_a_session_with_prompts_tokens_and_spans(client) -> None
     assert "fork it to send a message" in page
 
 
-def test_batches_come_in_any_order_and_twice(client) -> None:
+def test_batches_may_arrive_in_any_order_and_twice(client) -> None:
     post(client, "whole", *turn())
     [whole] = sessions(client, "whole")
     shuffled = random.Random(7).sample(turn(), 5)
@@ -209,14 +209,14 @@ def test_batches_come_in_any_order_and_twice(client) -> None:
 
 
 def resets(lines: Iterator[str]) -> bool:
-    """Whether the stream says so in time; without news it sends comments, for ever."""
+    """Whether the stream sends a reset in time; without news it sends comments forever."""
     until = time.monotonic() + PATIENCE
     return any(
         line == "event: reset" for line in takewhile(lambda _: time.monotonic() < until, lines)
     )
 
 
-def test_who_follows_a_trace_is_told_when_it_has_grown(client) -> None:
+def test_a_page_following_a_trace_is_reset_when_it_grows(client) -> None:
     *first, last = turn()
     post(client, "growing", *first)
     [session] = sessions(client, "growing")
@@ -228,11 +228,11 @@ def test_who_follows_a_trace_is_told_when_it_has_grown(client) -> None:
         post(client, "growing", *first)  # nothing new
         post(client, "growing", last)
         assert resets(lines)
-    with client.stream("GET", address, timeout=20) as stream:  # it was away meanwhile
+    with client.stream("GET", address, timeout=20) as stream:  # away meanwhile
         assert resets(stream.iter_lines())
 
 
-def test_several_traces_of_a_conversation_are_runs_of_one_session(client) -> None:
+def test_traces_of_one_conversation_are_runs_of_one_session(client) -> None:
     post(client, "chatty", *turn())
     later = [{**each, "traceId": f"{8:032x}"} for each in turn()]
     post(client, "chatty", *later)
@@ -243,7 +243,16 @@ def test_several_traces_of_a_conversation_are_runs_of_one_session(client) -> Non
     assert len(runs) == 2
 
 
-def test_what_a_trace_does_not_hold_is_absent(client) -> None:
+def test_a_session_is_titled_after_its_first_message(client) -> None:
+    content = {"type": "text", "content": "Compare **Rome** and `Oslo`"}
+    about = {"gen_ai__operation__name": "chat", "gen_ai__request__model": "gpt-x"}
+    prompt = json.dumps([{"role": "user", "parts": [content]}])
+    post(client, "marked", span(1, "chat gpt-x", **about, gen_ai__input__messages=prompt))
+    [session] = sessions(client, "marked")
+    assert session["title"] == "Compare Rome and Oslo"
+
+
+def test_values_missing_from_a_trace_are_absent(client) -> None:
     about = {"gen_ai__operation__name": "chat", "gen_ai__request__model": "gpt-x"}
     failed = {"code": 2, "message": "overloaded"}
     post(client, "silent", span(1, "chat gpt-x", **about, status=failed))
@@ -258,7 +267,7 @@ def test_what_a_trace_does_not_hold_is_absent(client) -> None:
 
 
 @pytest.mark.parametrize("names", ["openinference", "openllmetry"])
-def test_other_names_of_attributes_are_known(client, names) -> None:
+def test_attribute_names_of_other_conventions_are_recognized(client, names) -> None:
     if names == "openinference":
         model = {
             "openinference__span__kind": "LLM",
@@ -292,7 +301,7 @@ def test_other_names_of_attributes_are_known(client, names) -> None:
     assert reply["usageMetadata"]["promptTokenCount"] == 9
 
 
-def test_protobuf_and_gzip_are_taken(client) -> None:
+def test_protobuf_and_gzip_are_accepted(client) -> None:
     document = exported("packed", *turn())
     for each in document["resourceSpans"][0]["scopeSpans"][0]["spans"]:
         for name in ("traceId", "spanId", "parentSpanId"):
@@ -310,7 +319,7 @@ def test_protobuf_and_gzip_are_taken(client) -> None:
     assert b"export request" in response.content
 
 
-def test_bad_spans_are_counted_and_bad_bodies_refused(client) -> None:
+def test_invalid_spans_are_counted_and_invalid_bodies_refused(client) -> None:
     bad = {**span(9, "bad"), "spanId": "nothing"}
     reply = post(client, "partial", *turn(), bad)
     assert reply["partialSuccess"]["rejectedSpans"] == "1"
@@ -344,7 +353,7 @@ ODD = {
 
 
 @pytest.mark.parametrize("name", ODD)
-def test_one_odd_span_never_costs_the_others(client, name) -> None:
+def test_an_odd_span_does_not_affect_the_others(client, name) -> None:
     trace = f"{random.Random(name).getrandbits(128):032x}"
     other = f"{random.Random(name + '!').getrandbits(128):032x}"
     odd = {**span(1, "invoke_agent odd", trace=trace, gen_ai__agent__name="odd"), **ODD[name]}
@@ -359,7 +368,7 @@ def test_one_odd_span_never_costs_the_others(client, name) -> None:
         assert client.get(f"/sessions/{session['key']}").status_code == 200
 
 
-def test_a_request_of_too_many_fields_is_refused(client) -> None:
+def test_a_request_with_too_many_fields_is_refused(client) -> None:
     headers = {**PROTOBUF, "Content-Encoding": "gzip"}
     body = gzip.compress(b"\x0a\x00" * 1_000_001)
     answer = client.post("/v1/traces", content=body, headers=headers)
@@ -367,7 +376,7 @@ def test_a_request_of_too_many_fields_is_refused(client) -> None:
     assert b"more than 1,000,000 fields" in answer.content
 
 
-def test_a_session_of_the_journal_is_left_alone(client) -> None:
+def test_a_trace_does_not_change_a_session_that_ran_here(client) -> None:
     session = make_session(client, "faulty")
     reply = post(
         client,
@@ -378,7 +387,7 @@ def test_a_session_of_the_journal_is_left_alone(client) -> None:
     assert "already" in reply["partialSuccess"]["errorMessage"]
 
 
-def test_only_who_has_the_token_may_send(server) -> None:
+def test_sending_traces_needs_the_token(server) -> None:
     with server.client() as stranger:
         del stranger.headers["Authorization"]
         for headers in ({}, {"Authorization": "Bearer wrong-wrong-wrong-wrong"}):
@@ -388,7 +397,7 @@ def test_only_who_has_the_token_may_send(server) -> None:
 
 @pytest.mark.parametrize("runtime", ["google.adk", "devui.runtime"])
 @pytest.mark.parametrize("schema", ["1", "2"])
-def test_an_exporter_of_a_running_agent_is_heard(server, client, runtime, schema) -> None:
+def test_spans_exported_by_a_running_agent_are_received(server, client, runtime, schema) -> None:
     python = sys.executable if runtime == "devui.runtime" else str(adk_python())
     exporter = "from opentelemetry.exporter.otlp.proto.http import Compression"
     if subprocess.run([python, "-c", exporter], check=False, capture_output=True).returncode:
@@ -427,7 +436,7 @@ def test_an_exporter_of_a_running_agent_is_heard(server, client, runtime, schema
     assert "_city" in json.dumps(details["sent"]["tools"])
 
 
-def test_a_call_without_an_id_belongs_to_the_tool_that_ran(client) -> None:
+def test_a_call_without_an_id_is_matched_with_the_tool_that_ran(client) -> None:
     calls = json.dumps(
         [
             {

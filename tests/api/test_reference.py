@@ -1,4 +1,4 @@
-"""The API as it describes itself: `/openapi.json` and `/docs`."""
+"""The API's description of itself: `/openapi.json` and `/docs`."""
 
 import re
 import sys
@@ -19,8 +19,8 @@ def schema(server):
         return client.get("/openapi.json").json()
 
 
-def test_every_route_of_the_apis_is_described(schema):
-    """The Model Context Protocol describes itself."""
+def test_every_api_route_is_described(schema):
+    """Except the Model Context Protocol, which describes itself."""
     routes = {
         (route.path_format, method.lower())
         for route in apis
@@ -31,7 +31,7 @@ def test_every_route_of_the_apis_is_described(schema):
     assert operations == routes
 
 
-def test_every_operation_says_what_it_does_and_names_its_path(schema):
+def test_every_operation_has_a_summary_and_its_path_parameters(schema):
     ids = []
     for path, methods in schema["paths"].items():
         for method, operation in methods.items():
@@ -42,7 +42,7 @@ def test_every_operation_says_what_it_does_and_names_its_path(schema):
     assert len(ids) == len(set(ids))
 
 
-def test_bodies_have_schemas_and_every_reference_leads_to_one(schema):
+def test_bodies_have_schemas_and_every_reference_resolves(schema):
     schemas = schema["components"]["schemas"]
     assert {each.rpartition("/")[2] for each in references(schema)} <= schemas.keys()
     assert {"appName", "newMessage", "customMetadata"} <= schemas["RunBody"]["properties"].keys()
@@ -56,12 +56,12 @@ def test_the_page_lists_every_operation(client, schema):
 
 
 @pytest.mark.parametrize("path", ["/openapi.json", "/docs"])
-def test_they_are_behind_the_sign_in(server, path):
+def test_reading_the_description_needs_a_sign_in(server, path):
     assert httpx2.get(server.url + path, verify=False).status_code == 401
 
 
-def test_llms_txt_names_no_mcp_where_its_package_is_missing(tmp_path):
-    # A module of this name that can't be imported hides an installed one.
+def test_llms_txt_omits_mcp_if_its_package_is_missing(tmp_path):
+    # A module with this name that can't be imported hides an installed one.
     (tmp_path / "sitecustomize.py").write_text(
         "import sys\nsys.modules['mcp'] = None\n", encoding="utf-8"
     )

@@ -1,4 +1,4 @@
-"""A recorded run is executed again without its models and tools, and gives the same events."""
+"""A replay executes a recorded run without its models and tools, and gives the same events."""
 
 import json
 import sqlite3
@@ -18,7 +18,7 @@ from tests.kit.server import running, write_app
 FAITHFUL = {"identical": True, "live": 0, "strayed": False, "notes": [], "divergence": None}
 
 APPS = {"team": {}, "broken": {"last": 'agent("broken")'}, "free": {"known": "enough"}}
-"""`free` tells its models nothing that its tools found."""
+"""In `free`, prompts don't depend on the results of tools."""
 
 KEYLESS = """
 from devui.runtime.agents import Agent
@@ -35,14 +35,14 @@ root_agent = Agent(name="keyless", model=model, tools=[look])
 
 
 class Stage:
-    """A server with the app, and what it reached outside."""
+    """A server with the apps, and the log of live calls."""
 
     def __init__(self, folder: Path, client: Any, data: Path) -> None:
         self.folder, self.client, self.data = folder, client, data
         self.log = folder / "live.log"
 
     def write(self, manner: str) -> None:
-        """Say how the writer is to write."""
+        """Tell the writer how to write."""
         (self.folder / "manner.txt").write_text(manner)
 
     def live(self) -> list[str]:
@@ -55,7 +55,7 @@ class Stage:
         return debugged
 
     def replay(self, of: Debugged, **more: Any) -> tuple[Debugged, dict[str, Any]]:
-        """Execute the session's newest run again, to its end or first hold."""
+        """Replay the session's newest run to its end or first hold."""
         answer = self.client.post(f"/api/sessions/{of.key}/replays", json=more)
         assert answer.status_code == 201, answer.text
         again = Debugged.__new__(Debugged)
@@ -69,7 +69,7 @@ class Stage:
         return report["verdict"]
 
     def stream(self, of: Debugged) -> list[tuple[Any, ...]]:
-        """Events and fragments as the journal has them, ids and times aside."""
+        """Events and fragments as in the journal, without ids and times."""
         with closing(sqlite3.connect(self.data / "journal.db")) as connection:
             events = connection.execute(
                 "SELECT data FROM events WHERE session = ? ORDER BY seq", (of.key,)
@@ -83,7 +83,7 @@ class Stage:
 
 
 def plain(event: dict[str, Any]) -> Any:
-    """What is no id and no time: generated ids stand in branches and paths, too."""
+    """The event without ids and times; branches and paths contain generated ids, too."""
     fields = {k: v for k, v in event.items() if k not in {"id", "timestamp", "invocationId"}}
     for part in (fields.get("content") or {}).get("parts") or []:
         for name in ("functionCall", "functionResponse"):
@@ -101,7 +101,7 @@ def stage(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Stage]:
         yield Stage(folder, client, server.data)
 
 
-def test_a_replay_is_the_same_stream_and_reaches_nothing_outside(stage: Stage) -> None:
+def test_a_replay_gives_the_same_stream_without_live_calls(stage: Stage) -> None:
     recorded = stage.recorded()
     assert recorded.position["status"] == "done"
     before = stage.live()
@@ -136,7 +136,7 @@ def headless(stage: Stage, recording: Path) -> dict[str, Any]:
     return json.loads(done.stdout)
 
 
-def test_a_recording_in_a_file_needs_no_server(stage: Stage, tmp_path: Path) -> None:
+def test_a_recording_in_a_file_is_replayed_without_a_server(stage: Stage, tmp_path: Path) -> None:
     recorded = stage.recorded()
     second = recorded.start("and again", pause=False)
     second.settled()
@@ -154,7 +154,7 @@ def test_a_recording_in_a_file_needs_no_server(stage: Stage, tmp_path: Path) -> 
     assert state == session["state"]
 
 
-def test_a_run_that_failed_fails_again(stage: Stage) -> None:
+def test_a_replay_of_a_failed_run_fails_the_same_way(stage: Stage) -> None:
     recorded = stage.recorded("broken")
     assert recorded.position["status"] == "failed"
     before = stage.live()
@@ -165,7 +165,7 @@ def test_a_run_that_failed_fails_again(stage: Stage) -> None:
     assert stage.live() == before
 
 
-def test_a_tool_that_reads_a_key_that_is_not_there_fails_in_the_same_words(stage: Stage) -> None:
+def test_a_replayed_tool_reading_a_missing_key_fails_the_same_way(stage: Stage) -> None:
     recorded = stage.recorded("keyless")
     assert recorded.position["status"] == "failed"
     again, verdict = stage.replay(recorded)
@@ -173,7 +173,7 @@ def test_a_tool_that_reads_a_key_that_is_not_there_fails_in_the_same_words(stage
     assert (verdict["identical"], verdict["divergence"]) == (True, None)
 
 
-def test_the_first_difference_ends_a_replay_and_is_explained(stage: Stage) -> None:
+def test_a_replay_ends_at_the_first_difference_and_explains_it(stage: Stage) -> None:
     recorded = stage.recorded()
     before = stage.live()
     stage.write("badly")
@@ -190,7 +190,7 @@ def test_the_first_difference_ends_a_replay_and_is_explained(stage: Stage) -> No
     assert stage.live() == before
 
 
-def test_tools_may_be_live_while_models_are_not(stage: Stage) -> None:
+def test_tools_may_be_live_while_models_are_replayed(stage: Stage) -> None:
     recorded = stage.recorded("free")
     before = stage.live()
     again, verdict = stage.replay(recorded, liveTools=True, guard="run")
@@ -202,7 +202,7 @@ def test_tools_may_be_live_while_models_are_not(stage: Stage) -> None:
     assert any(note.startswith(message) for note in verdict["notes"])
 
 
-def test_a_replay_is_stepped_as_any_run(stage: Stage) -> None:
+def test_a_replay_is_stepped_like_any_run(stage: Stage) -> None:
     recorded = stage.recorded()
     before = stage.live()
     again, verdict = stage.replay(recorded, pause=True)

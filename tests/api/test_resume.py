@@ -1,4 +1,4 @@
-"""A broken-off run goes on by its invocation id, as in the resume seed's request."""
+"""An interrupted run is resumed by its invocation id, with the request of the resume seed."""
 
 import itertools
 
@@ -42,8 +42,8 @@ app = App(
 
 
 def resume(client, app, session, invocation):
-    """The request as ADK's documentation of resuming prints it: the comma at its end, no message,
-    only what to go on with."""
+    """Send the request as printed in ADK's documentation of resuming: with a trailing comma, and
+    only the invocation id instead of a message."""
     body = f"""{{
 "app_name": "{app}",
 "user_id": "u",
@@ -60,7 +60,7 @@ def authors(events):
     return [event["author"] for event in events if "content" in event]
 
 
-def test_a_failed_tool_is_run_again_and_the_workflow_goes_on(tmp_path):
+def test_resuming_reruns_the_failed_tool_and_the_rest_of_the_workflow(tmp_path):
     write_app(tmp_path / "agents", "flaky", APP)
     with running(tmp_path / "agents", tmp_path / "data") as server, server.client() as client:
         session = make_session(client, "flaky")["id"]
@@ -77,14 +77,14 @@ def test_a_failed_tool_is_run_again_and_the_workflow_goes_on(tmp_path):
         [row] = client.get("/api/sessions", params={"app": "flaky"}).json()["sessions"]
         trace = client.get(f"/sessions/{row['key']}?view=trace&event={row['events']}").text
         assert ">2 of 2<" in trace
-        assert '<h2 title="go" hx-ignore>go</h2>' in trace  # the message of the run before it
+        assert '<h2 title="go" hx-ignore>go</h2>' in trace  # the message of the previous run
         assert get_session(client, "flaky", session)["events"][0]["content"]["parts"] == [
             {"text": "go"}
         ]
 
 
 @pytest.mark.parametrize("seen", [2, 7, 14, 20])
-def test_after_a_kill_of_the_server_the_story_comes_to_the_same_end(tmp_path, seen):
+def test_a_run_resumed_after_a_kill_comes_to_the_same_end(tmp_path, seen):
     with running(SAMPLES, tmp_path / "data") as server:
         with server.client() as client:
             session = make_session(client, "story_flow")["id"]
@@ -104,7 +104,7 @@ def test_after_a_kill_of_the_server_the_story_comes_to_the_same_end(tmp_path, se
     assert final["events"][-1]["actions"]["endOfAgent"] is True
 
 
-def test_an_invocation_that_does_not_exist_is_told(client):
+def test_resuming_an_unknown_invocation_is_an_error(client):
     session = make_session(client, "story_flow")["id"]
     *_, error = resume(client, "story_flow", session, "e-none")
     assert "no invocation 'e-none' to resume" in error["error"]

@@ -1,10 +1,10 @@
-"""The person who signed in may see secrets on the pages of the browser that did, for a while."""
+"""A signed-in person may see secrets for a while, on the pages of the browser that signed in."""
 
 import re
 
 import pytest
 
-from devui.web.security.veil import SECONDS, Reveals
+from devui.web.security.redaction import SECONDS, Reveals
 from tests.kit.debugged import Debugged
 from tests.kit.server import running, write_app
 
@@ -48,7 +48,7 @@ def session(server):
 
 
 class Browser:
-    """A browser that signed in with the token, as far as its requests go."""
+    """The requests of a browser that signed in with the token."""
 
     def __init__(self, server):
         self.server, self.client = server, server.client()
@@ -81,9 +81,7 @@ def state(page):
     return re.search(r'data-secrets="(\w*)"', page)[1]
 
 
-def test_a_page_shows_its_secrets_when_the_signed_in_person_asks_and_hides_them_again(
-    person, session
-):
+def test_a_signed_in_person_shows_and_hides_a_pages_secrets(person, session):
     page = f"/sessions/{session.key}"
     before = person.get(page).text
     assert SECRET not in before
@@ -101,7 +99,7 @@ def test_a_page_shows_its_secrets_when_the_signed_in_person_asks_and_hides_them_
     assert state(after) == "hidden"
 
 
-def test_an_open_stream_follows_what_the_person_chooses(person, session):
+def test_an_open_stream_follows_the_persons_choice(person, session):
     with person.client.stream("GET", f"/sessions/{session.key}/stream") as live:
         lines = live.iter_lines()
         for message, choice in (("one", "yes"), ("two", "no"), ("three", "yes")):
@@ -112,7 +110,7 @@ def test_an_open_stream_follows_what_the_person_chooses(person, session):
             session.settled()
 
 
-def test_only_the_pages_of_that_browser_show_them(person, session, server):
+def test_only_the_pages_of_that_browser_show_secrets(person, session, server):
     page, run = f"/sessions/{session.key}", session.run
     person.secrets("yes")
     other = Browser(server)
@@ -136,18 +134,18 @@ def test_only_the_pages_of_that_browser_show_them(person, session, server):
         ({"Sec-Fetch-Site": "same-site"}, 403),
     ],
 )
-def test_no_page_of_another_origin_shows_them(person, session, headers, status):
+def test_a_page_of_another_origin_cannot_reveal_secrets(person, session, headers, status):
     assert person.secrets("yes", **headers).status_code == status
     assert SECRET not in person.get(f"/sessions/{session.key}").text
 
 
-def test_no_link_shows_them_and_no_form_without_its_origin(person, session):
+def test_a_link_or_a_form_without_an_origin_cannot_reveal_secrets(person, session):
     assert person.get("/secrets?show=yes").status_code == 405
     assert person.client.post("/secrets", data={"show": "yes"}).status_code in {403, 415}
     assert SECRET not in person.get(f"/sessions/{session.key}").text
 
 
-def test_whoever_is_not_a_browser_that_signed_in_is_refused(server, session):
+def test_a_client_without_a_signed_in_browser_cannot_reveal_secrets(server, session):
     with server.client() as program:
         answer = program.post("/secrets", data={"show": "yes"}, headers={"Origin": server.url})
         assert answer.status_code == 403
@@ -161,23 +159,23 @@ def test_whoever_is_not_a_browser_that_signed_in_is_refused(server, session):
     "page",
     ["http://evil.example/x", "{url}//evil.example/x", "//evil.example", "{url}@evil.example", ""],
 )
-def test_the_answer_leads_to_no_other_server(person, page):
+def test_the_answer_never_redirects_to_another_server(person, page):
     answer = person.secrets("yes", Referer=page.format(url=person.server.url))
     assert answer.headers["location"] == "/"
 
 
-def test_a_page_without_secrets_offers_nothing(person):
+def test_a_page_without_secrets_offers_no_switch(person):
     assert state(person.get("/").text) == "none"
 
 
-def test_the_log_says_when_secrets_are_shown_and_never_has_them(session, server, person):
+def test_the_log_says_when_secrets_are_shown_and_hidden(session, server, person):
     person.secrets("yes")
     assert server.printed(r"WARNING .*secrets are shown on the pages of a signed-in browser")
     person.secrets("no")
     assert server.printed(r"WARNING .*secrets are hidden again")
 
 
-def test_they_are_hidden_again_after_a_while():
+def test_secrets_are_hidden_again_after_a_while():
     now = 100.0
     reveals = Reveals(lambda: now)
     reveals.show(b"one")

@@ -19,11 +19,11 @@ from tests.kit.server import (
 )
 
 SILENCE = ":\n\n"
-"""What is sent while nothing happens: here, while a slow machine starts the worker."""
+"""The comment sent while nothing happens; here, while a slow machine starts the worker."""
 PROMPT = "Book a flight to London next Tuesday"
 
 
-def test_run_answers_with_every_event_but_the_users_own(client):
+def test_run_returns_every_event_except_the_users(client):
     session = make_session(client, "travel")
     events = client.post("/run", json=run_body("travel", session["id"], PROMPT)).json()
     assert {event["author"] for event in events} == {"TravelAgent"}
@@ -32,7 +32,7 @@ def test_run_answers_with_every_event_but_the_users_own(client):
     assert final["events"][1:] == events
 
 
-def test_state_artifact_and_user_state_are_in_the_session_afterwards(client):
+def test_state_user_state_and_artifacts_are_in_the_session_afterwards(client):
     session = make_session(client, "travel", state={"user:home_airport": "GVA"})
     run(client, "travel", session["id"], PROMPT)
     final = get_session(client, "travel", session["id"])
@@ -43,7 +43,7 @@ def test_state_artifact_and_user_state_are_in_the_session_afterwards(client):
     assert {"itinerary.txt": 0} in deltas
 
 
-def test_each_frame_is_one_whole_write_of_data_and_nothing_else(client):
+def test_each_frame_is_a_single_data_line(client):
     session = make_session(client, "summary")
     body = run_body("summary", session["id"], "Summarise the document", streaming=True)
     with client.stream("POST", "/run_sse", json=body) as answer:
@@ -55,7 +55,7 @@ def test_each_frame_is_one_whole_write_of_data_and_nothing_else(client):
     assert all(json.loads(piece.removeprefix("data: ")) for piece in pieces)
 
 
-def test_a_streamed_answer_is_fragments_and_then_the_whole_under_one_id(client):
+def test_streamed_fragments_and_the_whole_answer_share_an_id(client):
     session = make_session(client, "summary")
     events = run(client, "summary", session["id"], "Summarise the document", streaming=True)
     *partials, whole = events
@@ -67,13 +67,13 @@ def test_a_streamed_answer_is_fragments_and_then_the_whole_under_one_id(client):
     assert whole["content"]["parts"][0]["text"] == text
 
 
-def test_without_streaming_there_are_no_fragments(client):
+def test_a_run_without_streaming_has_no_fragments(client):
     session = make_session(client, "summary")
     events = run(client, "summary", session["id"], "Summarise the document")
     assert [event.get("partial") for event in events] == [None]
 
 
-def test_an_artifact_comes_in_a_frame_of_its_own(client):
+def test_an_artifact_has_a_frame_of_its_own(client):
     session = make_session(client, "travel")
     events = run(client, "travel", session["id"], PROMPT)
     with_artifacts = [event for event in events if event["actions"]["artifactDelta"]]
@@ -81,7 +81,7 @@ def test_an_artifact_comes_in_a_frame_of_its_own(client):
     assert all("content" not in event for event in with_artifacts)
 
 
-def test_an_exception_of_the_agent_ends_the_stream_with_an_error_frame(client):
+def test_an_agents_exception_ends_the_stream_with_an_error_frame(client):
     session = make_session(client, "faulty")
     *_, last = run(client, "faulty", session["id"], "Exit the process")
     assert last["error"] == "SystemExit: 3"
@@ -118,7 +118,7 @@ def test_a_bad_request_says_what_is_wrong(client, change, status, words):
     assert get_session(client, "summary", session["id"])["events"] == []
 
 
-def test_an_agent_goes_on_without_a_message(client):
+def test_an_agent_runs_without_a_message(client):
     session = make_session(client, "travel")
     run(client, "travel", session["id"], PROMPT)
     before = len(get_session(client, "travel", session["id"])["events"])
@@ -143,20 +143,20 @@ def test_an_agent_goes_on_without_a_message(client):
     ("body", "status"),
     [(b"{", 400), (b'{"a": NaN}', 400), (b"[]", 422), (b"", 400), (b" " * 20_000_001, 413)],
 )
-def test_a_body_that_is_no_request_is_refused(client, body, status):
+def test_an_invalid_body_is_refused(client, body, status):
     answer = client.post("/run_sse", content=body, headers={"Content-Type": "application/json"})
     assert answer.status_code == status, answer.text
     assert answer.json()["detail"]
 
 
 @pytest.mark.req("R67")
-def test_every_page_tells_of_a_body_that_was_too_large(client):
+def test_every_page_reports_a_body_that_was_too_large(client):
     headers = {"Content-Type": "application/json", "Accept": "text/html"}
     assert client.post("/run_sse", content=b" " * 20_000_001, headers=headers).status_code == 413
     assert "a body over the limit" in client.get("/", headers=headers).text
 
 
-def test_an_event_that_only_speaks_of_files_comes_in_one_frame(tmp_path):
+def test_an_event_that_only_mentions_artifacts_has_one_frame(tmp_path):
     code = """
 from devui.runtime.agents import BaseAgent
 from devui.runtime.events import Event
@@ -179,7 +179,7 @@ root_agent = Speaks(name="speaks")
 
 
 @pytest.mark.req("R34")
-def test_a_second_run_on_a_busy_session_is_refused_and_the_first_goes_on(tmp_path):
+def test_a_second_run_in_a_busy_session_is_refused(tmp_path):
     go = write_lingering(tmp_path / "agents")
     with running(tmp_path / "agents", tmp_path / "data") as server, server.client() as client:
         session = make_session(client, "summary")
@@ -196,7 +196,7 @@ def test_a_second_run_on_a_busy_session_is_refused_and_the_first_goes_on(tmp_pat
 
 
 @pytest.mark.req("R49")
-def test_a_client_that_leaves_does_not_end_the_run(client, server):
+def test_a_run_continues_when_its_client_leaves(client, server):
     session = make_session(client, "summary")
     body = run_body("summary", session["id"], "Summarise the document", streaming=True)
     with client.stream("POST", "/run_sse", json=body) as answer:
@@ -209,7 +209,7 @@ def test_a_client_that_leaves_does_not_end_the_run(client, server):
 
 
 def transcript(events: list) -> list[tuple]:
-    """What was said, called and answered, by whom."""
+    """The texts, calls and results of events, with their authors."""
     parts = [(event["author"], part) for event in events for part in event["content"]["parts"]]
     kinds = ("functionCall", "functionResponse")
     return [
@@ -219,7 +219,7 @@ def transcript(events: list) -> list[tuple]:
 
 
 @pytest.mark.req("R49")
-def test_wherever_a_client_leaves_the_run_ends_as_if_it_had_stayed(client, server):
+def test_a_run_ends_the_same_wherever_its_client_leaves(client, server):
     message = "Book a flight to London next Tuesday"
     stayed = make_session(client, "travel", user="stays")["id"]
     body = {**run_body("travel", stayed, message), "userId": "stays"}
@@ -254,7 +254,7 @@ def snake_case_body(session: str) -> str:
     return json.dumps({**names, "new_message": message})
 
 
-def test_curl_works_with_the_bearer_token_and_not_without(client, server):
+def test_curl_needs_the_bearer_token(client, server):
     session = make_session(client, "summary")
     body = snake_case_body(session["id"])
     refused = curl(f"{server.url}/run_sse", "-d", body)
@@ -263,7 +263,7 @@ def test_curl_works_with_the_bearer_token_and_not_without(client, server):
     assert output.removeprefix(SILENCE).startswith("data: {")
 
 
-def test_curl_works_without_a_token_when_authentication_is_off(tmp_path):
+def test_curl_needs_no_token_when_authentication_is_off(tmp_path):
     with running(SAMPLES, tmp_path / "data", "--no-auth") as server, server.client() as client:
         session = make_session(client, "summary")
         output = curl(f"{server.url}/run_sse", "-d", snake_case_body(session["id"]))
@@ -287,7 +287,7 @@ root_agent = Agent(name="silent", tools=[wait], model=ScriptedLlm(rules=rules))
 """
 
 
-def test_comments_are_sent_while_a_tool_is_silent_and_readers_of_data_see_only_events(tmp_path):
+def test_comments_are_sent_between_events_while_a_tool_is_silent(tmp_path):
     write_app(tmp_path / "agents", "silent", SILENT)
     with running(tmp_path / "agents", tmp_path / "data") as server, server.client() as client:
         session = make_session(client, "silent")

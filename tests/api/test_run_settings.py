@@ -1,4 +1,4 @@
-"""Settings for the model calls of one run: applied on both engines, kept with the run, checked."""
+"""Model settings for one run: checked, applied on both engines, and stored with the run."""
 
 import json
 import re
@@ -8,7 +8,7 @@ import pytest
 
 from tests.kit.debugged import Debugged
 from tests.kit.oracle import adk_python
-from tests.kit.patience import PATIENCE
+from tests.kit.patience import PATIENCE, wait_until
 from tests.kit.server import get_session, running, write_app
 
 AGENT = '''
@@ -32,7 +32,7 @@ class Mirror(BaseLlm):
             part = types.Part(text=json.dumps({
                 "by": self.model, "model": llm_request.model, "temperature": config.temperature,
                 "topP": config.top_p, "maxOutputTokens": config.max_output_tokens,
-                "system": config.system_instruction,
+                "system": config.system_instruction, "stream": stream,
             }))
         yield LlmResponse(content=types.Content(role="model", parts=[part]))
 
@@ -64,7 +64,7 @@ ALL = {
 
 @pytest.fixture(scope="module")
 def server(tmp_path_factory):
-    """One app on each engine."""
+    """A server with one app per engine."""
     folder = tmp_path_factory.mktemp("settings")
     write_app(folder / "agents", "devui_mirror", AGENT.replace("ROOT", "devui.runtime"))
     options = []
@@ -83,16 +83,17 @@ def client(server):
 
 @pytest.fixture(params=["devui_mirror", "adk_mirror"])
 def mirror(request, client):
-    """A session of the app on an engine."""
+    """A session of the app on one of the engines."""
     if request.param == "adk_mirror" and adk_python() is None:
         pytest.skip("needs google-adk")
     return Debugged(client, request.param)
 
 
-def answers(debugged):
-    """What the models said they were asked with."""
-    events = get_session(debugged.client, debugged.app, debugged.session)["events"]
-    texts = (event["content"]["parts"][0].get("text", "") for event in events)
+def answers(debugged, session=None):
+    """What the models report of their requests."""
+    events = get_session(debugged.client, debugged.app, session or debugged.session)["events"]
+    said = (event for event in events if "content" in event)  # a rewind has no content
+    texts = (event["content"]["parts"][0].get("text", "") for event in said)
     return [json.loads(text) for text in texts if text.startswith("{")]
 
 
@@ -102,7 +103,7 @@ def runs(debugged, key=None):
     return [run["settings"] for run in rows]
 
 
-def test_settings_are_for_one_run_and_replayed_and_forked_with_it(mirror):
+def test_settings_apply_to_one_run_its_replays_and_its_forks(mirror):
     mirror.start("hello", pause=False, settings=ALL).settled()
     mirror.start("hello", pause=False).settled()
     first, second = answers(mirror)
@@ -128,7 +129,7 @@ def test_settings_are_for_one_run_and_replayed_and_forked_with_it(mirror):
     assert runs(mirror, fork.json()["key"]) == [ALL]
 
 
-def test_an_answer_to_the_agent_goes_on_with_the_settings_of_the_run_that_asked(mirror):
+def test_an_answered_run_keeps_the_settings_of_the_run_that_asked(mirror):
     mirror.start("pay", pause=False, settings={"temperature": 0.3}).settled()
     page = mirror.client.get(f"/sessions/{mirror.key}").text
     event = re.search(r'name="event" value="(\d+)"', page)[1]
@@ -142,7 +143,57 @@ def test_an_answer_to_the_agent_goes_on_with_the_settings_of_the_run_that_asked(
     assert answers(mirror)[-1]["temperature"] == 0.3
 
 
-def test_a_held_request_shows_the_settings(mirror):
+def wait_for_answers(mirror, count, session=None):
+    patience = time.monotonic() + PATIENCE
+    while len(replies := answers(mirror, session)) < count and time.monotonic() < patience:
+        time.sleep(0.05)
+    assert len(replies) == count
+    return replies
+
+
+def newest_run_ended(mirror):
+    run = f"/api/sessions/{mirror.key}/run"
+    wait_until(lambda: mirror.client.get(run).json()["status"] == "done")
+
+
+def page_post(mirror, path, **form):
+    """Send a form as the page's buttons do."""
+    htmx = {"HX-Request": "true", "Origin": str(mirror.client.base_url).rstrip("/")}
+    answer = mirror.client.post(f"/sessions/{mirror.key}/{path}", data=form, headers=htmx)
+    assert answer.status_code == 204, answer.text
+    return answer
+
+
+@pytest.mark.parametrize("streaming", [True, False])
+def test_a_message_sent_again_keeps_settings_and_streaming(mirror, streaming):
+    settings = {"temperature": 0.2}
+    mirror.start("hello", pause=False, settings=settings, streaming=streaming).settled()
+    page_post(mirror, "rewind", number=1, unchanged="yes")
+    wait_for_answers(mirror, 2)
+    newest_run_ended(mirror)
+    page_post(mirror, "rewind", number=1, text="hello there")
+    replies = wait_for_answers(mirror, 3)
+    fork = page_post(mirror, "forks", number=1, change="message", run="yes").headers["HX-Redirect"]
+    query = {"key": fork.rpartition("/")[2]}
+    [row] = mirror.client.get("/api/sessions", params=query).json()["sessions"]
+    replies += wait_for_answers(mirror, 1, row["id"])
+    assert [reply["stream"] for reply in replies] == [streaming] * 4
+    assert [reply["temperature"] for reply in replies] == [0.2] * 4
+
+
+def test_an_uncommitted_message_sent_again_keeps_its_settings(mirror):
+    mirror.start("hello", settings={"temperature": 0.2}, streaming=False).settled()
+    mirror.tell("stop")
+    mirror.settled()
+    page = mirror.client.get(f"/sessions/{mirror.key}").text
+    note = page[page.index(f'id="n-{mirror.run}"') :].partition("</article>")[0]
+    form = dict(re.findall(r'type="hidden" name="(\w+)" value="([^"]*)"', note))
+    page_post(mirror, "runs", **form)
+    [reply] = wait_for_answers(mirror, 1)
+    assert (reply["stream"], reply["temperature"]) == (False, 0.2)
+
+
+def test_a_held_request_has_the_settings(mirror):
     mirror.start("hello", settings={"temperature": 0.1})
     mirror.settled()
     mirror.tell("step_into")
@@ -151,7 +202,7 @@ def test_a_held_request_shows_the_settings(mirror):
     assert mirror.hold()["held"]["config"]["temperature"] == 0.1
 
 
-def test_what_a_run_cannot_have_is_told_before_it_begins(mirror):
+def test_invalid_settings_are_refused_before_a_run_starts(mirror):
     path = f"/api/sessions/{mirror.key}/runs"
     for settings, place in (
         ({"temperature": "hot"}, "temperature"),
@@ -172,13 +223,10 @@ def test_a_queued_message_keeps_its_settings(client):
     queued = client.post(f"/api/sessions/{mirror.key}/queue", json=body)
     assert queued.json()["messages"][0]["settings"] == {"temperature": 0.4}
     mirror.tell("continue")
-    patience = time.monotonic() + PATIENCE
-    while len(answers(mirror)) < 2 and time.monotonic() < patience:
-        time.sleep(0.05)
-    assert [reply["temperature"] for reply in answers(mirror)] == [0.7, 0.4]
+    assert [reply["temperature"] for reply in wait_for_answers(mirror, 2)] == [0.7, 0.4]
 
 
-def test_the_composer_says_what_is_wrong_at_the_field_and_is_filled_in_as_last_time(client, server):
+def test_the_composer_reports_invalid_settings_and_keeps_valid_ones(client, server):
     mirror = Debugged(client, "devui_mirror")
     send = f"/sessions/{mirror.key}/runs"
     htmx = {"HX-Request": "true", "Origin": server.url, "Sec-Fetch-Site": "same-origin"}

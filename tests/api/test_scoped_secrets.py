@@ -1,4 +1,4 @@
-"""A secret of one app is looked for in the answers about that app, and in those about several."""
+"""An app's secrets are redacted in answers about that app, and in those about several."""
 
 import html
 
@@ -50,7 +50,7 @@ def sessions(tmp_path_factory):
 
 
 def hidden_secrets(client, path):
-    """Which of the secrets an answer is without."""
+    """The secrets that an answer lacks."""
     answer = client.get(path, headers={"Accept": "text/html"})
     assert answer.status_code == 200, (path, answer.text)
     text = html.unescape(answer.text)
@@ -58,7 +58,7 @@ def hidden_secrets(client, path):
 
 
 @pytest.mark.parametrize("app", SECRETS)
-def test_answers_about_one_app_are_without_its_own_secrets_and_the_servers(sessions, app):
+def test_answers_about_one_app_hide_its_secrets_and_the_servers(sessions, app):
     client, by_app = sessions
     key, run = by_app[app].key, by_app[app].run
     paths = [f"/sessions/{key}", f"/sessions/{key}?tab=log", f"/runs/{run}/log"]
@@ -69,7 +69,7 @@ def test_answers_about_one_app_are_without_its_own_secrets_and_the_servers(sessi
 
 
 @pytest.mark.parametrize("app", SECRETS)
-def test_answers_about_several_apps_are_without_the_secrets_of_each(sessions, app):
+def test_answers_about_several_apps_hide_the_secrets_of_each(sessions, app):
     client, by_app = sessions
     title = {"title": ", ".join(EVERY)}
     own = {"HX-Request": "true"}

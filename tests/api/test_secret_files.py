@@ -1,4 +1,4 @@
-"""Secrets in files, in their names, and of kinds that are easily overlooked (R64)."""
+"""Secrets in files and their names, and kinds of secrets that are easily overlooked (R64)."""
 
 import json
 from urllib.parse import quote, unquote
@@ -27,14 +27,14 @@ HIDDEN = [
     *(*LINES, VALUES["SLASHED_SECRET"], "swordfish", SECRET),
 ]
 OURS = {"CHAT_PASSWORD": "conversation", "ROOT_PASSWORD": "minioadmin"}
-"""What our own pages say, and what everybody knows."""
+"""Values that devui's own pages contain, or that everybody knows."""
 HARMLESS = {
     "SORT_KEYS": "created_at,updated_at",
     "PRIMARY_KEY": "session_id",
     "AUTH_PROVIDER": "firebase",
     "CALLBACK_AUTH": "/auth/callback",
 }
-"""What has a name like those of secrets, and is none."""
+"""Settings whose names look like those of secrets but aren't."""
 AGENT = """
 import json
 import os
@@ -79,7 +79,7 @@ def client(tmp_path, monkeypatch):
 
 @pytest.fixture
 def leaky_session(client):
-    """A session in which all of them were said and printed."""
+    """A session whose agent said and printed all of them."""
     debugged = Debugged(client, "saves")
     debugged.start(json.dumps([*VALUES.values(), *OURS.values()]), pause=False)
     assert debugged.settled()["status"] == "done"
@@ -87,7 +87,7 @@ def leaky_session(client):
 
 
 @pytest.mark.parametrize("name", ["odd.bin", "latin.txt"])
-def test_a_file_that_is_no_text_leaves_without_the_secret_in_it(client, leaky_session, name):
+def test_a_secret_in_a_binary_file_is_redacted(client, leaky_session, name):
     answer = client.get(f"/sessions/{leaky_session.key}/artifacts/{name}")
     assert answer.status_code == 200
     assert SECRET.encode() not in answer.content
@@ -95,7 +95,7 @@ def test_a_file_that_is_no_text_leaves_without_the_secret_in_it(client, leaky_se
     assert int(answer.headers["content-length"]) == len(answer.content)
 
 
-def test_the_name_that_a_browser_gives_a_file_has_no_secret_in_it(client, leaky_session):
+def test_a_secret_in_a_downloads_file_name_is_redacted(client, leaky_session):
     page = f"/sessions/{leaky_session.key}"
     path = f"{page}/artifacts/{quote(f'of {SECRET}.txt', safe='')}"
     form = {"title": f"about {SECRET}"}
@@ -109,7 +109,7 @@ def test_the_name_that_a_browser_gives_a_file_has_no_secret_in_it(client, leaky_
     assert SECRET in export.headers["content-disposition"]
 
 
-def test_secrets_of_many_kinds_of_names_and_lines_are_on_no_page(client, leaky_session):
+def test_secrets_of_many_kinds_are_redacted(client, leaky_session):
     page = f"/sessions/{leaky_session.key}"
     tabs = [f"{page}?event={number}&tab=event" for number in range(2, 14)]
     paths = [page, f"{page}?tab=log", f"/runs/{leaky_session.run}/log", *tabs]
@@ -120,16 +120,14 @@ def test_secrets_of_many_kinds_of_names_and_lines_are_on_no_page(client, leaky_s
 
 
 def cut_near(bound: int) -> list[str]:
-    """Texts that a cut after so many characters parts within the secret, with what is before."""
+    """Texts with the secret near a bound, so that a cut there splits it in some of them."""
     return [f"{'x' * before} {SECRET} and on" for before in range(max(bound - 260, 1), bound, 9)]
 
 
 @pytest.mark.parametrize(
     ("tab", "bound"), [("state", 65_536), ("event", 200_000), ("raw", 524_288)]
 )
-def test_where_a_long_text_is_cut_in_the_middle_of_a_secret_nothing_of_it_is_seen(
-    client, tab, bound
-):
+def test_a_text_truncated_within_a_secret_shows_nothing_of_it(client, tab, bound):
     for text in cut_near(bound):
         event = {"author": "saves", "content": {"parts": [{"text": text}]}}
         write = {"author": "saves", "actions": {"stateDelta": {"a": text}}}
@@ -138,7 +136,7 @@ def test_where_a_long_text_is_cut_in_the_middle_of_a_secret_nothing_of_it_is_see
         assert SECRET[:4] not in client.get(page, headers={"Accept": "text/html"}).text, len(text)
 
 
-def test_a_session_is_not_called_after_the_beginning_of_a_secret(client):
+def test_a_title_truncated_within_a_secret_shows_nothing_of_it(client):
     for text in cut_near(60):
         debugged = Debugged(client, "saves").start(text, pause=False)
         debugged.settled()
@@ -146,7 +144,7 @@ def test_a_session_is_not_called_after_the_beginning_of_a_secret(client):
         assert SECRET[:4] not in row["title"]
 
 
-def test_words_and_paths_of_settings_hide_nothing(client):
+def test_harmless_settings_are_not_redacted(client):
     text = "use firebase at /auth/callback"
     state = {"created_at": 1, "session_id": 2}
     created = client.post("/apps/saves/users/u/sessions", json={"state": state}).json()
@@ -158,7 +156,7 @@ def test_words_and_paths_of_settings_hide_nothing(client):
     assert text in page
 
 
-def test_a_secret_that_is_a_word_of_the_pages_leaves_them_whole(client, leaky_session):
+def test_a_secret_that_is_a_common_word_is_not_redacted(client, leaky_session):
     page = client.get(f"/sessions/{leaky_session.key}", headers={"Accept": "text/html"}).text
     for word in OURS.values():
         assert f"It is {word}" in page

@@ -1,4 +1,4 @@
-"""No secret leaves by any exit: what an agent got hold of is on no page and in no answer (R64)."""
+"""No secret leaves the server: what an agent got hold of is on no page and in no answer (R64)."""
 
 import base64
 import html
@@ -120,7 +120,7 @@ def leaky(tmp_path, monkeypatch):
 
 
 def spelled(secret):
-    """The secret as HTML, JSON and addresses have it."""
+    """The secret as spelled in HTML, JSON and URLs."""
     spellings = {secret, json.dumps(secret)[1:-1], json.dumps(secret, ensure_ascii=False)[1:-1]}
     spellings |= {quote(secret), quote(secret, safe="")}
     html = {
@@ -130,13 +130,13 @@ def spelled(secret):
 
 
 def ascii_json(text):
-    """The same JSON values, spelled as `json.dumps` does."""
+    """The same JSON values as `json.dumps` spells them."""
     lines = [line.removeprefix("data: ") for line in text.splitlines()]
     return "\n".join(json.dumps(json.loads(line)) for line in lines if line)
 
 
 def decode(text):
-    """What each piece of base64 in a text says, wherever it begins."""
+    """The decoded text of each piece of base64 in a text, at every offset."""
     for piece in re.findall(r"[0-9A-Za-z+/_-]{10,}", text):
         standard = piece.replace("-", "+").replace("_", "/")
         for begin in range(4):
@@ -145,7 +145,7 @@ def decode(text):
 
 
 def exits(client, debugged):
-    """Every answer about a session in which all secrets were said."""
+    """Every answer about a session whose agent said all secrets."""
     key, run = debugged.key, debugged.run
     page = f"/sessions/{key}"
     yield client.get(page)
@@ -167,7 +167,7 @@ def exits(client, debugged):
 
 
 @pytest.mark.req("R64")
-def test_no_secret_leaves_by_any_exit(leaky):
+def test_no_answer_contains_a_secret(leaky):
     client = leaky
     debugged = Debugged(client, "leaky").start(pause=False)
     debugged.settled()
@@ -184,9 +184,9 @@ def test_no_secret_leaves_by_any_exit(leaky):
         base64_texts = "\n".join(decode(answer.text))
         assert [text for text in KNOWN[:-1] if text in base64_texts] == [], answer.url
         seen += "[redacted]" in answer.text
-    assert seen > 15  # they were there to be found
+    assert seen > 15  # there were secrets to redact
     again = client.post("/apps/leaky/users/u/sessions", json={}).json()["id"]
-    # Who calls ADK's API has the token, and gets what the agent said.
+    # Clients of ADK's API have the token, and get what the agent said.
     body = run_body("leaky", again, "go", streaming=True)
     streamed = client.post("/run_sse", json=body).text
     session = client.get(f"/apps/leaky/users/u/sessions/{debugged.session}").text
@@ -196,12 +196,12 @@ def test_no_secret_leaves_by_any_exit(leaky):
         ] == []
         assert "[redacted]" not in reply
     revealed = client.get(f"/api/sessions/{debugged.key}/export?secrets=keep")
-    assert KEY in revealed.text  # asked for in so many words
+    assert KEY in revealed.text  # explicitly requested
     assert "x-devui-revealed" not in revealed.headers
 
 
 @pytest.mark.req("R64")
-def test_an_address_with_a_secret_in_it_still_leads_to_what_it_names(leaky):
+def test_a_link_with_a_redacted_key_still_works(leaky):
     debugged = Debugged(leaky, "leaky").start(pause=False)
     debugged.settled()
     secrets = [*SECRETS.values(), OF_FILE, KEY]
@@ -230,7 +230,7 @@ def test_an_address_with_a_secret_in_it_still_leads_to_what_it_names(leaky):
 
 @pytest.fixture
 def session_and_keys(leaky):
-    """A session in which each secret is part of the name of a state key, with those keys."""
+    """A session with state keys that contain secrets, and those keys."""
     debugged = Debugged(leaky, "leaky").start(pause=False)
     debugged.settled()
     keys = [f"of {secret}" for secret in (*SECRETS.values(), OF_FILE, KEY)]
@@ -240,7 +240,7 @@ def session_and_keys(leaky):
 
 
 @pytest.mark.req("R64")
-def test_a_name_with_a_secret_in_it_comes_back_in_a_form(leaky, session_and_keys):
+def test_forms_accept_redacted_names(leaky, session_and_keys):
     debugged, keys = session_and_keys
     page = f"/sessions/{debugged.key}"
     number = leaky.get(f"/api{page}/events").json()["events"][-1]["number"]
@@ -261,7 +261,7 @@ def test_a_name_with_a_secret_in_it_comes_back_in_a_form(leaky, session_and_keys
 
 
 @pytest.mark.req("R64")
-def test_a_name_with_a_secret_in_it_comes_back_in_json(leaky, session_and_keys):
+def test_json_bodies_accept_redacted_names(leaky, session_and_keys):
     debugged, keys = session_and_keys
     values = leaky.get(f"/api/sessions/{debugged.key}/state").json()["values"]
     names = [each["key"] for each in values if each["key"].startswith("of ")]
@@ -282,7 +282,7 @@ def test_a_name_with_a_secret_in_it_comes_back_in_json(leaky, session_and_keys):
 
 
 @pytest.mark.req("R64")
-def test_an_edit_of_what_was_shown_without_its_secret_keeps_the_secret(leaky):
+def test_editing_a_redacted_event_keeps_its_secret(leaky):
     debugged = Debugged(leaky, "leaky").start()
     debugged.settled()
     debugged.tell("run_to", like={"agent": "leaky"})
@@ -303,21 +303,19 @@ CLEAN = "One is [redacted], the other [redacted] and no more."
 
 
 def words(page):
-    """What a page says, without its tags and spaces."""
+    """The text of a page, without tags and whitespace."""
     return re.sub(r"<[^>]*>|\s", "", html.unescape(page))
 
 
 def told_by_sse(client, debugged):
-    """The events of a run that streams, as a client of ADK's API gets them."""
+    """The events of a streaming run, as a client of ADK's API gets them."""
     body = run_body("streams", debugged.session, "go", streaming=True)
     with client.stream("POST", "/run_sse", json=body) as answer:
         return list(frames(answer.iter_lines()))
 
 
 @pytest.mark.req("R64")
-def test_of_a_secret_that_is_streamed_letter_by_letter_not_even_the_beginning_is_seen(
-    leaky, tmp_path
-):
+def test_a_secret_streamed_letter_by_letter_shows_nothing_of_it(leaky, tmp_path):
     begun = [SECRETS["PLAIN_TOKEN"][:4], KEY[:8]]
     debugged = Debugged(leaky, "streams")
     path = f"/sessions/{debugged.key}"
@@ -353,7 +351,7 @@ def test_of_a_secret_that_is_streamed_letter_by_letter_not_even_the_beginning_is
 
 
 @pytest.mark.req("R64")
-def test_of_a_secret_in_the_middle_of_which_a_run_is_cut_off_nothing_is_seen(leaky):
+def test_a_run_cut_off_within_a_secret_shows_nothing_of_it(leaky):
     debugged = Debugged(leaky, "cut").start(pause=False)
     assert debugged.settled()["status"] == "failed"
     key = debugged.key
@@ -364,8 +362,8 @@ def test_of_a_secret_in_the_middle_of_which_a_run_is_cut_off_nothing_is_seen(lea
 
 
 @pytest.mark.req("R64")
-def test_a_preview_that_ends_in_a_secret_shows_nothing_of_it(leaky):
-    """Wherever it was cut: texts of every length, in rows, lists, trees and menus."""
+def test_a_preview_truncated_within_a_secret_shows_nothing_of_it(leaky):
+    """Wherever it is cut: texts of many lengths, in rows, lists, trees and menus."""
     secret = SECRETS["PLAIN_TOKEN"]
     texts = ["x" * before + " " + secret for before in range(20, 600, 6)]
     events = [
@@ -417,7 +415,7 @@ root_agent = Echo(name="echo")
 
 
 @pytest.mark.req("R64")
-def test_secrets_of_any_characters_are_hidden_in_all_that_is_made_of_them(tmp_path, monkeypatch):
+def test_secrets_with_odd_characters_are_redacted_in_every_spelling(tmp_path, monkeypatch):
     for name, value in ODD.items():
         monkeypatch.setenv(name, value)
     write_app(tmp_path / "agents", "echo", ECHO.format(names=list(ODD)))
@@ -436,7 +434,7 @@ def test_secrets_of_any_characters_are_hidden_in_all_that_is_made_of_them(tmp_pa
 
 
 def unescaped(text):
-    """What is left of a text when no escape counts: letters and digits of its plain characters."""
+    """The text without escapes and markup."""
     text = html.unescape(html.unescape(text)).replace("\\\\", "\\")
     return re.sub(r"<[^<>]*>|[\\\\'\"&<>;\s]|amp", "", text)
 
@@ -456,7 +454,7 @@ SETTINGS = {
 
 
 @pytest.mark.req("R64")
-def test_settings_in_an_env_file_are_no_secrets_and_people_have_the_last_word(tmp_path):
+def test_plain_settings_are_not_secrets_unless_devui_secrets_says_so(tmp_path):
     write_app(tmp_path / "agents", "echo", ECHO.format(names=list(SETTINGS)))
     lines = "".join(f"{name}='{value}'\n" for name, value in SETTINGS.items())
     (tmp_path / "agents" / "echo" / ".env").write_text(lines, encoding="utf-8")

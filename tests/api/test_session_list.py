@@ -1,4 +1,4 @@
-"""The list of an app's sessions over HTTP, and several of them exported or deleted together."""
+"""The list of an app's sessions over HTTP; exporting and deleting several together."""
 
 import io
 import zipfile
@@ -15,7 +15,7 @@ def list_ids(client, query):
 
 
 def post(client, action, fields):
-    """Send a form as the page of the app does."""
+    """Send a form as the app's page does."""
     path = f"/apps/summary/sessions/{action}"
     return client.post(path, data=fields, headers=origin(client))
 
@@ -24,7 +24,37 @@ def origin(client):
     return {"Origin": str(client.base_url).rstrip("/")}
 
 
-def test_sessions_are_listed_exported_and_deleted_together(client):
+def test_every_list_of_sessions_starts_with_the_latest_activity(client):
+    events = {
+        "order-a": [{"author": "user", "timestamp": 3e9}],
+        "order-b": [{"author": "user", "timestamp": 1e9}],
+        "order-c": [],
+    }
+    for name, each in events.items():
+        make_session(client, "summary", sessionId=name, events=each)
+    sessions = client.get("/api/sessions?app=summary&q=order-").json()["sessions"]
+    keys = {each["id"]: each["key"] for each in sessions}
+    for key in keys.values():
+        client.patch(f"/api/sessions/{key}/notes/0", json={"starred": True})
+    title = {"title": "order-b"}
+    client.post(f"/sessions/{keys['order-b']}/title", data=title, headers=origin(client))
+    expected = ["order-a", "order-c", "order-b"]
+    queries = (
+        "",
+        "app=summary",
+        "app=summary&user=u",
+        "starred=yes",
+        "app=summary&page=1&q=order-",
+    )
+    for query in queries:
+        rows = client.get(f"/api/sessions?{query}").json()["sessions"]
+        assert [each["id"] for each in rows if each["id"] in keys] == expected, query
+    make_session(client, "travel", sessionId="order-b")
+    rows = client.get("/api/sessions?id=order-b").json()["sessions"]
+    assert [each["app"] for each in rows] == ["travel", "summary"]
+
+
+def test_selected_sessions_are_exported_and_deleted_together(client):
     for name in ("list-a", "list-b"):
         make_session(client, "summary", sessionId=name)
     run(client, "summary", "list-a", "Shorter, please: one sentence")
@@ -36,7 +66,7 @@ def test_sessions_are_listed_exported_and_deleted_together(client):
     client.post(
         f"/sessions/{keys[0]['key']}/title", data={"title": "list-b"}, headers=origin(client)
     )
-    assert list_ids(client, "order=desc")[0] == ["list-c", "list-a", "list-b"]  # it isn't activity
+    assert list_ids(client, "order=desc")[0] == ["list-c", "list-a", "list-b"]  # titles don't count
     assert list_ids(client, "status=held") == (["list-c"], 1)
     assert list_ids(client, "status=done") == (["list-a"], 1)
     assert list_ids(client, "page=9") == ([], 3)
@@ -72,7 +102,7 @@ def test_sessions_are_listed_exported_and_deleted_together(client):
 
 
 @pytest.mark.parametrize("chosen", [{}, {"session": "0"}, {"session": ["x", "9" * 30]}])
-def test_nothing_selected_is_said(client, chosen):
+def test_an_empty_selection_is_refused(client, chosen):
     for action in ("export", "delete"):
         answer = post(client, action, chosen)
         assert (answer.status_code, "no session is selected" in answer.text) == (422, True)

@@ -9,12 +9,12 @@ from tests.kit.server import SAMPLES, get_session, make_session, run
 BASE = "/apps/summary/users/u/sessions"
 
 
-def test_the_apps_are_the_folders_that_hold_an_agent(client):
+def test_the_apps_are_the_folders_with_an_agent(client):
     names = sorted(path.name for path in SAMPLES.iterdir() if (path / "agent.py").is_file())
     assert client.get("/list-apps").json() == names
 
 
-def test_apps_that_were_used_are_described(client):
+def test_used_apps_are_described(client):
     run(client, "travel", make_session(client, "travel")["id"], "Hello")
     apps = client.get("/list-apps?detailed=true").json()["apps"]
     travel = next(app for app in apps if app["name"] == "travel")
@@ -38,7 +38,7 @@ def test_a_session_has_adks_shape(client):
     }
 
 
-def test_a_state_that_has_a_list_of_events_of_its_own_is_told_apart_from_those(client):
+def test_a_state_key_named_events_is_not_taken_for_the_events(client):
     state = {"events": [], "plan": {"events": []}}
     message = {"author": "summary", "content": {"parts": [{"text": "said"}]}}
     session = make_session(client, "summary", "apart", state=state, events=[message])
@@ -47,31 +47,31 @@ def test_a_state_that_has_a_list_of_events_of_its_own_is_told_apart_from_those(c
 
 
 @pytest.mark.parametrize("body", [None, {}, {"sessionId": None}, {"sessionId": "  "}])
-def test_an_id_is_made_up_when_none_is_given(client, body):
+def test_a_session_without_an_id_gets_one(client, body):
     answer = client.post(BASE, json=body) if body is not None else client.post(BASE)
     assert len(answer.json()["id"]) == 36
 
 
-def test_an_id_that_is_taken_is_a_conflict(client):
+def test_a_taken_id_is_a_conflict(client):
     make_session(client, "summary", session_id="twice")
     answer = client.post(BASE, json={"session_id": "twice"})
     assert answer.status_code == 409
     assert "twice" in answer.json()["detail"]
 
 
-def test_the_deprecated_form_takes_the_id_from_the_path_and_the_state_as_body(client):
+def test_the_deprecated_endpoint_takes_id_from_path_and_state_from_body(client):
     path = "/apps/summary/users/old/sessions/named"
     session = client.post(path, json={"city": "Bern"}).json()
     assert (session["id"], session["state"]) == ("named", {"city": "Bern"})
 
 
-def test_user_state_is_shared_among_a_users_sessions_and_not_with_others(client):
+def test_user_state_is_shared_by_the_users_sessions_only(client):
     make_session(client, "field_state", user="anna", state={"user:x": 1, "app:y": 2, "z": 3})
     assert make_session(client, "field_state", user="anna")["state"] == {"user:x": 1, "app:y": 2}
     assert make_session(client, "field_state", user="ben")["state"] == {"app:y": 2}
 
 
-def test_temporary_state_is_never_kept(client):
+def test_temporary_state_is_never_stored(client):
     assert make_session(client, "summary", user="t", state={"temp:x": 1})["state"] == {}
 
 
@@ -83,7 +83,7 @@ def test_a_list_has_the_users_sessions_without_events(client):
     assert all(row["events"] == [] for row in rows)
 
 
-def test_a_session_can_begin_with_a_history(client):
+def test_a_session_can_start_with_events(client):
     event = {"author": "user", "content": {"parts": [{"text": "Hi"}]}, "timestamp": 5.0}
     changed = {"author": "A", "actions": {"stateDelta": {"x": 1, "temp:y": 2}}}
     session = make_session(client, "summary", events=[event, changed])
@@ -92,7 +92,7 @@ def test_a_session_can_begin_with_a_history(client):
     assert (session["state"]["x"], "temp:y" in session["state"]) == (1, False)
 
 
-def test_a_patch_changes_state_by_an_event_of_the_user(client):
+def test_a_patch_changes_state_with_a_user_event(client):
     session = make_session(client, "summary", state={"a": 1})
     path = f"{BASE}/{session['id']}"
     after = client.patch(path, json={"stateDelta": {"a": 2, "temp:b": 3}}).json()
@@ -104,7 +104,7 @@ def test_a_patch_changes_state_by_an_event_of_the_user(client):
 
 
 @pytest.mark.req("R32")
-def test_a_patch_that_names_what_it_was_based_on_changes_nothing_else(client):
+def test_a_patch_with_an_outdated_etag_is_refused(client):
     path = f"{BASE}/{make_session(client, 'summary')['id']}"
     seen = client.get(path).headers["etag"]
     changes = [{"stateDelta": {"a": number}} for number in range(3)]
@@ -122,7 +122,7 @@ def test_a_patch_that_names_what_it_was_based_on_changes_nothing_else(client):
         assert client.patch(path, json=changes[2], headers={"If-Match": position}).is_success
 
 
-def test_a_deleted_session_is_gone_and_deleting_it_again_is_no_error(client):
+def test_deleting_a_session_twice_is_not_an_error(client):
     session = make_session(client, "summary")
     path = f"{BASE}/{session['id']}"
     for _ in range(2):
@@ -131,7 +131,7 @@ def test_a_deleted_session_is_gone_and_deleting_it_again_is_no_error(client):
     assert client.get(path).status_code == 404
 
 
-def test_a_session_that_is_not_there_is_not_found(client):
+def test_a_missing_session_is_not_found(client):
     for method in ("GET", "PATCH"):
         answer = client.request(method, f"{BASE}/none", json={"stateDelta": {}})
         assert (answer.status_code, answer.json()) == (404, {"detail": "Session not found"})
@@ -153,7 +153,7 @@ def test_a_session_that_is_not_there_is_not_found(client):
         "x" * 99,
     ],
 )
-def test_nothing_is_made_for_an_app_that_does_not_exist(client, app):
+def test_nothing_is_created_for_an_unknown_app(client, app):
     before = sorted(SAMPLES.iterdir())
     for method in ("GET", "POST"):
         answer = client.request(method, f"/apps/{app}/users/u/sessions")
@@ -163,7 +163,7 @@ def test_nothing_is_made_for_an_app_that_does_not_exist(client, app):
 
 @pytest.mark.req("R23")
 @pytest.mark.parametrize("name", ["../../etc", "a/b", "a b", "…", "x" * 500, "'; DROP TABLE"])
-def test_an_id_is_text_and_never_a_path(client, server, name):
+def test_an_id_is_never_used_as_a_path(client, server, name):
     session = make_session(client, "summary", user="odd", session_id=name)
     assert session["id"] == name
     rows = client.get("/apps/summary/users/odd/sessions").json()
@@ -186,7 +186,7 @@ def test_an_id_is_text_and_never_a_path(client, server, name):
         (b"not json", 400),
     ],
 )
-def test_a_bad_body_is_refused_and_nothing_is_made(client, body, status):
+def test_an_invalid_body_is_refused_and_creates_nothing(client, body, status):
     path = "/apps/summary/users/nobody/sessions"
     answer = client.post(path, content=body, headers={"Content-Type": "application/json"})
     assert answer.status_code == status, answer.text
@@ -231,7 +231,7 @@ ODD = [
 @pytest.mark.req("R27")
 @pytest.mark.req("R26")
 @pytest.mark.parametrize("odd", ODD, ids=json.dumps)
-def test_an_event_of_an_odd_shape_is_refused_and_nothing_is_made(client, odd):
+def test_an_invalid_event_is_refused_and_creates_nothing(client, odd):
     path = "/apps/summary/users/nobody/sessions"
     answer = client.post(path, json={"events": [{"author": "A"}, {"author": "A", **odd}]})
     assert answer.status_code == 422, answer.text
@@ -240,7 +240,7 @@ def test_an_event_of_an_odd_shape_is_refused_and_nothing_is_made(client, odd):
 
 
 @pytest.mark.req("R27")
-def test_an_event_whose_state_cannot_be_kept_leaves_no_session(client):
+def test_an_event_with_unstorable_state_creates_no_session(client):
     path = "/apps/summary/users/nobody/sessions"
     events = [{"author": "A"}, {"author": "A", "actions": {"stateDelta": {"a\0b": 1}}}]
     assert client.post(path, json={"events": events}).status_code == 400
@@ -248,7 +248,7 @@ def test_an_event_whose_state_cannot_be_kept_leaves_no_session(client):
 
 
 @pytest.mark.req("R27")
-def test_what_a_server_gave_out_can_be_read_in_again(client):
+def test_events_read_from_a_server_can_be_sent_back(client):
     session = make_session(client, "travel")
     run(client, "travel", session["id"], "Book a flight to London next Tuesday")
     events = get_session(client, "travel", session["id"])["events"]
@@ -257,14 +257,14 @@ def test_what_a_server_gave_out_can_be_read_in_again(client):
     assert again["lastUpdateTime"] == events[-1]["timestamp"]
 
 
-def test_an_events_names_may_be_in_either_case(client):
+def test_an_events_members_may_be_in_camel_or_snake_case(client):
     raw = {"author": "A", "invocation_id": "i", "actions": {"state_delta": {"some_key": 1}}}
     [event] = make_session(client, "summary", events=[raw])["events"]
     assert event["invocationId"] == "i"
     assert event["actions"]["stateDelta"] == {"some_key": 1}
 
 
-def test_a_long_session_comes_whole_and_in_order(client):
+def test_a_long_session_is_complete_and_in_order(client):
     events = [
         {"author": "A", "id": str(i), "actions": {"stateDelta": {"n": i}}} for i in range(1200)
     ]

@@ -1,4 +1,4 @@
-"""What GET gives, POST takes: any session that an agent can make, over ADK's API and as a file."""
+"""POST accepts what GET returns: any session of an agent, over ADK's API and as a file."""
 
 import json
 import uuid
@@ -58,7 +58,7 @@ def post(client, user, body):
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture],
 )
 @given(state=DELTA, events=st.lists(EVENT, max_size=3))
-def test_what_get_gives_post_and_import_take(client, state, events) -> None:
+def test_post_and_import_accept_any_session_that_get_returns(client, state, events) -> None:
     first = [event(number, *each) for number, each in enumerate(events)]
     name = uuid.uuid4().hex
     answer = post(client, "first", {"sessionId": name, "state": state, "events": first})
@@ -78,7 +78,7 @@ def test_what_get_gives_post_and_import_take(client, state, events) -> None:
     assert client.get(f"/sessions/{copy.json()['key']}").status_code == 200
 
 
-def test_a_result_of_13_mb_goes_out_and_in(client) -> None:
+def test_a_result_of_13_mb_is_read_and_sent_back(client) -> None:
     large = event(1, {"rows": "x" * 13_000_000}, {}, "")
     name = uuid.uuid4().hex
     two = [large, {**large, "id": "e2"}]
@@ -94,7 +94,7 @@ def test_a_result_of_13_mb_goes_out_and_in(client) -> None:
         ({"events": [event(1, {"r": "\udfff"}, {}, "")]}, None),
     ],
 )
-def test_a_lone_surrogate_is_refused_with_its_place(client, body, place) -> None:
+def test_a_lone_surrogate_is_refused_with_the_place(client, body, place) -> None:
     answer = post(client, "halves", body)
     assert answer.status_code == 422
     [problem] = answer.json()["detail"]
@@ -111,10 +111,10 @@ EXPORTED = {
     "events": [event(1, {"ok": True}, {"b": 2}, "hi")],
     "lastUpdateTime": 1_750_000_000,
 }
-"""As `adk web` writes a file of a session."""
+"""A session file as `adk web` writes it."""
 
 
-def test_a_session_that_adk_web_exported_is_imported_and_goes_on(tmp_path) -> None:
+def test_a_session_exported_by_adk_web_is_imported_and_can_continue(tmp_path) -> None:
     (tmp_path / "session.json").write_text(json.dumps(EXPORTED, indent=2))
     here = ("--data-dir", str(tmp_path / "data"), "--agents", str(SAMPLES))
     done = devui("import", "session.json", *here, cwd=tmp_path)
@@ -136,6 +136,34 @@ def test_a_session_that_adk_web_exported_is_imported_and_goes_on(tmp_path) -> No
         assert (refused.status_code, "s.json: events.0" in refused.text) == (422, True)
 
 
+def session_with(client, name):
+    sessions = client.get("/api/sessions").json()["sessions"]
+    return next(session for session in sessions if session["id"] == name)
+
+
+SAID = {"author": "user", "content": {"role": "user", "parts": [{"text": "Hotels\nin *Rome*"}]}}
+
+
+def test_a_session_created_with_events_is_titled_and_has_not_run_here(
+    client,
+) -> None:
+    answer = event(2, {}, {}, "The Ritz")
+    body = {"sessionId": "came", "events": [SAID, answer]}
+    client.post("/apps/summary/users/ann/sessions", json=body).raise_for_status()
+    session = session_with(client, "came")
+    assert session["title"] == "Hotels in Rome"
+    status = '<i class="shape"></i>not run here</span>'
+    assert status in client.get(f"/sessions/{session['key']}").text
+    assert "not run here" in client.get("/apps/summary?q=Hotels+in+Rome").text
+    made = {"sessionId": "state", "state": {"a": 1}}
+    client.post("/apps/summary/users/ann/sessions", json=made).raise_for_status()
+    path = "/apps/summary/users/ann/sessions/state"
+    client.patch(path, json={"stateDelta": {"b": 2}}).raise_for_status()
+    other = session_with(client, "state")
+    page = client.get(f"/sessions/{other['key']}").text
+    assert (other["title"], "not run yet" in page, status in page) == (None, True, False)
+
+
 MISFITS = [
     ({"text": 7}, "text"),
     ({"newKind": {"a": 1}}, "newKind"),
@@ -155,9 +183,7 @@ MISFITS = [
 
 
 @pytest.mark.parametrize(("part", "place"), MISFITS)
-def test_a_part_that_no_runtime_reads_is_refused_before_anything_is_written(
-    client, part, place
-) -> None:
+def test_an_invalid_part_is_refused_and_nothing_is_stored(client, part, place) -> None:
     whole = event(1, {}, {}, "")
     broken = {**whole, "id": "e2", "content": {"role": "model", "parts": [{"text": "x"}, part]}}
     steps = [int(each) if each.isdecimal() else each for each in place.split(".") if each]

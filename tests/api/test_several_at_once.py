@@ -1,4 +1,4 @@
-"""Events with several calls, questions or files: each of them is shown in its own words."""
+"""Events with several calls, questions or files: each is shown with its own text."""
 
 import html
 import json
@@ -63,18 +63,18 @@ def client(server):
 
 
 def page_of(client, session):
-    """The words of the session's page, without tags."""
+    """The text of the session's page without tags, and the page."""
     page = client.get(f"/sessions/{session}", headers={"Accept": "text/html"}).text
     return html.unescape(re.sub(r"<[^>]*>", "", page)), page
 
 
 def labels(page):
-    """What each question in the chat is labelled with."""
+    """The labels of the questions in the chat."""
     return [html.unescape(each) for each in re.findall(r'class="question"[^>]*>(.*?)</code>', page)]
 
 
 def questions(debugged):
-    """The calls by which the session asks, with the numbers of their events."""
+    """The calls with which the session asks, with the numbers of their events."""
     for number, event in enumerate(debugged.kept()["events"], 1):
         for part in event.get("content", {}).get("parts", []):
             if part.get("functionCall", {}).get("name") == "adk_request_confirmation":
@@ -82,7 +82,7 @@ def questions(debugged):
 
 
 @pytest.mark.parametrize("count", [1, 2, 3, 4])
-def test_every_question_keeps_its_own_label_before_and_after_its_answer(client, count):
+def test_every_question_keeps_its_label_before_and_after_its_answer(client, count):
     debugged = Debugged(client, "teller").start(f"pay {count}", pause=False)
     debugged.settled()
     own = [f'pay(amount={index + 1}, to="{PEOPLE[index]}")' for index in range(count)]
@@ -103,7 +103,7 @@ def test_every_question_keeps_its_own_label_before_and_after_its_answer(client, 
 
 
 @pytest.mark.parametrize("count", [1, 2, 3, 4])
-def test_every_call_result_and_file_of_an_event_is_in_its_row(client, count):
+def test_an_events_row_lists_all_its_calls_results_and_files(client, count):
     calls = [{"id": f"c{n}", "name": f"tool{n}", "args": {"n": n}} for n in range(count)]
     answers = [{"id": f"c{n}", "name": f"tool{n}", "response": {"n": n}} for n in range(count)]
     png = {"mimeType": "image/png", "data": "AA=="}
@@ -140,7 +140,7 @@ def test_every_call_result_and_file_of_an_event_is_in_its_row(client, count):
     assert all(each in words for n in range(count) for each in (f"tool{n}", f"{n}.png"))
 
 
-def test_a_long_running_call_takes_results_on_the_page_until_the_last(client):
+def test_a_long_running_call_accepts_several_results_on_the_page(client):
     debugged = Debugged(client, "teller").start("ticket", pause=False)
     debugged.settled()
     call = debugged.kept()["events"][1]["content"]["parts"][0]["functionCall"]

@@ -1,4 +1,4 @@
-"""What agents, models and tools did is on record: when, how long, what was sent, what came back."""
+"""The record of agents, models and tools: when, how long, what was sent and what was returned."""
 
 import html
 import re
@@ -101,7 +101,7 @@ root_agent = Agent(name="growing", model=Model(model="test"), tools=[find])
 
 
 def spans(debugged: Debugged) -> list[dict[str, Any]]:
-    """The session's spans, each with what was sent and came back."""
+    """The session's spans, each with what was sent and returned."""
     base = f"/api/sessions/{debugged.key}/spans"
     rows = debugged.client.get(base).json()["spans"]
     return [debugged.client.get(f"{base}/{row['id']}").json() for row in rows]
@@ -129,7 +129,7 @@ def database(debugged: Debugged) -> Iterator[sqlite3.Connection]:
         yield connection
 
 
-def test_agents_models_and_tools_are_spans_inside_of_each_other(debugged: Debugged) -> None:
+def test_spans_of_agents_models_and_tools_are_nested(debugged: Debugged) -> None:
     rows = spans(debugged)
     assert [(s["number"], s["parent"], s["type"], s["agent"]) for s in rows] == [
         (1, None, "agent", "team"),
@@ -141,7 +141,7 @@ def test_agents_models_and_tools_are_spans_inside_of_each_other(debugged: Debugg
     assert all(s["error"] is None for s in rows)
 
 
-def test_a_streamed_call_is_seen_growing_and_when_its_arguments_are_complete(
+def test_the_chunks_of_a_streamed_call_show_when_its_arguments_end(
     debugged: Debugged,
 ) -> None:
     growing = Debugged(debugged.client, "growing").start(pause=False)
@@ -155,14 +155,14 @@ def test_a_streamed_call_is_seen_growing_and_when_its_arguments_are_complete(
     assert [ends in chunks for chunks, _ in pieces] == [False, False, True]
 
 
-def test_a_span_lies_within_the_time_of_the_one_around_it(debugged: Debugged) -> None:
+def test_a_span_lasts_no_longer_than_its_parent(debugged: Debugged) -> None:
     by_number = {s["number"]: s for s in spans(debugged)}
     assert all(s["seconds"] >= 0 and s["began"] <= time.time() for s in by_number.values())
     inner = sum(by_number[number]["seconds"] for number in (3, 4, 5))
     assert inner <= by_number[2]["seconds"] <= by_number[1]["seconds"]
 
 
-def test_the_request_is_kept_as_the_last_callback_left_it(debugged: Debugged) -> None:
+def test_the_request_is_stored_as_the_last_callback_left_it(debugged: Debugged) -> None:
     [first, second] = [s for s in spans(debugged) if s["type"] == "model"]
     texts = [part["text"] for c in first["sent"]["contents"] for part in c["parts"]]
     assert texts == ["How is Oslo?", "LOUD"]
@@ -175,7 +175,7 @@ def test_the_request_is_kept_as_the_last_callback_left_it(debugged: Debugged) ->
     assert second["sent"]["stream"] is True
 
 
-def test_a_request_is_compared_with_the_one_before_and_with_any_other(debugged: Debugged) -> None:
+def test_a_request_is_compared_with_the_previous_or_any_other(debugged: Debugged) -> None:
     [first, second] = [s["id"] for s in spans(debugged) if s["type"] == "model"]
     [tool] = [s["id"] for s in spans(debugged) if s["type"] == "tool"]
     path = f"/api/sessions/{debugged.key}/spans/%s/diff"
@@ -190,7 +190,7 @@ def test_a_request_is_compared_with_the_one_before_and_with_any_other(debugged: 
     assert debugged.client.get(path % second, params={"with": tool}).status_code == 404
 
 
-def test_each_response_is_kept_with_its_time(debugged: Debugged) -> None:
+def test_each_response_is_stored_with_its_time(debugged: Debugged) -> None:
     [_, second] = [s for s in spans(debugged) if s["type"] == "model"]
     times = [seconds for seconds, _ in second["result"]]
     texts = [answer["content"]["parts"][0]["text"] for _, answer in second["result"]]
@@ -200,19 +200,19 @@ def test_each_response_is_kept_with_its_time(debugged: Debugged) -> None:
     assert second["seconds"] == pytest.approx(times[-1], abs=1e-5)
 
 
-def test_the_result_of_a_tool_is_kept_as_the_tool_gave_it(debugged: Debugged) -> None:
+def test_a_tools_result_is_stored_as_the_tool_returned_it(debugged: Debugged) -> None:
     [tool] = [s for s in spans(debugged) if s["type"] == "tool"]
     assert (tool["name"], tool["sent"]) == ("weather", {"city": "Oslo"})
     assert tool["result"] == {"city": "Oslo", "sky": None}
 
 
-def test_an_event_knows_the_call_that_it_came_of(debugged: Debugged) -> None:
+def test_an_event_is_linked_to_the_call_that_produced_it(debugged: Debugged) -> None:
     base = f"/api/sessions/{debugged.key}/spans"
     of = {n: debugged.client.get(base, params={"event": n}).json()["spans"] for n in (1, 2, 3, 4)}
     assert [[s["number"] for s in of[n]] for n in of] == [[], [3], [4], [5]]
 
 
-def test_what_requests_share_is_stored_once(
+def test_shared_parts_of_requests_are_stored_once(
     debugged: Debugged, database: sqlite3.Connection
 ) -> None:
     requests = [s["sent"] for s in spans(debugged) if s["type"] == "model"]
@@ -236,7 +236,7 @@ def test_a_tool_that_raises_ends_its_span_with_the_error(tmp_path: Any) -> None:
     assert [s["error"] for s in rows if s["type"] == "model"] == [None]
 
 
-def test_a_stop_ends_the_spans_that_go_on(tmp_path: Any) -> None:
+def test_a_stop_ends_the_open_spans(tmp_path: Any) -> None:
     write_app(tmp_path / "agents", "weather", WEATHER.replace("CITY", "Nowhere"))
     with running(tmp_path / "agents", tmp_path / "data") as server, server.client() as client:
         debugged = Debugged(client, "weather").start("How is Oslo?", pause=False)
@@ -250,7 +250,7 @@ def test_a_stop_ends_the_spans_that_go_on(tmp_path: Any) -> None:
     assert ends == {"agent": "cancelled", "model": None, "tool": "cancelled"}
 
 
-def test_a_span_that_is_not_there_is_404(debugged: Debugged) -> None:
+def test_a_missing_span_is_not_found(debugged: Debugged) -> None:
     base = f"/api/sessions/{debugged.key}/spans"
     assert debugged.client.get(f"{base}/999999").status_code == 404
     assert debugged.client.get(f"{base}/none").status_code == 404

@@ -1,4 +1,4 @@
-"""A process that waits for the next app, so that nobody waits for a second (R57)."""
+"""A process that waits for the next app, so that no user waits for its start (R57)."""
 
 import venv
 from contextlib import suppress
@@ -37,23 +37,23 @@ def write(agents, word: str, runtime: str = "devui.runtime") -> None:
 
 
 def spares(server: Server) -> list[int]:
-    """The processes that wait, or have waited."""
+    """The ids of the processes that are, or were, spare workers."""
     pids = []
     for child in psutil.Process(server.pid).children():
-        with suppress(psutil.NoSuchProcess):  # it has just ended
+        with suppress(psutil.NoSuchProcess):  # it has just exited
             pids += [child.pid] if "--preload" in child.cmdline() else []
     return pids
 
 
 def spare(server: Server, *but: int) -> int:
-    """The one that waits, besides those that are known."""
+    """The id of the spare worker, other than these."""
     wait_until(lambda: set(spares(server)) - {*but})
     [pid] = set(spares(server)) - {*but}
     return pid
 
 
 @pytest.mark.parametrize("runtime", ["devui.runtime", pytest.param("google.adk", marks=needs_adk)])
-def test_it_takes_the_first_app_and_the_next_version_of_it(tmp_path, runtime):
+def test_the_spare_worker_takes_the_first_app_and_its_next_version(tmp_path, runtime):
     agents = tmp_path / "agents"
     write(agents, "one", runtime)
     options = ["--python", str(adk_python())] if runtime == "google.adk" else []
@@ -70,7 +70,7 @@ def test_it_takes_the_first_app_and_the_next_version_of_it(tmp_path, runtime):
     wait_until(lambda: not psutil.pid_exists(third))
 
 
-def test_one_that_was_killed_is_replaced_by_a_worker_started_as_ever(tmp_path):
+def test_a_killed_spare_worker_is_replaced_by_a_regular_worker(tmp_path):
     agents = tmp_path / "agents"
     write(agents, "one")
     with running(agents, tmp_path / "data", spare=True) as server, server.client() as client:
@@ -79,7 +79,7 @@ def test_one_that_was_killed_is_replaced_by_a_worker_started_as_ever(tmp_path):
 
 
 @needs_adk
-def test_one_with_packages_of_before_an_installation_is_not_used(tmp_path):
+def test_a_spare_worker_started_before_an_installation_is_not_used(tmp_path):
     agents, environment = tmp_path / "agents", tmp_path / "env"
     write(agents, "one")
     venv.create(environment)
@@ -95,7 +95,7 @@ def test_one_with_packages_of_before_an_installation_is_not_used(tmp_path):
             assert not answer(client, "who").startswith(f"{waiting} ")
 
 
-def test_it_ends_with_a_server_that_is_killed(tmp_path):
+def test_the_spare_worker_ends_when_its_server_is_killed(tmp_path):
     agents = tmp_path / "agents"
     write(agents, "one")
     server = Server(agents, tmp_path / "data", spare=True).start()
@@ -104,7 +104,7 @@ def test_it_ends_with_a_server_that_is_killed(tmp_path):
     wait_until(lambda: not psutil.pid_exists(waiting))
 
 
-def test_another_engine_that_is_chosen_gets_a_spare_worker_of_its_own(tmp_path):
+def test_choosing_another_engine_starts_another_spare_worker(tmp_path):
     agents = tmp_path / "agents"
     write(agents, "one")
     with running(agents, tmp_path / "data", spare=True) as server, server.client() as client:
@@ -119,7 +119,7 @@ def test_another_engine_that_is_chosen_gets_a_spare_worker_of_its_own(tmp_path):
         assert answer(client, "who") == f"{second} Ada two"
 
 
-def test_the_next_one_follows_an_app_that_does_not_load(tmp_path):
+def test_another_spare_worker_starts_after_an_app_that_fails_to_load(tmp_path):
     agents = tmp_path / "agents"
     write(agents, "one")
     with running(agents, tmp_path / "data", spare=True) as server, server.client() as client:
@@ -133,7 +133,7 @@ def test_the_next_one_follows_an_app_that_does_not_load(tmp_path):
         assert answer(client, "who") == f"{third} Ada two"
 
 
-def test_a_runtime_that_cannot_be_imported_costs_apps_of_the_other_nothing(tmp_path):
+def test_a_broken_runtime_does_not_affect_apps_of_the_other(tmp_path):
     agents = tmp_path / "agents"
     write(agents, "one")
     for package in ("google", "google/adk"):

@@ -1,4 +1,4 @@
-"""What a run waits for, told over HTTP while it waits: `GET /api/runs/{run}/standing`."""
+"""What a run waits for, reported over HTTP while it waits: `GET /api/runs/{run}/standing`."""
 
 import time
 from collections.abc import Callable
@@ -11,6 +11,8 @@ from tests.kit.described import check
 from tests.kit.patience import PATIENCE
 from tests.kit.server import running, write_app
 from tests.kit.stuck_apps import APPS
+
+HTML = {"Accept": "text/html"}
 
 
 @pytest.fixture(scope="module")
@@ -30,7 +32,7 @@ def client(server):
 
 @pytest.fixture
 def begin(server, client):
-    """Start a run of an app that waits; its file is let go of at the end."""
+    """Starts a run of an app that waits; releases it at the end."""
     begun: list[Debugged] = []
 
     def start(app: str, **more: Any) -> Debugged:
@@ -44,7 +46,7 @@ def begin(server, client):
 
 
 def let_go(server, debugged: Debugged) -> str:
-    """Let the agent's code go on; how its run ends."""
+    """Release the agent's code; return the status with which its run ends."""
     (server.agents / debugged.app / "go").write_text("go", encoding="utf-8")
     if debugged.settled()["status"] == "held":
         debugged.tell("stop")
@@ -52,7 +54,7 @@ def let_go(server, debugged: Debugged) -> str:
 
 
 def seen(debugged: Debugged, is_so: Callable[[dict[str, Any]], Any]) -> dict[str, Any]:
-    """What the run waits for, once it is so."""
+    """Poll what the run waits for until the condition holds."""
     until = time.monotonic() + PATIENCE
     while True:
         standing = debugged.client.get(f"/api/runs/{debugged.run}/standing").json()
@@ -78,7 +80,7 @@ def own(places: list[dict[str, Any]]) -> list[tuple[str, int, str]]:
         ("model", "model", "slow-one", "1 message", "# in the model"),
     ],
 )
-def test_a_call_under_way_is_told_with_its_age_and_its_line(
+def test_a_call_under_way_is_reported_with_its_age_and_line(
     server, begin, app, kind, name, about, where
 ):
     debugged = begin(app)
@@ -98,9 +100,10 @@ def test_a_call_under_way_is_told_with_its_age_and_its_line(
     assert seen(debugged, lambda now: True)["calls"] == []
 
 
-def test_frames_are_told_from_the_run_to_the_line_with_their_source_and_no_values(server, begin):
+def test_frames_are_reported_with_source_but_without_values(server, begin):
     debugged = begin("sleeping")
-    standing = seen(debugged, lambda now: now["calls"] and now["calls"][0]["place"])
+    # Between two naps, the tool looks whether its file is there.
+    standing = seen(debugged, lambda now: [task["waits"] for task in now["tasks"]] == ["time"])
     [task] = standing["tasks"]
     functions = [place["function"] for place in task["places"]]
     assert functions[0] == "Runs._run"
@@ -112,7 +115,7 @@ def test_frames_are_told_from_the_run_to_the_line_with_their_source_and_no_value
     assert all(place.keys() == keys for place in task["places"])
 
 
-def test_a_plain_function_is_told_from_its_thread(server, begin):
+def test_a_plain_function_is_found_in_its_thread(server, begin):
     debugged = begin("thread")
     standing = seen(debugged, lambda now: any(own(task["places"]) for task in now["tasks"]))
     [task] = standing["tasks"]
@@ -121,7 +124,7 @@ def test_a_plain_function_is_told_from_its_thread(server, begin):
     assert own(task["places"])[-1][1] in {line - 1, line}
 
 
-def test_a_tool_that_blocks_the_loop_is_named_with_its_line_while_it_blocks(server, begin):
+def test_a_tool_that_blocks_the_event_loop_is_reported_with_its_line(server, begin):
     debugged = begin("blocked")
     standing = seen(debugged, lambda now: now["blocked"])
     check(standing, {"$ref": "/Standing"})
@@ -139,7 +142,7 @@ def test_a_tool_that_blocks_the_loop_is_named_with_its_line_while_it_blocks(serv
     assert let_go(server, debugged) == "done"
 
 
-def test_two_tasks_that_wait_for_each_others_lock_are_told_as_a_deadlock(server, begin):
+def test_two_tasks_waiting_for_each_others_lock_are_a_deadlock(server, begin):
     debugged = begin("deadlock")
     standing = seen(debugged, lambda now: now["deadlocks"])
     line = line_of(server, "deadlock", "# never")
@@ -153,7 +156,7 @@ def test_two_tasks_that_wait_for_each_others_lock_are_told_as_a_deadlock(server,
     assert debugged.settled()["status"] == "stopped"
 
 
-def test_a_question_to_a_person_is_what_an_invocation_waits_for(begin):
+def test_an_invocation_waits_for_the_answer_to_its_question(begin):
     debugged = begin("asking")
     assert debugged.settled()["status"] == "done"
     standing = seen(debugged, lambda now: True)
@@ -177,7 +180,7 @@ def hold_of(debugged: Debugged, agent: str) -> int:
 
 
 def held_at_the_slow_tool(begin) -> tuple[Debugged, int]:
-    """A run whose three branches are held, and its position as the first of them was."""
+    """A run whose three branches are held, and its position when only the first was."""
     while True:
         debugged = begin("branches", pause=True)
         debugged.settled()
@@ -190,10 +193,10 @@ def held_at_the_slow_tool(begin) -> tuple[Debugged, int]:
             return debugged, at_first
 
 
-def test_a_chosen_branch_goes_on_alone_and_the_others_stay_held(server, begin):
+def test_continuing_one_branch_leaves_the_others_held(server, begin):
     debugged, at_first = held_at_the_slow_tool(begin)
     others = {hold["id"] for hold in debugged.position["holds"] if hold["agent"] != "right"}
-    debugged.position["position"] = at_first  # what is held beside it since makes it no other one
+    debugged.position["position"] = at_first  # branches held since then don't make it outdated
     debugged.tell("continue", hold=hold_of(debugged, "right"))
     assert {hold["id"] for hold in debugged.position["holds"]} == others
     running = seen(debugged, lambda now: stances(now).get("right") == "running" and now["calls"])
@@ -207,7 +210,7 @@ def test_a_chosen_branch_goes_on_alone_and_the_others_stay_held(server, begin):
     assert let_go(server, debugged) == "done"
 
 
-def test_a_parallel_tool_call_runs_on_while_the_one_beside_it_is_held(server, begin):
+def test_a_tool_call_runs_while_a_parallel_one_is_held(server, begin):
     debugged = begin("tools", pause=True)
     debugged.settled()
     debugged.tell("run_to", like={"gate": "before_tool", "tool": "quick"})
@@ -218,3 +221,33 @@ def test_a_parallel_tool_call_runs_on_while_the_one_beside_it_is_held(server, be
     }
     debugged.tell("continue", wait=False)
     assert let_go(server, debugged) == "done"
+
+
+def test_the_tab_shows_the_run_of_the_selected_event(server, client, begin):
+    debugged = begin("sleeping")
+    let_go(server, debugged)
+    first, last = debugged.run, len(debugged.kept()["events"])
+    title = f"Run of #1 to #{last}: done"
+
+    def tab(query: str) -> str:
+        return client.get(f"/sessions/{debugged.key}{query}", headers=HTML).text
+
+    assert "Latest run: done" in tab("?tab=run&event=1")
+    debugged.start()
+    debugged.settled()
+    now, then = tab("?tab=run"), tab("?tab=run&event=1")
+    assert "What the run is doing" in now
+    assert "paused by the debugger" in now
+    assert "waiting for its event to be committed" not in now
+    assert title in then
+    assert "Another run is in progress" in then
+    assert title in tab(f"?tab=run&at={last}")
+    assert title in tab("/standing?event=1")
+    debugged.tell("continue")
+    debugged.settled()
+    then = tab("?tab=run&event=1")
+    assert title in then
+    assert "Another run" not in then
+    assert f'<option value="{first}" selected>' in then
+    assert f"/sessions/{debugged.key}?at=1&amp;tab=run" in then
+    assert "Latest run: done" in tab("?tab=run")

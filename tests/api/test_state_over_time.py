@@ -1,4 +1,4 @@
-"""The state as of every event is the fold of the deltas up to it, whatever happened."""
+"""The state as of each event is the fold of the deltas up to it, in any history."""
 
 import copy
 import itertools
@@ -43,12 +43,12 @@ def client(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def app_state():
-    """What the sessions of all users share."""
+    """The state that the sessions of all users share."""
     return {}
 
 
 class ModelSession:
-    """A session, and what the deltas of its events have made of the state after each of them."""
+    """A session, and the expected state after each of its events."""
 
     def __init__(self, key: int, name: str, scopes: Scopes, past: list[dict[str, Any]]) -> None:
         self.key, self.name, self.scopes, self.past = key, name, scopes, past
@@ -59,7 +59,7 @@ class ModelSession:
             self.scopes[prefix][bare] = value
 
     def remember(self) -> None:
-        """What is seen now is what was seen at this event, for ever."""
+        """Record the current state as the expected one at this event."""
         self.past.append(copy.deepcopy(self.merged()))
 
     def merged(self) -> dict[str, Any]:
@@ -102,7 +102,7 @@ class History:
         self.sessions.append(fork)
 
     def rewind(self, session: ModelSession, number: int) -> None:
-        """The delta is the runtime's; what it has to come to is known from the past."""
+        """The runtime computes the delta; the past says which state must result."""
         if number >= len(session.past):
             return
         address = f"/api/sessions/{session.key}/rewind"
@@ -118,7 +118,6 @@ class History:
         } == target
 
     def finish(self, position: dict[str, Any]) -> None:
-        """Wait until the run is over."""
         address = f"/api/runs/{position['run']}"
         while position["status"] in GOING:
             query = {"after": position["position"]}
@@ -150,7 +149,7 @@ class History:
 
 
 def own(state: dict[str, Any]) -> dict[str, Any]:
-    """Keys of the session alone: a rewind takes no shared ones back."""
+    """The session's own keys; a rewind does not restore shared ones."""
     return {key: value for key, value in state.items() if ":" not in key}
 
 

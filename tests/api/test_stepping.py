@@ -98,7 +98,7 @@ def log_of(debugged: Debugged) -> str:
     return debugged.client.get(f"/runs/{debugged.run}/log").text
 
 
-def test_a_run_that_begins_paused_is_held_before_its_message_is_committed(client):
+def test_a_run_started_paused_is_held_before_its_message_is_committed(client):
     debugged = Debugged(client, "count").start("hello")
     assert debugged.settled()["status"] == "held"
     hold = debugged.hold()
@@ -114,7 +114,7 @@ def test_a_run_that_begins_paused_is_held_before_its_message_is_committed(client
     assert len(debugged.kept()["events"]) == 4
 
 
-def test_step_event_goes_from_commit_to_commit_and_the_code_waits_in_between(client):
+def test_step_event_stops_after_each_commit(client):
     debugged = Debugged(client, "count").start()
     debugged.settled()
     for number in (1, 2, 3, 4):
@@ -127,7 +127,7 @@ def test_step_event_goes_from_commit_to_commit_and_the_code_waits_in_between(cli
 
 
 @pytest.mark.req("R32")
-def test_the_log_keeps_who_did_what(client):
+def test_the_log_records_who_did_what(client):
     debugged = Debugged(client, "count").start(actor="Ada")
     debugged.settled()
     debugged.tell("step_event", actor="Bob", key="once")
@@ -149,7 +149,7 @@ def test_a_stop_from_a_page_is_logged_with_its_tab(client):
     assert "Stop by amber tab" in log_of(debugged)
 
 
-def test_step_half_stops_before_and_after_each_commit_and_tells_what_would_change(client):
+def test_step_half_stops_before_and_after_each_commit(client):
     debugged = Debugged(client, "count").start()
     debugged.settled()
     assert debugged.gates("step_half", "step_half", "step_half") == [
@@ -191,7 +191,7 @@ def test_step_into_stops_at_every_gate_of_an_agent_with_a_tool(client):
     assert debugged.texts() == ["go", "It is sunny in Oslo."]
 
 
-def test_what_is_held_is_shown_whole(client):
+def test_holds_have_the_whole_request_call_or_event(client):
     debugged = Debugged(client, "weather").start()
     debugged.settled()
     by_gate = {}
@@ -208,7 +208,7 @@ def test_what_is_held_is_shown_whole(client):
     assert by_gate["enter_agent"] == {"name": "forecaster", "type": "LlmAgent"}
 
 
-def test_step_out_ends_the_tool_call_and_then_the_agent(client):
+def test_step_out_finishes_the_tool_call_and_then_the_agent(client):
     debugged = Debugged(client, "weather").start()
     debugged.settled()
     while debugged.tell("step_into")["holds"][0]["gate"] != "before_tool":
@@ -220,7 +220,7 @@ def test_step_out_ends_the_tool_call_and_then_the_agent(client):
     assert debugged.tell("step_out")["status"] == "done"
 
 
-def test_run_to_stops_at_the_next_one_like_that(client):
+def test_run_to_stops_at_the_next_matching_gate(client):
     debugged = Debugged(client, "weather").start()
     debugged.settled()
     debugged.tell("run_to", like={"kind": "result", "tool": "weather"})
@@ -255,7 +255,7 @@ def test_a_double_click_steps_once(client):
     assert other.status_code == 422
 
 
-def test_a_command_that_is_repeated_after_the_end_of_its_run_gets_its_answer_again(client):
+def test_repeating_a_command_after_its_run_returns_the_same_answer(client):
     debugged = Debugged(client, "count").start()
     position = debugged.settled()["position"]
     first = debugged.post("continue", key="last", position=position)
@@ -266,7 +266,7 @@ def test_a_command_that_is_repeated_after_the_end_of_its_run_gets_its_answer_aga
     assert debugged.post("stop", key="another").status_code == 409
 
 
-def test_a_command_for_a_position_that_has_passed_is_refused_with_the_present_one(client):
+def test_a_command_for_a_past_position_is_refused_with_the_present_one(client):
     debugged = Debugged(client, "count").start()
     old = debugged.settled()["position"]
     debugged.tell("step_event", actor="the other tab")
@@ -277,7 +277,7 @@ def test_a_command_for_a_position_that_has_passed_is_refused_with_the_present_on
     assert debugged.settled()["status"] == "held"
 
 
-def test_a_plan_is_taken_back_also_when_it_has_just_been_met(client):
+def test_continue_cancels_a_step_even_if_it_has_just_been_reached(client):
     debugged = Debugged(client, "count").start()
     assert debugged.settled()["position"] == 1
     position = debugged.tell("step_event", wait=False)["position"]
@@ -310,7 +310,7 @@ def test_two_clients_at_once_step_once(client, server):
     assert debugged.settled()["holds"][0]["number"] == 1
 
 
-def test_a_running_run_is_paused_at_its_next_event(client):
+def test_pause_holds_a_run_at_its_next_event(client):
     debugged = Debugged(client, "endless").start(pause=False)
     debugged.tell("pause", position=None)
     assert (debugged.hold()["gate"], debugged.hold()["reason"]) == ("before_commit", "pause")
@@ -321,7 +321,7 @@ def test_a_running_run_is_paused_at_its_next_event(client):
     assert debugged.tell("stop", position=None)["status"] == "stopped"
 
 
-def test_a_held_run_is_stopped_and_what_was_held_is_not_committed(client):
+def test_stopping_a_held_run_does_not_commit_what_is_held(client):
     debugged = Debugged(client, "count").start()
     debugged.settled()
     debugged.tell("step_half")
@@ -334,7 +334,7 @@ def test_a_held_run_is_stopped_and_what_was_held_is_not_committed(client):
     assert after.json()["detail"] == "the run is over"
 
 
-def test_stop_after_event_commits_what_is_held_and_ends_there(client):
+def test_stop_after_event_commits_what_is_held_and_stops(client):
     debugged = Debugged(client, "count").start()
     debugged.settled()
     debugged.tell("step_event")
@@ -356,7 +356,7 @@ def test_stop_after_event_commits_what_is_held_and_ends_there(client):
         ({"command": "continue", "key": "k", "position": 1, "colour": "red"}, 422),
     ],
 )
-def test_a_command_that_says_nothing_sensible_is_refused_and_nothing_happens(client, body, status):
+def test_an_invalid_command_is_refused_and_changes_nothing(client, body, status):
     debugged = Debugged(client, "count").start()
     before = debugged.settled()
     answer = client.post(f"/api/runs/{debugged.run}/commands", json=body)

@@ -1,4 +1,4 @@
-"""The page's stream: pieces of the page with `id:`, without gap or double (R58, R62)."""
+"""The page's stream: pieces of the page with `id:`, without gaps or duplicates (R58, R62)."""
 
 import re
 
@@ -12,7 +12,7 @@ PROMPT = "Book a flight to London next Tuesday"
 
 @pytest.fixture
 def session(client):
-    """The journal's key of a session with one finished turn."""
+    """The key of a session with one finished turn."""
     session = make_session(client, "travel")
     run(client, "travel", session["id"], PROMPT, streaming=True)
     app_page = client.get("/apps/travel", headers={"Accept": "text/html"}).text
@@ -36,7 +36,7 @@ def rows(html: str) -> list[int]:
 
 
 @pytest.mark.req("R62")
-def test_a_stream_has_the_headers_of_one(client, session):
+def test_a_stream_has_the_headers_of_an_event_stream(client, session):
     with client.stream("GET", f"/sessions/{session}/stream") as answer:
         headers = answer.headers
         assert headers["content-type"] == "text/event-stream; charset=utf-8"
@@ -55,7 +55,7 @@ def test_a_stream_from_the_beginning_has_every_row_once(client, session):
 
 @pytest.mark.req("R58")
 @pytest.mark.parametrize("by", ["query", "header"])
-def test_a_stream_goes_on_after_what_was_seen(client, session, by):
+def test_a_stream_resumes_after_its_cursor(client, session, by):
     page = client.get(f"/sessions/{session}?event=5", headers={"Accept": "text/html"}).text
     whole = first(client, f"/sessions/{session}/stream?after=0")
     assert rows(page) == rows(whole.data)
@@ -74,7 +74,7 @@ def test_a_stream_goes_on_after_what_was_seen(client, session, by):
     assert len(seen) > 5
 
 
-def test_the_page_names_the_stream_that_completes_it(client, session):
+def test_the_page_has_the_address_of_the_stream_that_continues_it(client, session):
     page = client.get(f"/sessions/{session}", headers={"Accept": "text/html"}).text
     journal, after = place(re.search(rf'/sessions/{session}/stream\?after=([^"&]+)"', page)[1])
     frame = first(client, f"/sessions/{session}/stream?after={journal}.{after - 1}")
@@ -83,7 +83,7 @@ def test_the_page_names_the_stream_that_completes_it(client, session):
 
 
 @pytest.mark.parametrize("after", ["", "0"])
-def test_a_stream_without_a_cursor_begins_at_the_beginning(client, session, after):
+def test_a_stream_without_a_cursor_starts_at_the_beginning(client, session, after):
     frame = first(client, f"/sessions/{session}/stream?after={after}")
     assert rows(frame.data) == list(range(1, 9))
 
@@ -101,7 +101,7 @@ def test_a_stream_without_a_cursor_begins_at_the_beginning(client, session, afte
         pytest.param("-1", id="negative"),
     ],
 )
-def test_a_cursor_that_says_nothing_here_is_sent_to_read_the_page_anew(client, session, by, cursor):
+def test_an_invalid_cursor_resets_the_page(client, session, by, cursor):
     journal, last = place(first(client, f"/sessions/{session}/stream").id)
     cursor = cursor.replace("{journal}", journal)
     valid = f"{journal}.{last}"
@@ -111,16 +111,16 @@ def test_a_cursor_that_says_nothing_here_is_sent_to_read_the_page_anew(client, s
 
 
 @pytest.mark.req("R58")
-def test_a_page_of_another_journal_is_read_anew_also_where_its_session_is_not_there(client):
+def test_a_cursor_of_another_journal_resets_a_page_of_a_missing_session(client):
     path = "/sessions/999999/stream?after=0123456789abcdef.3"
     assert first(client, path).event == "reset"
 
 
-def test_the_stream_of_a_session_that_is_not_there_is_not_found(client):
+def test_the_stream_of_a_missing_session_is_not_found(client):
     assert client.get("/sessions/999999/stream").status_code == 404
 
 
-def test_the_header_of_an_invocation_that_began_above_the_page_stays_one(client):
+def test_an_invocation_that_started_above_the_page_keeps_one_header(client):
     content = {"role": "model", "parts": [{"text": "and on"}]}
     events = [
         {"id": str(number), "author": "A", "invocationId": "long", "content": content}

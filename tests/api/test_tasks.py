@@ -1,4 +1,4 @@
-"""A task waits for the user on the server, in the journal, as long as it takes."""
+"""A task waits for the user in the journal, for as long as it takes."""
 
 from tests.kit.server import get_session, make_session, run, running, write_app
 
@@ -30,7 +30,7 @@ root_agent = Agent(
 """
 
 
-def test_a_task_goes_on_with_the_next_message_also_after_a_kill_of_the_server(tmp_path):
+def test_a_task_continues_with_the_next_message_after_a_kill(tmp_path):
     write_app(tmp_path / "agents", "trip", APP)
     with running(tmp_path / "agents", tmp_path / "data") as server:
         with server.client() as client:

@@ -1,4 +1,4 @@
-"""The export of spans, as viewers of traces read it."""
+"""The export of spans for trace viewers."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -31,7 +31,7 @@ def attributes(span: dict[str, Any]) -> dict[str, Any]:
     return {each["key"]: next(iter(each["value"].values())) for each in span["attributes"]}
 
 
-def test_spans_lie_within_each_other_in_one_trace(debugged: Debugged) -> None:
+def test_exported_spans_are_nested_in_one_trace(debugged: Debugged) -> None:
     spans = exported(debugged)
     names = [span["name"] for span in spans]
     model_call = "chat test-model"
@@ -44,7 +44,7 @@ def test_spans_lie_within_each_other_in_one_trace(debugged: Debugged) -> None:
         assert int(span["startTimeUnixNano"]) <= int(span["endTimeUnixNano"])
 
 
-def test_a_model_call_tells_its_tokens_and_an_answered_event(debugged: Debugged) -> None:
+def test_a_model_calls_span_has_its_tokens_and_its_event(debugged: Debugged) -> None:
     last = attributes(exported(debugged)[-1])
     assert last["gen_ai.operation.name"] == "chat"
     assert last["gen_ai.conversation.id"] == debugged.session
@@ -54,12 +54,12 @@ def test_a_model_call_tells_its_tokens_and_an_answered_event(debugged: Debugged)
     assert "sunny" not in str(last)
 
 
-def test_one_run_can_be_asked_for(debugged: Debugged) -> None:
+def test_one_run_can_be_exported(debugged: Debugged) -> None:
     assert len(exported(debugged, run=debugged.run)) == 4
     assert exported(debugged, run="none") == []
 
 
-def test_a_fork_finds_the_calls_behind_the_events_that_it_took_over(debugged: Debugged) -> None:
+def test_a_fork_has_the_spans_of_its_copied_events(debugged: Debugged) -> None:
     def requests_of(number: int, key: int) -> list[str]:
         rows = debugged.client.get(f"/api/sessions/{key}/spans", params={"event": number}).json()
         ids = [each["id"] for each in rows["spans"]]
@@ -80,7 +80,7 @@ def test_a_fork_finds_the_calls_behind_the_events_that_it_took_over(debugged: De
     assert "Be kind about the weather." in page
 
 
-def test_addresses_of_the_former_tab_and_answers_to_forms_lead_to_the_view(
+def test_redirects_lead_to_the_trace_view(
     debugged: Debugged,
 ) -> None:
     page = f"/sessions/{debugged.key}"

@@ -1,4 +1,4 @@
-"""One call by itself over HTTP: a tool over a copy of the state, a model with an edited request."""
+"""Trials over HTTP: a tool with a copy of the state, a model with an edited request."""
 
 import html
 import re
@@ -53,10 +53,14 @@ from typing import Any, Literal
 from google.adk.agents import Agent
 from google.adk.tools import FunctionTool, LongRunningFunctionTool, ToolContext
 from pydantic import BaseModel
+from typing_extensions import TypeAliasType
 
 
 class Leg(BaseModel):
     origin: str
+
+
+Place = TypeAliasType("Place", int | str | None)
 
 
 class Booking(BaseModel):
@@ -83,11 +87,15 @@ def look() -> str: ...
 def plan(legs: list[Leg], mode: Literal["train", "plane"] = "train") -> list[Leg]: ...
 
 
+def stop(at: Place, when: Literal["día", 1, None]) -> Literal["v1.x"]: ...
+
+
 tools = [
     LongRunningFunctionTool(ask),
     FunctionTool(book, require_confirmation=True),
     free,
     look,
+    stop,
     FunctionTool(plan, require_confirmation=lambda legs: len(legs) > 1),
 ]
 root_agent = Agent(name="desk", model="gemini-2.5-flash", tools=tools)
@@ -138,7 +146,7 @@ root_agent = Agent(name="sets", model=model, tools=[Late(), plain, Odd(name="odd
 
 @pytest.fixture(scope="module")
 def there(tmp_path_factory):
-    """What the toolset waits for."""
+    """The file that the toolset waits for."""
     return tmp_path_factory.mktemp("listening") / "there"
 
 
@@ -172,7 +180,7 @@ def run_trial(debugged: Debugged, tool: str, status: int = 201, **body):
 
 
 @pytest.mark.req("R32")
-def test_a_tool_runs_over_a_copy_of_the_state_as_of_an_event_and_commits_nothing(debugged):
+def test_a_tool_runs_with_a_copy_of_the_state_and_commits_nothing(debugged):
     before = debugged.kept()
     now = run_trial(debugged, "count", args={"step": 3})
     assert now["result"]["result"] == {"n": 4, "files": ["n.txt"]}
@@ -185,8 +193,24 @@ def test_a_tool_runs_over_a_copy_of_the_state_as_of_an_event_and_commits_nothing
     assert [each["id"] for each in rows] == [then["id"], now["id"]]
 
 
+def test_the_trial_form_of_a_result_needs_no_span_for_the_arguments(debugged):
+    client, key = debugged.client, debugged.key
+    bundle = client.get(f"/api/sessions/{key}/export").json()
+    records = [record for record in bundle["records"] if record["type"] != "span"]
+    bundle.update(records=records, count=len(records))
+    headers = {"content-type": "application/json"}
+    copy = client.post("/api/sessions/import", json=bundle, headers=headers).json()["key"]
+    result = client.get(f"/api/sessions/{copy}/events/3").json()["event"]
+    [part] = result["content"]["parts"]
+    call = part["functionResponse"]["id"]
+    form = client.get(f"/sessions/{copy}/events/3/calls/{call}")
+    assert form.status_code == 200
+    assert "&#34;step&#34;: 1" in form.text
+    assert client.get(f"/sessions/{copy}/events/4/calls/{call}").status_code == 404
+
+
 @pytest.mark.req("R32")
-def test_a_tool_that_may_have_effects_runs_when_somebody_is_sure(debugged):
+def test_a_tool_with_unknown_effects_runs_only_if_confirmed(debugged):
     unsure = run_trial(debugged, "fail", 409, args={"how": "soft"})
     assert (unsure["effect"], unsure["source"], unsure["recorded"]) == ("unknown", "nobody", None)
     failed = run_trial(debugged, "fail", args={"how": "soft"}, sure=True)
@@ -200,7 +224,7 @@ def test_a_tool_that_may_have_effects_runs_when_somebody_is_sure(debugged):
     assert "ended" in crash["detail"]
 
 
-def test_a_model_is_asked_again_with_another_request_and_the_answer_stays_with_the_call(debugged):
+def test_a_model_is_called_with_an_edited_request(debugged):
     client, key = debugged.client, debugged.key
     spans = client.get(f"/api/sessions/{key}/spans").json()["spans"]
     span = next(each["id"] for each in spans if each["type"] == "model")
@@ -229,7 +253,7 @@ def test_a_model_is_asked_again_with_another_request_and_the_answer_stays_with_t
     )
 
 
-def test_the_tools_say_what_they_declare(client):
+def test_tools_are_listed_with_their_declaration(client):
     count, fail = client.get("/api/apps/bench/tools").json()["tools"]
     assert (count["name"], count["effect"], count["description"]) == (
         "count",
@@ -240,8 +264,17 @@ def test_the_tools_say_what_they_declare(client):
     assert (fail["name"], fail["source"], fail["agents"]) == ("fail", "nobody", ["bench"])
 
 
+def test_bulk_marking_changes_only_the_listed_tools(client):
+    form = {"effect": "read_only", "tool": ["count"]}
+    origin = str(client.base_url).rstrip("/")
+    answer = client.post("/apps/bench/tools", data=form, headers={"Origin": origin})
+    assert answer.status_code == 303
+    _, fail = client.get("/api/apps/bench/tools").json()["tools"]
+    assert (fail["effect"], fail["source"]) == ("unknown", "nobody")
+
+
 @pytest.mark.parametrize("engine", ["devui", pytest.param("google-adk", marks=needs_adk)])
-def test_the_apps_page_lists_tools_with_their_signatures_and_what_they_wait_for(tmp_path, engine):
+def test_the_apps_page_lists_tools_with_signatures_and_confirmations(tmp_path, engine):
     options = ["--engine", engine]
     options += ["--python", str(adk_python())] if engine == "google-adk" else []
     write_app(tmp_path / "agents", "signs", SIGNS)
@@ -262,19 +295,20 @@ def test_the_apps_page_lists_tools_with_their_signatures_and_what_they_wait_for(
         "look": "look() -> str desk",
         "plan": 'plan(legs: list[Leg], mode: "train" | "plane" = "train") -> list[Leg] desk'
         " may ask for confirmation",
+        "stop": """stop(at: int | str | None, when: "día" | 1 | None) -> Literal['v1.x'] desk""",
     }
     assert re.search(r"<summary[^>]*>Books a room\.</summary><p[^>]*>Args:", page)
     assert page.count("Unknown counts as having side effects") == 1
 
 
-def test_a_tool_whose_parameter_has_a_type_that_contains_itself_is_listed(tmp_path):
+def test_a_tool_with_a_recursive_parameter_type_is_listed(tmp_path):
     write_app(tmp_path / "agents", "nested", NESTED)
     with running(tmp_path / "agents", tmp_path / "data") as server, server.client() as client:
         page = client.get("/apps/nested/tools", headers={"HX-Request": "true"}).text
     assert "(tree: list[list[list[list[…]]]]) -&gt; str" in page
 
 
-def test_a_toolset_that_does_not_list_its_tools_is_told_and_asked_again(client, there):
+def test_a_toolset_that_fails_to_list_its_tools_is_asked_again(client, there):
     listing = client.get("/api/apps/sets/tools").json()
     assert [each["name"] for each in listing["tools"]] == ["odd", "plain"]
     assert listing["tools"][0]["schema"] is None

@@ -1,4 +1,4 @@
-"""State that is written and not committed: who wrote it, who read it, and what became of it."""
+"""Uncommitted state: who wrote it, who read it, and whether it was committed or lost."""
 
 import time
 from pathlib import Path
@@ -306,7 +306,7 @@ def accesses(debugged: Debugged, **query) -> tuple[list[dict], list[dict]]:
     return answer["writes"], answer["reads"]
 
 
-def test_a_read_of_what_another_agent_has_not_committed_is_told_with_its_write(client):
+def test_a_dirty_read_is_reported_with_its_write(client):
     debugged = run(client, "custom")
     [write], [read] = accesses(debugged)
     assert (write["key"], write["agent"], write["value"]) == ("plan", "planner", {"steps": 3})
@@ -316,13 +316,13 @@ def test_a_read_of_what_another_agent_has_not_committed_is_told_with_its_write(c
     assert (read["fate"], read["key"]) == ("committed", "plan")
 
 
-def test_a_run_that_nobody_watches_tells_nothing(client):
+def test_an_unwatched_run_records_nothing(client):
     debugged = Debugged(client, "custom").start(pause=False)
     debugged.settled()
     assert accesses(debugged) == ([], [])
 
 
-def test_a_run_whose_session_is_read_as_a_stream_is_watched(client):
+def test_a_run_whose_session_is_streamed_is_watched(client):
     debugged = Debugged(client, "custom")
     with client.stream("GET", f"/api/sessions/{debugged.key}/stream") as stream:
         debugged.start(pause=False)
@@ -333,7 +333,7 @@ def test_a_run_whose_session_is_read_as_a_stream_is_watched(client):
     ]
 
 
-def test_what_an_event_carries_that_was_on_its_way_when_somebody_came_is_not_lost(client, server):
+def test_watching_starts_with_an_event_already_on_its_way(client, server):
     debugged = Debugged(client, "waits").start(pause=False)
     folder = begun(debugged, server.agents / "waits")
     with client.stream("GET", f"/api/sessions/{debugged.key}/stream") as stream:
@@ -342,9 +342,7 @@ def test_what_an_event_carries_that_was_on_its_way_when_somebody_came_is_not_los
     assert [(each["fate"], each["event"]) for each in accesses(debugged)[0]] == [("committed", 2)]
 
 
-def test_what_an_event_carries_that_was_on_its_way_when_pause_was_pressed_is_not_lost(
-    client, server
-):
+def test_pausing_keeps_the_writes_of_an_event_already_on_its_way(client, server):
     debugged = Debugged(client, "blocks").start(pause=False)
     folder = begun(debugged, server.agents / "blocks")
     assert debugged.post("pause", key="pause").status_code == 200
@@ -357,7 +355,7 @@ def test_what_an_event_carries_that_was_on_its_way_when_pause_was_pressed_is_not
     assert [(each["fate"], each["event"]) for each in accesses(debugged)[0]] == [("committed", 2)]
 
 
-def test_what_a_refused_event_carried_is_not_taken_for_committed(client, server):
+def test_writes_of_a_refused_event_are_lost(client, server):
     debugged = Debugged(client, "refused").start(pause=False)
     folder = begun(debugged, server.agents / "refused")
     with client.stream("GET", f"/api/sessions/{debugged.key}/stream") as stream:
@@ -370,7 +368,7 @@ def test_what_a_refused_event_carried_is_not_taken_for_committed(client, server)
 
 
 @pytest.mark.parametrize("app", ["at_once", "same"])
-def test_of_two_events_on_their_way_a_dropped_one_loses_nothing_of_the_other(client, server, app):
+def test_dropping_one_of_two_pending_events_keeps_the_others_writes(client, server, app):
     debugged = Debugged(client, app).start(pause=False)
     folder = begun(debugged, server.agents / app)
     assert debugged.post("pause", key="pause").status_code == 200
@@ -387,7 +385,7 @@ def test_of_two_events_on_their_way_a_dropped_one_loses_nothing_of_the_other(cli
     assert fates == [("Bergen", "committed", 2)]
 
 
-def test_what_is_written_while_an_event_is_on_its_way_is_a_write_of_its_own(client):
+def test_a_write_while_an_event_is_on_its_way_is_separate(client):
     fates = [(w["value"], w["fate"], w["event"]) for w in accesses(run(client, "again"))[0]]
     assert fates == [("Oslo", "committed", 2), ("Bergen", "committed", 3)]
 
@@ -401,7 +399,7 @@ def begun(debugged: Debugged, folder: Path) -> Path:
     return folder
 
 
-def test_what_is_pending_is_told_while_the_run_is_held_and_settled_by_its_commit(client):
+def test_a_write_is_pending_until_its_event_is_committed(client):
     debugged = Debugged(client, "custom").start(watch=True)
     debugged.settled()
     debugged.tell("run_to", like={"gate": "before_commit", "agent": "critic"})
@@ -418,7 +416,7 @@ def test_what_is_pending_is_told_while_the_run_is_held_and_settled_by_its_commit
     assert [write["fate"] for write in accesses(debugged)[0]] == ["committed"]
 
 
-def test_what_a_run_has_not_committed_when_it_fails_is_lost_and_stays_told(client):
+def test_uncommitted_writes_of_a_failed_run_are_lost(client):
     debugged = run(client, "fails")
     assert debugged.position["status"] == "failed"
     [write], reads = accesses(debugged)
@@ -426,7 +424,7 @@ def test_what_a_run_has_not_committed_when_it_fails_is_lost_and_stays_told(clien
     assert reads == []
 
 
-def test_what_a_stopped_run_has_not_committed_is_lost(client):
+def test_uncommitted_writes_of_a_stopped_run_are_lost(client):
     debugged = Debugged(client, "custom").start(watch=True)
     debugged.settled()
     debugged.tell("run_to", like={"gate": "before_commit", "agent": "critic"})
@@ -435,7 +433,7 @@ def test_what_a_stopped_run_has_not_committed_is_lost(client):
     assert [write["fate"] for write in accesses(debugged)[0]] == ["lost"]
 
 
-def test_after_a_kill_of_the_server_it_is_known_what_was_lost(tmp_path):
+def test_lost_writes_are_known_after_a_kill_of_the_server(tmp_path):
     write_app(tmp_path / "agents", "custom", CUSTOM)
     with running(tmp_path / "agents", tmp_path / "data") as server:
         with server.client() as client:
@@ -450,7 +448,7 @@ def test_after_a_kill_of_the_server_it_is_known_what_was_lost(tmp_path):
     assert (read["fate"], read["event"]) == ("lost", 2)
 
 
-def test_an_edited_event_keeps_what_was_noticed_on_the_way_to_it(client):
+def test_an_edited_event_keeps_the_notes_about_its_writes_and_reads(client):
     debugged = Debugged(client, "in_place", state={"plan": {"steps": [1]}}).start(watch=True)
     debugged.settled()
     delta = {"plan": {"x": 1, "steps": [1, 4]}}
@@ -478,7 +476,7 @@ def test_an_edited_event_keeps_what_was_noticed_on_the_way_to_it(client):
     assert debugged.kept()["state"] == delta
 
 
-def test_a_dropped_event_loses_what_it_carried(client):
+def test_writes_of_a_dropped_event_are_lost(client):
     debugged = Debugged(client, "custom").start(watch=True)
     debugged.settled()
     debugged.tell("run_to", like={"gate": "before_commit", "agent": "planner"})
@@ -488,7 +486,7 @@ def test_a_dropped_event_loses_what_it_carried(client):
     assert "plan" not in debugged.kept()["state"]
 
 
-def test_a_change_in_place_without_a_delta_is_flagged_at_the_next_event_and_lost(client):
+def test_a_change_in_place_without_a_delta_is_flagged_and_lost(client):
     debugged = run(client, "in_place", state={"plan": {"steps": [1]}})
     by_event = sorted(accesses(debugged)[0], key=lambda write: (write["flagged"], write["key"]))
     first, forgotten, second = by_event
@@ -499,7 +497,7 @@ def test_a_change_in_place_without_a_delta_is_flagged_at_the_next_event_and_lost
     assert debugged.kept()["state"] == {"plan": {"steps": [1]}}
 
 
-def test_a_rename_meanwhile_does_not_change_what_state_is_compared_with(client, server):
+def test_renaming_the_session_does_not_affect_detected_changes(client, server):
     debugged = Debugged(client, "in_place", state={"plan": {"steps": [1]}}).start(watch=True)
     debugged.settled()
     debugged.tell("step_event")
@@ -512,7 +510,7 @@ def test_a_rename_meanwhile_does_not_change_what_state_is_compared_with(client, 
     assert [write["flagged"] for write in plans] == [2, 4]
 
 
-def test_a_tool_reads_what_another_tool_of_the_same_turn_has_written(client):
+def test_a_read_of_another_tools_write_in_the_same_turn_is_dirty(client):
     debugged = run(client, "tools", "look")
     writes, [read] = accesses(debugged)
     by_key = {write["key"]: write for write in writes}
@@ -523,7 +521,7 @@ def test_a_tool_reads_what_another_tool_of_the_same_turn_has_written(client):
     assert read["event"] == by_key["city"]["event"] == by_key["country"]["event"]
 
 
-def test_a_tool_and_its_callbacks_read_what_another_of_them_has_written(client):
+def test_reads_between_a_tool_and_callbacks_are_dirty(client):
     debugged = run(client, "callbacks")
     writes, reads = accesses(debugged)
     by = {write["number"]: (write["key"], write["role"], write["fate"]) for write in writes}
@@ -545,13 +543,13 @@ def test_a_tool_and_its_callbacks_read_what_another_of_them_has_written(client):
     ]
 
 
-def test_a_tool_that_reads_what_it_has_written_makes_no_dirty_read(client):
+def test_a_tools_read_of_its_own_write_is_not_dirty(client):
     [write], reads = accesses(run(client, "own"))
     assert (write["key"], write["tool"], write["fate"]) == ("customer", "find", "committed")
     assert reads == []
 
 
-def test_of_two_tools_that_write_one_key_at_the_same_time_the_last_wins_and_it_is_said(client):
+def test_overlapping_writes_of_two_tools_are_reported(client):
     debugged = run(client, "tools", "clash")
     writes, reads = accesses(debugged)
     city = [write for write in writes if write["key"] == "city"]
@@ -570,7 +568,7 @@ def row_of(debugged: Debugged, number: int) -> dict:
     return debugged.client.get(path).json()["events"][number - 1]
 
 
-def test_parallel_branches_that_write_one_key_are_told_of_at_the_second_commit(client):
+def test_overlapping_writes_of_branches_are_noted_at_the_second_commit(client):
     debugged = run(client, "branches")
     assert row_of(debugged, 2)["notes"] == []
     [note] = row_of(debugged, 3)["notes"]
@@ -578,7 +576,7 @@ def test_parallel_branches_that_write_one_key_are_told_of_at_the_second_commit(c
     assert note["by"] in {"one", "two"}
 
 
-def test_the_events_say_what_was_noticed_and_one_event_can_be_asked_for(client):
+def test_notes_are_in_the_rows_and_writes_can_be_selected_by_event(client):
     debugged = run(client, "custom")
     assert row_of(debugged, 2)["notes"] == [{"kind": "dirty", "key": "plan", "by": "planner"}]
     writes, reads = accesses(debugged, event=3)

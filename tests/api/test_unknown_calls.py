@@ -1,4 +1,4 @@
-"""A tool that was at work when its run was cut off: nobody runs it again without leave."""
+"""A tool that was running when its run was cut off: no one reruns it without permission."""
 
 import re
 import time
@@ -27,7 +27,7 @@ root_agent = Agent(name="fragile", model=ScriptedLlm(rules=rules), tools=[rate])
 
 @pytest.fixture(scope="module")
 def office(tmp_path_factory):
-    """The app with its server; what was done and what is asked of the tools is a test's own."""
+    """The app and its server; each test sets up the tools and the ledger anew."""
     folder = tmp_path_factory.mktemp("office")
     clerk = Clerk(folder / "agents")
     write_app(folder / "agents", "fragile", FRAGILE)
@@ -82,7 +82,7 @@ def call_id(debugged: Debugged) -> str:
     return call["id"]
 
 
-def test_a_call_that_had_returned_is_not_made_again(client, clerk):
+def test_a_call_that_has_returned_is_not_made_again(client, clerk):
     clerk.will_finish()
     debugged = Debugged(client, "clerk").start("pay")
     debugged.settled()
@@ -121,7 +121,7 @@ def test_a_resume_without_a_decision_is_refused_with_the_calls(client, clerk):
         ({"do": "result", "result": "paid by hand"}, ["pay 7"], "answered: paid by hand"),
     ],
 )
-def test_a_decision_lets_the_invocation_go_on(client, clerk, decision, ledger, reply):
+def test_an_invocation_resumes_with_a_decision(client, clerk, decision, ledger, reply):
     debugged = stopped(client, clerk)
     assert go_on(debugged, **{call_id(debugged): decision}).status_code == 201
     assert debugged.position["status"] == "done"
@@ -132,7 +132,7 @@ def test_a_decision_lets_the_invocation_go_on(client, clerk, decision, ledger, r
     }
 
 
-def test_a_call_that_counts_as_failed_is_told_to_the_model_and_noted_as_an_edit(client, clerk):
+def test_a_call_declared_failed_gives_an_error_and_is_an_edit(client, clerk):
     debugged = stopped(client, clerk)
     decision = {"do": "fail", "reason": "the bank was away"}
     assert go_on(debugged, **{call_id(debugged): decision}).status_code == 201
@@ -147,7 +147,7 @@ def test_a_call_that_counts_as_failed_is_told_to_the_model_and_noted_as_an_edit(
     assert clerk.ledger == ["pay 7"]
 
 
-def test_a_tool_marked_idempotent_is_run_again_without_asking(client, clerk):
+def test_an_idempotent_tool_is_rerun_without_asking(client, clerk):
     debugged = stopped(client, clerk, "look around")
     [call] = standing(debugged)["unknown"]
     assert (call["default"], call["asks"], call["mark"]) == ("run", False, "idempotent")
@@ -156,21 +156,21 @@ def test_a_tool_marked_idempotent_is_run_again_without_asking(client, clerk):
     assert clerk.ledger == ["look here", "look here"]
 
 
-def test_a_decision_about_a_call_that_is_not_in_question_is_refused(client, clerk):
+def test_a_decision_about_another_call_is_refused(client, clerk):
     debugged = stopped(client, clerk)
     answer = go_on(debugged, nonsense={"do": "run"})
     assert answer.status_code == 422
     assert "don't need a decision: nonsense" in answer.text
 
 
-def test_the_request_of_the_seed_runs_it_again(client, clerk):
+def test_the_resume_seeds_request_reruns_the_call(client, clerk):
     debugged = stopped(client, clerk)
     resume(client, "clerk", debugged.session, debugged.position["invocationId"])
     assert clerk.ledger == ["pay 7", "pay 7"]
 
 
 @pytest.mark.req("R54")
-def test_after_a_kill_of_the_server_the_call_is_unknown_too(server, clerk):
+def test_a_call_is_unknown_after_a_kill_of_the_server(server, clerk):
     with server.client() as client:
         debugged = begun(client, clerk)
         server.kill()
@@ -187,7 +187,7 @@ def test_after_a_kill_of_the_server_the_call_is_unknown_too(server, clerk):
         assert clerk.ledger == ["pay 7", "pay 7"]
 
 
-def test_a_decision_waits_for_an_app_that_loads(server, clerk):
+def test_a_decision_can_be_repeated_once_the_app_loads(server, clerk):
     with server.client() as client:
         debugged = stopped(client, clerk)
         count = len(debugged.kept()["events"])
@@ -213,7 +213,7 @@ def test_a_decision_waits_for_an_app_that_loads(server, clerk):
         assert clerk.ledger == ["pay 7"]
 
 
-def test_a_call_answered_later_is_unknown_if_nothing_is_recorded_of_its_return(server, clerk):
+def test_a_long_running_call_is_unknown_unless_its_return_was_recorded(server, clerk):
     decisions = {
         "wait": {"do": "wait"},
         "run": {"do": "run"},
@@ -232,7 +232,7 @@ def test_a_call_answered_later_is_unknown_if_nothing_is_recorded_of_its_return(s
             each.client = client
             each.settled()
         [call] = standing(both)["unknown"]
-        assert call["tool"] == "pay"  # the other had returned: it just waits
+        assert call["tool"] == "pay"  # the other one had returned, and just waits
         refused = go_on(both, **{call["id"]: {"do": "wait"}})
         assert (refused.status_code, "can't be waited for" in refused.text) == (422, True)
         [call] = standing(cut["wait"])["unknown"]
@@ -263,7 +263,7 @@ def recorded(debugged: Debugged, tool: str) -> None:
 
 
 def answer_call(debugged: Debugged, result: str) -> Debugged:
-    """Its long-running call gets its answer."""
+    """Answer the session's long-running call."""
     calls = [
         part["functionCall"]
         for event in debugged.kept()["events"]
@@ -286,9 +286,7 @@ def answer_call(debugged: Debugged, result: str) -> Debugged:
         ("before_tool", "stop", "order"),
     ],
 )
-def test_a_call_that_was_held_back_was_never_made_and_is_just_run(
-    server, clerk, gate, end, message
-):
+def test_a_call_held_before_its_tool_was_never_made(server, clerk, gate, end, message):
     clerk.will_finish()
     with server.client() as client:
         debugged = Debugged(client, "clerk").start(message)
@@ -305,7 +303,7 @@ def test_a_call_that_was_held_back_was_never_made_and_is_just_run(
     with server.client() as client:
         debugged.client = client
         debugged.settled()
-        # What is answered later is told, since the runtime would wait for it.
+        # A long-running call is listed, since the runtime would wait for its result.
         assert [call["made"] for call in standing(debugged)["unknown"]] == (
             [False] if message == "order" else []
         )
@@ -320,9 +318,7 @@ def test_a_call_that_was_held_back_was_never_made_and_is_just_run(
         ("reject", "too dear", {"error": "too dear"}),
     ],
 )
-def test_a_call_that_was_answered_in_its_place_was_never_made(
-    server, clerk, command, value, answer
-):
+def test_a_mocked_or_rejected_call_was_never_made(server, clerk, command, value, answer):
     clerk.will_finish()
     with server.client() as client:
         debugged = Debugged(client, "clerk").start("pay")
@@ -355,7 +351,7 @@ def test_a_call_that_was_answered_in_its_place_was_never_made(
         assert response == answer
 
 
-def test_a_call_behind_which_the_run_was_to_stop_was_never_made(client, clerk):
+def test_a_call_at_which_the_run_was_stopped_was_never_made(client, clerk):
     clerk.will_finish()
     debugged = Debugged(client, "clerk").start("order")
     debugged.settled()
@@ -366,7 +362,7 @@ def test_a_call_behind_which_the_run_was_to_stop_was_never_made(client, clerk):
     assert clerk.ledger == ["order tea"]
 
 
-def test_closed_it_is_not_asked_about_any_more(client, clerk):
+def test_a_closed_session_has_no_unknown_calls(client, clerk):
     debugged = stopped(client, clerk)
     assert standing(debugged)["standing"] == "stopped"
     answer = client.post(f"/api/sessions/{debugged.key}/close", json={})
@@ -374,7 +370,7 @@ def test_closed_it_is_not_asked_about_any_more(client, clerk):
     assert standing(debugged)["unknown"] == []
 
 
-def test_a_result_that_came_with_the_resume_is_the_result_of_its_call_on_the_page(client, clerk):
+def test_a_result_given_on_resume_is_shown_at_its_call(client, clerk):
     debugged = stopped(client, clerk)
     decision = {"do": "result", "result": "paid by hand"}
     assert go_on(debugged, **{call_id(debugged): decision}).status_code == 201
@@ -383,7 +379,7 @@ def test_a_result_that_came_with_the_resume_is_the_result_of_its_call_on_the_pag
     assert "paid by hand" in outcome
 
 
-def test_a_call_that_raised_runs_again_or_takes_a_result_from_a_person(client):
+def test_a_call_that_raised_can_be_rerun_or_given_a_result(client):
     failed = Debugged(client, "fragile").start("go", pause=False)
     assert failed.settled()["status"] == "failed"
     [call] = standing(failed)["unknown"]

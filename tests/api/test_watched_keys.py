@@ -1,4 +1,4 @@
-"""Watched keys stay in sight with their values as of the event that is shown, for all of an app."""
+"""Watched keys of an app stay visible, with their values as of the shown event."""
 
 import json
 import re
@@ -18,7 +18,7 @@ def server(tmp_path_factory):
 
 
 def count_session(client, app="travel") -> int:
-    """The key of a session whose two events set a key twice."""
+    """The key of a session whose two events set a state key."""
     session = make_session(client, app, state={"n": 1})["id"]
     query = {"app": app, "user": "u", "id": session}
     key = int(client.get("/api/sessions", params=query).json()["sessions"][0]["key"])
@@ -29,7 +29,7 @@ def count_session(client, app="travel") -> int:
 
 
 def strip(page: str) -> list[tuple[str, str, str]]:
-    """Key, value and mark of each that is watched."""
+    """Name, value and mark of each watched key."""
     section = re.search(r'<section class="watched".*?</section>', page, re.DOTALL)[0]
     item = r'<li class="(\w+)">.*?<span[^>]*>(.*?)</span>.*?<code[^>]*>(.*?)</code>'
     items = re.findall(item, section, re.DOTALL)
@@ -59,7 +59,7 @@ def test_watched_keys_show_their_values_as_of_the_event(server):
         ]
 
 
-def test_what_cannot_be_watched_is_refused(server):
+def test_temporary_or_too_many_watched_keys_are_refused(server):
     with server.client() as client:
         headers = {"Origin": server.url, "Sec-Fetch-Site": "same-origin"}
         watch = f"/sessions/{count_session(client, 'faulty')}/watched"
@@ -72,7 +72,7 @@ def test_what_cannot_be_watched_is_refused(server):
         assert answers[-1] == 400
 
 
-def test_other_pages_of_the_app_hear_at_once_what_is_watched(server):
+def test_other_pages_of_the_app_update_watched_keys_at_once(server):
     with server.client() as client:
         headers = {"Origin": server.url, "Sec-Fetch-Site": "same-origin"}
         key, other = count_session(client), count_session(client)

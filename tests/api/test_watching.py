@@ -1,4 +1,4 @@
-"""Looking at a session over the debugger's API: rows, state, and the stream of what happens."""
+"""Watching a session over the debugger's API: rows, state, and the stream of changes."""
 
 from contextlib import closing
 
@@ -36,7 +36,7 @@ def rows(debugged, **query):
     return debugged.client.get(path, params=query).json()["events"]
 
 
-def test_rows_say_what_the_timeline_says(done):
+def test_rows_have_the_same_texts_as_the_timeline(done):
     first, *others = rows(done)
     assert (first["number"], first["author"], first["kind"], first["text"]) == (
         1,
@@ -62,18 +62,18 @@ def test_rows_say_what_the_timeline_says(done):
         ({"after": 4}, []),
     ],
 )
-def test_rows_are_asked_for_from_either_end(done, query, numbers):
+def test_rows_are_selected_from_either_end(done, query, numbers):
     assert [row["number"] for row in rows(done, **query)] == numbers
 
 
 @pytest.mark.parametrize("path", ["events?after=99", "state?at=99", "stream?after=99"])
-def test_an_event_that_is_not_there_is_said_not_to_be(done, path):
+def test_a_missing_event_is_not_found(done, path):
     answer = done.client.get(f"/api/sessions/{done.key}/{path}")
     assert answer.status_code == 404
     assert "its last event is #4" in answer.json()["detail"]
 
 
-def test_the_state_is_told_as_of_any_event_and_with_what_is_pending(client):
+def test_the_state_is_available_as_of_any_event_and_with_pending_writes(client):
     debugged = Debugged(client, "count", state={"user:name": "Ada"}).start()
     debugged.settled()
     path = f"/api/sessions/{debugged.key}/state"
@@ -93,7 +93,7 @@ def test_the_state_is_told_as_of_any_event_and_with_what_is_pending(client):
     assert (then["at"], then["pending"]) == (3, [])
 
 
-def test_a_stream_tells_all_that_happens_in_the_order_it_happens(client):
+def test_a_stream_reports_everything_in_order(client):
     debugged = Debugged(client, "count").start()
     debugged.settled()
     path = f"/api/sessions/{debugged.key}/stream"
@@ -113,7 +113,7 @@ def test_a_stream_tells_all_that_happens_in_the_order_it_happens(client):
     assert seen[-1]["status"] == "done"
 
 
-def test_a_stream_goes_on_from_where_it_was_cut(done):
+def test_a_stream_resumes_where_it_was_cut(done):
     path = f"/api/sessions/{done.key}/stream"
     with done.client.stream("GET", path, params={"after": 3}) as stream:
         frame = next(messages(stream.iter_lines()))
@@ -125,7 +125,7 @@ def test_a_stream_goes_on_from_where_it_was_cut(done):
 
 
 @pytest.mark.req("R58")
-def test_a_stream_that_was_cut_between_two_events_goes_on_with_the_second(done):
+def test_a_stream_cut_between_two_events_resumes_with_the_second(done):
     path = f"/api/sessions/{done.key}/stream"
     with done.client.stream("GET", path) as stream:
         cut = [frame.id for frame, _ in zip(messages(stream.iter_lines()), range(4), strict=False)]
@@ -138,14 +138,14 @@ def test_a_stream_that_was_cut_between_two_events_goes_on_with_the_second(done):
     assert seen == [2, 3, 4, 5]
 
 
-def test_a_stream_of_another_journal_begins_with_a_reset(done):
+def test_a_stream_with_a_cursor_of_another_journal_starts_with_a_reset(done):
     path = f"/api/sessions/{done.key}/stream"
     with done.client.stream("GET", path, headers={"Last-Event-ID": "0123456789abcdef.7"}) as stream:
         assert next(messages(stream.iter_lines())).event == "reset"
 
 
 @pytest.mark.req("R62")
-def test_a_stream_ends_with_its_session_and_for_who_comes_back(client):
+def test_a_stream_ends_when_its_session_is_deleted(client):
     debugged = Debugged(client, "count")
     path = f"/api/sessions/{debugged.key}/stream"
     with client.stream("GET", path) as stream:

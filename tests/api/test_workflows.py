@@ -1,4 +1,4 @@
-"""A graph as the root of an app: what is seen of it, and how it goes on when all was stopped."""
+"""A graph as the root of an app: what is shown of it, and how it resumes after a kill."""
 
 import itertools
 import re
@@ -72,7 +72,7 @@ ENDED = ["first", "last", "left", "letter", "right"]
 
 
 def reply(client, app, session, interrupt, value):
-    """Answer a question of a node."""
+    """Answer a node's question."""
     response = {"id": interrupt, "name": "adk_request_input", "response": {"result": value}}
     message = {"role": "user", "parts": [{"functionResponse": response}]}
     body = run_body(app, session, "", newMessage=message)
@@ -82,7 +82,7 @@ def reply(client, app, session, interrupt, value):
 
 
 def resume(client, app, session, invocation):
-    """Let an invocation go on that broke off."""
+    """Resume an interrupted invocation."""
     body = {"app_name": app, "user_id": "u", "session_id": session, "invocation_id": invocation}
     with client.stream("POST", "/run_sse", json=body) as answer:
         return list(frames(answer.iter_lines()))
@@ -92,7 +92,7 @@ def nodes(events):
     return [event["nodeInfo"]["path"] for event in events]
 
 
-def test_the_page_shows_the_nodes_what_they_gave_and_what_they_ask(client):
+def test_the_page_shows_nodes_their_outputs_and_their_questions(client):
     session = make_session(client, "refunds")["id"]
     *_, question = run(client, "refunds", session, LARGE)
     app_page = client.get("/apps/refunds", headers=HTML).text
@@ -110,7 +110,7 @@ def test_the_page_shows_the_nodes_what_they_gave_and_what_they_ask(client):
 
 
 @pytest.mark.parametrize("seen", [1, 2, 3, 4, 5])
-def test_after_a_kill_of_the_server_the_graph_goes_on_from_the_events(tmp_path, seen):
+def test_a_graph_resumes_from_its_events_after_a_kill(tmp_path, seen):
     write_app(tmp_path / "agents", "graph", APP)
     with running(tmp_path / "agents", tmp_path / "data") as server:
         with server.client() as client:
@@ -131,7 +131,7 @@ def test_after_a_kill_of_the_server_the_graph_goes_on_from_the_events(tmp_path, 
     assert sorted(set(paths)) == sorted(paths), "no node has told its end twice"
 
 
-def test_a_question_is_answered_after_a_restart_and_nothing_is_done_twice(tmp_path):
+def test_a_question_answered_after_a_restart_repeats_no_node(tmp_path):
     write_app(tmp_path / "agents", "graph", APP)
     with running(tmp_path / "agents", tmp_path / "data") as server:
         with server.client() as client:
@@ -148,7 +148,7 @@ def test_a_question_is_answered_after_a_restart_and_nothing_is_done_twice(tmp_pa
     assert sorted(done) == ENDED
 
 
-def test_an_error_in_a_node_says_where_it_is(tmp_path):
+def test_an_error_in_a_node_is_reported_with_its_place(tmp_path):
     write_app(tmp_path / "agents", "wrong", WRONG)
     with running(tmp_path / "agents", tmp_path / "data") as server, server.client() as client:
         session = make_session(client, "wrong")["id"]

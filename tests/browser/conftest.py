@@ -1,4 +1,4 @@
-"""The samples' server and one browser for all tests here; each test has a profile of its own."""
+"""One server of the samples and one browser for all tests here; each test has its own profile."""
 
 import pytest
 
@@ -31,7 +31,7 @@ def server(tmp_path_factory):
 
 @pytest.fixture
 def signed_in(browser, server):
-    """The cookies of a browser that came by the link of the server, which may be a module's own."""
+    """The cookies of a browser signed in by the server's link; a module may have its own server."""
     return cookies(browser, server)
 
 
@@ -43,7 +43,7 @@ def visit(browser, server, signed_in):
 
 @pytest.fixture
 def halting(browser, tmp_path):
-    """A visit to a server with the sample `summary` alone, and what lets its answers go on."""
+    """A visit to a server with only the sample `summary`, and what releases its answers."""
     go = write_lingering(tmp_path / "agents")
     with (
         running(tmp_path / "agents", tmp_path / "data", "--no-auth") as started,

@@ -1,4 +1,4 @@
-"""Some hundred texts that want to be more than text, by the trick that each of them tries (R16)."""
+"""Over a hundred hostile texts, grouped by the trick they try (R16)."""
 
 from tests.browser.hostile import PAYLOADS
 

@@ -1,4 +1,4 @@
-"""Texts that want to be more than text, and an agent that puts each of them everywhere (R16)."""
+"""Hostile texts, and an agent that puts each of them into every field of its events (R16)."""
 
 import json
 from pathlib import Path
@@ -79,11 +79,11 @@ class Hostile(BaseAgent):
 root_agent = Hostile(name="hostile", description=" ".join(PAYLOADS))
 """
 EVENTS = 12
-"""How many events of the agent a message brings about."""
+"""The number of the agent's events per message."""
 
 
 def write(agents: Path) -> None:
-    """The agent `hostile`, which a message ending in a number asks for the payload of that."""
+    """Write the apps `hostile`, where a message ends in the number of a payload, and `broken`."""
     file = write_app(agents, "hostile", AGENT)
     file.with_name("payloads.json").write_text(json.dumps(PAYLOADS), encoding="utf-8")
     blocks = "\n".join(f"```\n{text}\n```\n\n{text}\n" for text in PAYLOADS if "```" not in text)

@@ -1,4 +1,4 @@
-"""Two agents that put every text of the corpus wherever an agent can put a text."""
+"""Two agents that put each text of the corpus into every field that an agent can fill."""
 
 import json
 from pathlib import Path
@@ -9,7 +9,7 @@ from tests.kit.server import write_app
 GROUP = 8
 """How many texts share an event."""
 KINDS = 6
-"""Events with content that each group comes in."""
+"""How many committed events each group produces."""
 
 _TELLER = """
 import json, logging, pathlib
@@ -125,7 +125,7 @@ root_agent = Agent(
 
 
 def write(agents: Path) -> None:
-    """Both agents: `teller` says everything by itself, `clerk` through a model and a tool."""
+    """Write both agents: `teller` emits the texts itself, `clerk` through a model and a tool."""
     text = json.dumps(CORPUS)
     for name, code in (("teller", _TELLER), ("clerk", _CLERK)):
         file = write_app(agents, name, code.replace("GROUP_SIZE", str(GROUP)))

@@ -1,4 +1,4 @@
-"""The stock front end of google-adk on our server, as a person uses it (adk-web 1.10, 3)."""
+"""google-adk's stock front end on our server, used as a person would (adk-web 1.10, 3)."""
 
 import json
 import re
@@ -43,11 +43,11 @@ def server(request, tmp_path_factory):
 @contextmanager
 def visiting(browser, server, query=""):
     with Visit(browser, server, storage_state=cookies(browser, server)) as visit:
-        # Fonts are the one thing that comes from elsewhere; there may be no network here.
+        # Only fonts are loaded from another origin; there may be no network here.
         visit.context.route(FONTS, lambda route: route.fulfill(status=200, body=""))
         visit.allow("request to another origin: https://fonts.gstatic.com/")
         visit.allow("Failed to decode downloaded font|OTS parsing error")
-        visit.allow("CSP: script-src eval")  # a library asks whether it may, and goes without
+        visit.allow("CSP: script-src eval")  # a library probes for eval and works without it
         yield Stock(visit, query)
 
 
@@ -81,7 +81,7 @@ class Stock:
         expect(self.page.locator(".session-selector-current-id")).to_be_visible()
 
     def shows_the_call(self):
-        """The panes of the last event, and the waterfall."""
+        """Check the panes of the last event and the waterfall."""
         self.rows.last.click()
         self.panel.get_by_text("input", exact=True).click()
         expect(self.panel).to_contain_text("Repeat.")
@@ -96,7 +96,7 @@ class Stock:
 
     @property
     def session(self):
-        """Its id, which the page names when it asks for the trace, after an answer."""
+        """Its id, which the page sends when it requests the trace after an answer."""
         until = time.monotonic() + PATIENCE
         while True:
             paths = [each for each in self.visit.requests if "debug/trace/session/" in each]
@@ -109,7 +109,7 @@ class Stock:
             return get_session(client, "toolbox", self.session)
 
 
-def test_a_conversation_with_a_tool_a_file_and_a_confirmation(stock):
+def test_a_conversation_uses_a_tool_a_file_and_a_confirmation(stock):
     stock.say("hello", "you said hello")
     stock.say("call note", "note answered")
     expect(stock.page.locator("app-event-row", has_text="State: word")).to_have_count(1)
@@ -126,7 +126,7 @@ def test_a_conversation_with_a_tool_a_file_and_a_confirmation(stock):
     assert stock.stored()["state"]["word"] == "tea"
 
 
-def test_an_answer_that_is_streamed(stock):
+def test_a_streamed_answer_becomes_one_event(stock):
     stock.page.get_by_role("button", name="More options").click()
     stock.page.get_by_role("menuitem", name="Streaming").click()
     stock.page.keyboard.press("Escape")
@@ -135,7 +135,7 @@ def test_an_answer_that_is_streamed(stock):
     assert len(stock.stored()["events"]) == 2
 
 
-def test_request_response_graph_and_trace_are_filled_also_after_a_restart(browser, server):
+def test_request_response_graph_and_trace_survive_a_restart(browser, server):
     with visiting(browser, server) as stock:
         stock.say("call note", "note answered")
         stock.shows_the_call()
@@ -147,7 +147,7 @@ def test_request_response_graph_and_trace_are_filled_also_after_a_restart(browse
         stock.shows_the_call()
 
 
-@pytest.mark.parametrize("server", ["google-adk"], indirect=True)  # no agent takes part
+@pytest.mark.parametrize("server", ["google-adk"], indirect=True)  # the engine makes no difference
 def test_a_session_is_renamed_exported_imported_and_deleted(stock, tmp_path):
     stock.say("call note", "note answered")
     stock.drawer("call note")
@@ -183,7 +183,7 @@ def test_a_session_is_renamed_exported_imported_and_deleted(stock, tmp_path):
     assert {each["id"] for each in now} == remaining
 
 
-def test_a_run_outlives_a_reload_in_mid_answer(stock, server):
+def test_a_run_survives_a_reload_while_it_answers(stock, server):
     go = server.agents / "toolbox" / "go"
     go.unlink(missing_ok=True)
     stock.say("hello", "you said hello")
@@ -202,7 +202,7 @@ def test_a_run_outlives_a_reload_in_mid_answer(stock, server):
     assert not any("errorCode" in event for event in stock.stored()["events"])
 
 
-def test_the_front_end_is_behind_the_sign_in(browser, server):
+def test_the_front_end_requires_sign_in(browser, server):
     context = browser.new_context()
     page = context.new_page()
     answer = page.goto(f"{server.url}/dev-ui/")

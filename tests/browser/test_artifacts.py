@@ -1,4 +1,4 @@
-"""The Files tab: artifacts in sight, their versions, what changed, uploads, as of any event."""
+"""The Files tab: previews, versions, differences, uploads, and the files as of an event."""
 
 import base64
 import struct
@@ -13,7 +13,7 @@ SCRIPT = "<script>window.pwned = 1</script>"
 
 
 def png(red: int) -> bytes:
-    """A picture of one pixel."""
+    """Return a PNG of one pixel."""
 
     def chunk(kind: bytes, data: bytes) -> bytes:
         whole = kind + data
@@ -26,7 +26,7 @@ def png(red: int) -> bytes:
 
 @pytest.fixture
 def trip(visit, server):
-    """A session with an event that changes no file, and what saves one in it."""
+    """A session whose first event changes no file, and a function that saves one in it."""
     session = visit.session("travel")
     key = session.page.locator("#main").get_attribute("data-session")
     with server.client() as client:
@@ -43,7 +43,7 @@ def trip(visit, server):
         yield session, save
 
 
-def test_files_are_seen_compared_uploaded_and_deleted(visit, trip):
+def test_files_are_viewed_compared_uploaded_and_deleted(visit, trip):
     session, save = trip
     panel, page = session.panel, session.page
     save("plan.json", "application/json", b'{"city": "Oslo", "days": [1, 2]}')
@@ -55,7 +55,7 @@ def test_files_are_seen_compared_uploaded_and_deleted(visit, trip):
     session.tab("artifacts")
     files = panel.locator(".file-list a")
     expect(files).to_have_count(4)
-    expect(panel.locator(".preview.open pre")).to_have_text(SCRIPT)  # the one saved last
+    expect(panel.locator(".preview.open pre")).to_have_text(SCRIPT)  # the last one saved
     files.filter(has_text="bills.csv").click()
     expect(panel.locator(".preview.open th")).to_have_text(["who", "paid"])
     expect(panel.locator(".preview.open td").last).to_have_text("<b>7</b>")
@@ -80,6 +80,11 @@ def test_files_are_seen_compared_uploaded_and_deleted(visit, trip):
         panel.get_by_role("link", name="Download").click()
     assert download.value.suggested_filename == "notes.md"
     assert download.value.path().read_bytes() == b"# Hi"
+    visit.answer_next_dialog(accept=False)
+    panel.get_by_role("button", name="Delete this file").click()
+    page.wait_for_timeout(500)
+    assert not [each for each in visit.requests if each.endswith("/files/delete")]
+    expect(files).to_have_count(5)
     visit.answer_next_dialog(accept=True)
     panel.get_by_role("button", name="Delete this file").click()
     expect(files).to_have_count(4)
@@ -87,7 +92,7 @@ def test_files_are_seen_compared_uploaded_and_deleted(visit, trip):
     assert session.fits()
 
 
-def test_an_event_has_the_files_that_were_there_then(visit, trip):
+def test_an_event_shows_the_files_that_existed_at_the_time(visit, trip):
     session, save = trip
     save("late.txt", "text/plain", b"late")
     again = visit.again(session, "?event=1&tab=artifacts")

@@ -1,6 +1,7 @@
-"""Files in messages: attached, dropped and pasted by a person, and shown whoever sends them."""
+"""Files in messages: attached, dropped and pasted by a person, and shown from any sender."""
 
 import base64
+import re
 import struct
 import zlib
 
@@ -41,7 +42,7 @@ def png() -> bytes:
 
 
 def wav() -> bytes:
-    """Half a second of silence."""
+    """Return half a second of silence."""
     rate, samples = 8000, b"\0\0" * 4000
     head = struct.pack("<4sIHHIIHH", b"fmt ", 16, 1, 1, rate, 2 * rate, 2, 16)
     body = b"WAVE" + head + struct.pack("<4sI", b"data", len(samples)) + samples
@@ -59,7 +60,7 @@ HANDED = """([selector, kind, files]) => {
     ? new ClipboardEvent("paste", { ...init, clipboardData: data })
     : new DragEvent("drop", { ...init, dataTransfer: data }));
 }"""
-"""Hands files to an element as a browser does."""
+"""Drops or pastes files on an element, as a browser does."""
 
 
 @pytest.fixture(scope="module")
@@ -114,8 +115,8 @@ def test_files_are_chosen_dropped_pasted_removed_and_sent(session):
     expect(tree.locator(".j-number")).to_have_text("42")
 
 
-def test_files_need_no_words_after_the_app_was_loaded_anew(browser, mirror):
-    """The server replaces the message field then."""
+def test_files_are_sent_without_text_after_the_app_reloads(browser, mirror):
+    """The reload replaces the message field."""
     with Visit(browser, mirror) as visit:
         session, other = visit.session("mirror"), visit.session("mirror")
         table = {"name": "a.csv", "mimeType": "text/csv", "buffer": b"city\nRome\n"}
@@ -128,7 +129,7 @@ def test_files_need_no_words_after_the_app_was_loaded_anew(browser, mirror):
         expect(session.messages.last).to_contain_text("Got text/csv of 10 bytes")
 
 
-def test_files_that_are_too_large_are_named_and_not_attached(session, tmp_path):
+def test_files_over_the_limit_are_reported_and_not_attached(session, tmp_path):
     film = tmp_path / "film.mp4"
     film.write_bytes(b"\0" * 15_000_001)
     session.page.locator("[data-files]").set_input_files(film)
@@ -139,8 +140,56 @@ def test_files_that_are_too_large_are_named_and_not_attached(session, tmp_path):
     expect(session.messages.last).to_contain_text("Got no files")
 
 
+def slow_down(page, bytes_per_second: int) -> None:
+    limits = {"offline": False, "latency": 0, "downloadThroughput": -1}
+    session = page.context.new_cdp_session(page)
+    session.send(
+        "Network.emulateNetworkConditions", {**limits, "uploadThroughput": bytes_per_second}
+    )
+
+
+def test_sending_files_shows_progress_and_can_be_cancelled(session):
+    page, chips = session.page, session.page.locator("[data-attached] > li")
+    film = {"name": "film.mp4", "mimeType": "video/mp4", "buffer": b"\0" * 3_000_000}
+    page.locator("[data-files]").set_input_files([film])
+    progress = page.get_by_role("progressbar", name="Files sent")
+    expect(progress).to_have_count(0)
+    slow_down(page, 100_000)
+    session.send("Watch this")
+    expect(page.locator(".composer [role=status]")).to_have_text("Sending files…")
+    expect(progress).to_have_js_property("max", 1)
+    expect(progress).to_have_attribute("value", re.compile(r"^0\.\d+$"))
+    expect(page.locator("[data-share]").first).to_have_text(re.compile(r"^\d+%$"))
+    page.get_by_role("button", name="Cancel").click()
+    expect(progress).to_have_count(0)
+    expect(session.composer).to_have_value("Watch this")
+    expect(session.composer).to_be_focused()
+    expect(chips).to_have_count(1)
+    expect(session.messages).to_have_count(0)
+
+    slow_down(page, 4_000_000)
+    session.say("Watch this")
+    expect(session.messages.last).to_contain_text("Got video/mp4 of 3000000 bytes")
+    expect(progress).to_have_count(0)
+    expect(chips).to_have_count(0)
+    expect(session.composer).to_have_value("")
+
+
+def test_files_that_could_not_be_sent_stay_attached(browser, mirror):
+    with Visit(browser, mirror) as visit:
+        session = visit.session("mirror")
+        table = {"name": "a.csv", "mimeType": "text/csv", "buffer": b"city\nRome\n"}
+        session.page.locator("[data-files]").set_input_files([table])
+        session.page.route("**/runs", lambda route: route.abort())
+        visit.allow("The files could not be sent|net::ERR_FAILED")
+        session.send("Look")
+        expect(session.page.locator("#trouble")).to_be_visible()
+        expect(session.page.locator("[data-attached] > li")).to_have_count(1)
+        expect(session.composer).to_have_value("Look")
+
+
 @pytest.mark.req("R24")
-def test_sounds_play_and_markup_in_a_file_is_text(session):
+def test_audio_plays_and_markup_in_a_file_is_shown_as_text(session):
     script = b"<script>window.pwned = 1</script>"
     hand(
         session,

@@ -1,4 +1,4 @@
-"""axe-core finds no fault with any page, in light and dark, on wide and narrow windows."""
+"""axe-core reports no violations on any page: light and dark, wide and narrow."""
 
 import os
 import re
@@ -18,8 +18,8 @@ pytestmark = pytest.mark.browser
 
 AXE = Path(os.environ.get("DEVUI_AXE") or "")
 NOT_ASKED = ["scrollable-region-focusable"]
-"""Rules that are left out: browsers take the focus to what scrolls by themselves (Chromium since
-130, Firefox always), and a tab stop for each block of code is a nuisance where nothing scrolls."""
+"""Disabled rules: browsers make scrollable regions focusable themselves (Chromium since 130,
+Firefox always), and a tab stop for each block of code is a nuisance where nothing scrolls."""
 RUN = """
 ([where, rules]) => axe.run(where, {
   resultTypes: ["violations"],
@@ -42,11 +42,11 @@ def server(tmp_path_factory):
 
 
 LOOKS = {"dark": {"width": 390, "height": 900}, "light": {"width": 1440, "height": 900}}
-"""The size of the window by the scheme of colours; people do the rest in the last one."""
+"""The window size for each color scheme; all other steps happen in the last one."""
 
 
 def complaints(page: Page, state: str, where: str = "html") -> list[str]:
-    """What is wrong with the part of a page that is new in this state, in each look."""
+    """Return the violations, in each look, in the part of a page that is new in this state."""
     if not page.evaluate("'axe' in window"):
         page.evaluate(AXE.read_text(encoding="utf-8"))
     wrong = []
@@ -62,7 +62,7 @@ def complaints(page: Page, state: str, where: str = "html") -> list[str]:
     return wrong
 
 
-def test_axe_finds_nothing(browser, server):
+def test_axe_finds_no_violations(browser, server):
     wrong: list[str] = []
     with Visit(browser, server, bypass_csp=True) as visit:
         visit.allow("/apps/broken|favicon")
@@ -79,7 +79,7 @@ def test_axe_finds_nothing(browser, server):
         first, *_ = get_args(TabKey)
         for tab in get_args(TabKey):
             page.goto(f"{server.url}{session.path}?event=3&tab={tab}")
-            # Rules about a whole page, which the tabs share, aren't applied to a part of it.
+            # Page-level rules concern what the tabs share: the first tab covers them.
             wrong += complaints(page, f"tab {tab}", "html" if tab == first else "#inspector")
         page.goto(f"{server.url}{session.path}?event=3&view=trace")
         wrong += complaints(page, "trace", "#trace-view")
@@ -99,6 +99,10 @@ def test_axe_finds_nothing(browser, server):
         failed.page.locator("#messages form button, .welcome button").first.click()
         failed.ends("failed|done")
         wrong += complaints(failed.page, "a failed run")
+        other = failed.path.rpartition("/")[2]
+        compared = visit.open(f"/compare?left={key}&right={other}")
+        compared.locator(".compared-value").first.wait_for()
+        wrong += complaints(compared, "two sessions compared")
         held = visit.session("travel")
         held.page.get_by_label("pause first").check()
         held.send("Book a flight to London next Tuesday")

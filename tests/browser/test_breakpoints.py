@@ -1,4 +1,4 @@
-"""Breakpoints on the page: made, met, switched off, made from a row, the same in two tabs."""
+"""Breakpoints on the page: added, hit, switched off, made from a row, shared by two tabs."""
 
 import re
 
@@ -30,7 +30,7 @@ def session(visit):
 
 @pytest.fixture
 def booking(visit):
-    """A session in which it has answered."""
+    """A session in which the travel agent has answered."""
     return visit.session("travel", [BOOK])
 
 
@@ -39,7 +39,7 @@ def points(session: SessionPage):
 
 
 def make(session: SessionPage, **fields: str) -> None:
-    """Fill in the form of the tab, which is open, and send it."""
+    """Fill in and submit the form in the open tab."""
     for name, value in fields.items():
         field = session.page.locator(f"#break-{name}")
         if name in {"on", "when"}:
@@ -55,7 +55,7 @@ def is_held_by(session: SessionPage, what: str) -> None:
     expect(session.page.locator("#held .held-by")).to_have_text(
         re.compile(rf"Breakpoint \d+: {re.escape(what)}$")
     )
-    mark = "break_if" if " if " in what else "break"  # as in the list and in the gutter
+    mark = "break_if" if " if " in what else "break"  # the icons in the list and the gutter
     expect(session.page.locator("#held .held-by use")).to_have_attribute("href", f"#i-{mark}")
     expect(session.status).to_have_class("run held")
 
@@ -65,7 +65,7 @@ def press(session: SessionPage, key: str) -> None:
     session.page.keyboard.press(key)
 
 
-def test_a_breakpoint_on_a_tool_holds_the_run_there_until_it_is_continued(session):
+def test_a_tool_breakpoint_holds_the_run_until_it_is_continued(session):
     press(session, "5")
     make(session, on="tool", name="find_airports", condition='args.city == "London"')
     expect(points(session)).to_have_count(1)
@@ -79,7 +79,7 @@ def test_a_breakpoint_on_a_tool_holds_the_run_there_until_it_is_continued(sessio
     session.ends()
 
 
-def test_a_wrong_condition_is_told_at_its_field_and_what_was_typed_stays(session, visit):
+def test_an_invalid_condition_is_reported_at_its_field_and_input_is_kept(session, visit):
     visit.allow("422")
     session.tab("breaks")
     make(session, on="state", name="city", condition="new >")
@@ -96,7 +96,7 @@ def test_a_wrong_condition_is_told_at_its_field_and_what_was_typed_stays(session
     expect(session.page.locator("#break-condition-error")).to_have_count(0)
 
 
-def test_a_breakpoint_that_is_switched_off_holds_nothing(session):
+def test_a_disabled_breakpoint_does_not_hold_the_run(session):
     session.tab("breaks")
     make(session, on="tool", name="find_airports")
     switch = session.page.get_by_role("switch")
@@ -113,10 +113,10 @@ def test_a_breakpoint_that_is_switched_off_holds_nothing(session):
     session.ends("stopped")
 
 
-def test_two_quick_clicks_switch_it_there_and_back_and_a_third_one_off(session):
+def test_two_quick_clicks_leave_the_switch_on_and_three_turn_it_off(session):
     session.tab("breaks")
     make(session, on="tool", name="find_airports")
-    expect(session.page.locator("#count-breaks")).to_have_text("1")  # nothing comes after that
+    expect(session.page.locator("#count-breaks")).to_have_text("1")  # the page's last update
     switch = session.page.get_by_role("switch")
     for clicks, state in ((2, "true"), (3, "false")):
         with session.page.expect_response(last_of(clicks)):
@@ -126,14 +126,14 @@ def test_two_quick_clicks_switch_it_there_and_back_and_a_third_one_off(session):
 
 
 def last_of(posts: int):
-    """Whether a response is that to so many posts."""
+    """Return a predicate that matches the response to the `posts`-th POST."""
     seen = []
     return lambda response: (
         response.request.method == "POST" and (seen.append(response) or len(seen) == posts)
     )
 
 
-def test_b_breaks_on_events_like_the_selected_one_and_no_longer(booking):
+def test_b_toggles_a_breakpoint_on_events_like_the_selected_one(booking):
     booking.select(FIRST_CALL)
     press(booking, "b")
     expect(booking.page.locator("#count-breaks")).to_have_text("1")
@@ -151,11 +151,11 @@ def test_b_breaks_on_events_like_the_selected_one_and_no_longer(booking):
     booking.ends()
 
 
-def test_an_event_offers_breakpoints_on_what_it_has_and_a_run_to_the_next_like_it(booking):
+def test_an_event_offers_matching_breakpoints_and_run_to_next_similar(booking):
     booking.select(FIRST_CALL)
     run_to = booking.page.get_by_role("button", name="Run to next similar event")
     expect(run_to).to_be_hidden()
-    booking.page.get_by_role("button", name="tool find_airports", exact=True).click()
+    booking.page.get_by_role("button", name="Break before find_airports").click()
     expect(booking.page.locator("#like-said")).to_contain_text("added: tool find_airports")
     booking.send(BOOK)
     is_held_by(booking, "tool find_airports")
@@ -167,7 +167,7 @@ def test_an_event_offers_breakpoints_on_what_it_has_and_a_run_to_the_next_like_i
     booking.ends()
 
 
-def test_one_is_changed_where_it_stands_and_nothing_typed_is_lost(session, visit):
+def test_a_breakpoint_is_edited_in_place_and_input_survives_a_conflict(session, visit):
     visit.allow("422")
     visit.allow("409")
     press(session, "5")
@@ -220,7 +220,7 @@ def test_two_tabs_see_the_same_breakpoints(session, visit):
     expect(other.page.get_by_role("button", name="Add breakpoint")).to_be_focused()
 
 
-def test_what_a_logpoint_says_is_in_the_log_and_nothing_is_held(session):
+def test_a_logpoint_writes_to_the_log_without_holding_the_run(session):
     session.tab("breaks")
     make(session, on="tool", name="find_airports", log="asked for {args.city}")
     session.say(BOOK)
@@ -228,7 +228,7 @@ def test_what_a_logpoint_says_is_in_the_log_and_nothing_is_held(session):
     expect(session.panel).to_contain_text("asked for London")
 
 
-def test_the_past_hits_of_a_breakpoint_are_gone_through(visit):
+def test_past_hits_of_a_breakpoint_can_be_browsed(visit):
     session = visit.session("travel", [BOOK, BOOK])
     session.tab("breaks")
     make(session, on="tool", name="find_airports")
@@ -254,7 +254,7 @@ def mark(session: SessionPage, number: int):
     return session.page.locator(f"#g-{number} a")
 
 
-def test_a_click_on_the_left_edge_of_a_row_asks_what_of_it_to_break_on(booking):
+def test_clicking_the_gutter_of_a_row_offers_what_to_break_on(booking):
     mark(booking, FIRST_CALL).click()
     sheet = booking.page.get_by_role("dialog", name=f"Break on events like #{FIRST_CALL}")
     expect(sheet).to_be_visible()
@@ -276,7 +276,7 @@ def test_a_click_on_the_left_edge_of_a_row_asks_what_of_it_to_break_on(booking):
     booking.ends()
 
 
-def test_the_left_edge_is_worked_with_keys_alone(booking):
+def test_the_gutter_works_with_the_keyboard_alone(booking):
     press(booking, "g")
     booking.page.keyboard.press("g")
     booking.page.keyboard.press("j")
@@ -314,7 +314,7 @@ def test_the_left_edge_is_worked_with_keys_alone(booking):
     booking.page.keyboard.press("Escape")
 
 
-def test_marks_are_told_apart_without_colour_and_follow_in_every_tab(booking, visit):
+def test_gutter_marks_differ_by_icon_and_stay_current_in_every_tab(booking, visit):
     other = visit.again(booking)
     booking.select(FIRST_CALL)
     press(booking, "l")
@@ -345,7 +345,7 @@ def test_marks_are_told_apart_without_colour_and_follow_in_every_tab(booking, vi
     expect(field).to_be_focused()
 
 
-def test_a_row_whose_edge_is_made_anew_under_the_pointer_is_not_lit_for_ever(booking):
+def test_a_row_whose_gutter_is_replaced_under_the_pointer_loses_its_highlight(booking):
     booking.select(FIRST_CALL)
     mark(booking, FIRST_CALL).hover()
     lit = re.compile(r"\bpaired\b")
@@ -356,7 +356,7 @@ def test_a_row_whose_edge_is_made_anew_under_the_pointer_is_not_lit_for_ever(boo
     expect(booking.row(FIRST_CALL)).not_to_have_class(lit)
 
 
-def test_a_wrong_condition_is_told_in_the_sheet_which_stays(booking, visit):
+def test_an_invalid_condition_is_reported_in_the_sheet_which_stays_open(booking, visit):
     visit.allow("422")
     mark(booking, 1).click()
     booking.page.locator("#sheet-condition").fill("text >")
@@ -369,7 +369,7 @@ def test_a_wrong_condition_is_told_in_the_sheet_which_stays(booking, visit):
     booking.page.keyboard.press("Escape")
 
 
-def test_shift_f8_goes_back_from_hit_to_hit_also_while_a_choice_is_on_its_way(visit):
+def test_shift_f8_goes_to_the_previous_hit_while_a_selection_is_loading(visit):
     session = visit.session("travel", [BOOK, BOOK])
     session.select(FIRST_CALL)
     press(session, "l")
@@ -393,14 +393,14 @@ def test_shift_f8_goes_back_from_hit_to_hit_also_while_a_choice_is_on_its_way(vi
     expect(session.row(last)).to_have_attribute("aria-selected", "true")
 
 
-def test_a_click_on_the_tab_that_is_shown_keeps_what_was_typed(visit, session):
+def test_clicking_the_current_tab_keeps_unsaved_input(visit, session):
     session.tab("breaks")
     page, condition = session.page, session.page.locator("#break-condition")
     condition.fill("tokens > 5")
     visit.requests.clear()
     page.locator("#tab-breaks").click()
     page.keyboard.press("5")
-    page.evaluate("() => fetch('/')")  # what was asked for before it is known when it is answered
+    page.evaluate("() => fetch('/')")  # earlier requests are recorded by then
     assert visit.requests == ["GET /"]
     expect(condition).to_have_value("tokens > 5")
     session.tab("log")

@@ -1,4 +1,4 @@
-"""Apps while their author works on them: broken, mended, broken again, gone."""
+"""Apps as their author works on them: broken, fixed, broken again, removed."""
 
 import re
 from pathlib import Path
@@ -35,7 +35,7 @@ def agents(tmp_path):
 
 @pytest.fixture
 def workshop(browser, tmp_path, agents):
-    """A browser on a server whose agents may be written to."""
+    """A browser on a server whose agents the test may change."""
     write_app(agents, "steady", good("steady"))
     with (
         running(agents, tmp_path / "data") as server,
@@ -46,7 +46,7 @@ def workshop(browser, tmp_path, agents):
 
 
 def slow(answer: str, gate: Path) -> str:
-    """An app that is imported once there is a file."""
+    """Return the code of an app whose import blocks until the file `gate` exists."""
     wait = (
         f"import pathlib, time\nwhile not pathlib.Path({str(gate)!r}).exists(): time.sleep(0.02)\n"
     )
@@ -61,7 +61,7 @@ def traceback_is_shown(page: Page) -> None:
     expect(failure.locator("pre")).to_contain_text("def broken(:")
 
 
-def test_a_broken_app_is_listed_with_what_is_wrong_and_where(workshop, agents):
+def test_a_broken_app_is_listed_with_its_error_and_location(workshop, agents):
     write_app(agents, "sick", BROKEN)
     page = workshop.open("/apps/sick")
     expect(page.locator(".failure")).to_be_attached()
@@ -72,7 +72,7 @@ def test_a_broken_app_is_listed_with_what_is_wrong_and_where(workshop, agents):
     expect(page.locator("#app-steady")).to_be_visible()
 
 
-def test_a_broken_app_recovers_when_its_file_is_mended(workshop, agents):
+def test_a_broken_app_recovers_when_its_file_is_fixed(workshop, agents):
     write_app(agents, "sick", BROKEN)
     page = workshop.open("/apps/sick")
     expect(page.locator(".failure")).to_be_attached()
@@ -86,7 +86,7 @@ def test_a_broken_app_recovers_when_its_file_is_mended(workshop, agents):
     expect(session.messages.last).to_contain_text("healthy")
 
 
-def test_an_app_that_breaks_is_told_of_where_its_session_is_open(workshop, agents):
+def test_an_app_that_breaks_is_reported_in_its_open_session(workshop, agents):
     write_app(agents, "work", good("first"))
     session = workshop.session("work", ["Hi"])
     write_app(agents, "work", BROKEN)
@@ -115,7 +115,7 @@ def test_a_message_to_an_app_that_does_not_load_fails_with_the_reason(workshop, 
     expect(session.page.locator("#rows > .run-end")).to_contain_text("agent.py:3")
 
 
-def test_the_sessions_of_an_app_that_is_gone_can_be_read(workshop, agents):
+def test_sessions_of_a_removed_app_can_be_read(workshop, agents):
     write_app(agents, "gone", good("still here"))
     session = workshop.session("gone", ["Hi"])
     (agents / "gone" / "agent.py").unlink()
@@ -127,7 +127,7 @@ def test_the_sessions_of_an_app_that_is_gone_can_be_read(workshop, agents):
     expect(page.locator("#send")).to_be_disabled()
 
 
-def test_an_empty_folder_says_how_to_begin(browser, tmp_path, agents):
+def test_an_empty_agents_folder_shows_how_to_start(browser, tmp_path, agents):
     agents.mkdir()
     with (
         running(agents, tmp_path / "data", "--no-auth") as server,
@@ -162,7 +162,7 @@ def test_a_message_to_an_app_that_does_not_load_can_be_sent_again(workshop, agen
     expect(session.row(1)).to_contain_text("Do you hear me?")
 
 
-def test_a_page_that_was_there_before_its_app_gets_to_know_it(workshop, agents, tmp_path):
+def test_a_page_opened_before_its_app_has_loaded_is_updated(workshop, agents, tmp_path):
     write_app(agents, "late", slow("at last", tmp_path / "gate"))
     session = workshop.session("late")
     early = workshop.again(session)

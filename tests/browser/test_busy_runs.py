@@ -1,4 +1,4 @@
-"""A run that makes events without end: the page stays small and can be used, and stops the run."""
+"""A run that emits events endlessly: its page stays small and usable, and can stop the run."""
 
 import re
 
@@ -44,7 +44,7 @@ def server(tmp_path_factory):
 
 
 def comes_to(session: SessionPage, number: int) -> None:
-    """Wait until the page shows an event of this number or a later one."""
+    """Wait until the page shows this event or a later one."""
     script = "(number) => document.querySelector('#rows').lastElementChild?.dataset.event >= number"
     session.page.wait_for_function(script, arg=number)
 
@@ -56,7 +56,7 @@ def numbers(session: SessionPage, of: str) -> list[int]:
 
 @pytest.mark.req("R63")
 @pytest.mark.parametrize(("app", "far"), [("fast", WINDOW + SIZE), ("steady", WINDOW + 1)])
-def test_the_page_of_a_run_without_end_stays_small_and_stops_it(visit, app, far):
+def test_the_page_of_an_endless_run_stays_small_and_can_stop_it(visit, app, far):
     session = visit.session(app)
     session.page.evaluate("window.first = true")
     session.send("go")
@@ -74,12 +74,12 @@ def test_the_page_of_a_run_without_end_stays_small_and_stops_it(visit, app, far)
     assert scrolled == list(range(1, int(last.get_attribute("data-event") or 0) + 1))
 
 
-def test_who_reads_elsewhere_keeps_the_rows_and_finds_the_later_ones_below(visit):
+def test_a_reader_who_scrolled_up_keeps_the_rows_and_finds_newer_ones_below(visit):
     session = visit.session("steady")
     session.send("go")
     comes_to(session, 100)
     reader = visit.again(session)
-    # A stream that is late brings more than a window at once, however slow the disk is.
+    # A delayed stream delivers more than a window at once, however slow the disk is.
     late = reader.held_back(re.compile(r"/stream\?"))
     reader.page.reload()
     up = "(box) => { box.scrollTop -= box.clientHeight; }"

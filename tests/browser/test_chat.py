@@ -47,7 +47,7 @@ def visit(browser, server):
         yield visit
 
 
-def test_messages_and_code_are_copied_as_they_were_written(visit):
+def test_messages_and_code_are_copied_as_written(visit):
     visit.context.grant_permissions(["clipboard-read", "clipboard-write"])
     session = visit.session("writer", ["*Go* on"])
     page, status = session.page, session.page.locator("#spoken")
@@ -60,7 +60,7 @@ def test_messages_and_code_are_copied_as_they_were_written(visit):
     page.locator("#m-2").hover()
     page.locator("#m-2 > .copy-text").click()
     assert copy("Message copied as Markdown") == markdown
-    page.locator("#m-2 .copy-code").focus()  # a key reaches it, too
+    page.locator("#m-2 .copy-code").focus()  # also reachable by keyboard
     page.keyboard.press("Enter")
     assert copy("Code copied").strip() == "total = 1 + 2"
     session.select(1)
@@ -70,7 +70,7 @@ def test_messages_and_code_are_copied_as_they_were_written(visit):
     assert not stops.and_(page.locator(".copy-text")).count()
 
 
-def test_a_wide_table_scrolls_by_itself_and_a_formula_is_drawn(visit):
+def test_a_wide_table_scrolls_on_its_own_and_a_formula_is_rendered(visit):
     session = visit.session("writer")
     session.say("Go")
     table = session.page.get_by_role("region", name="Table")
@@ -88,7 +88,7 @@ def test_a_wide_table_scrolls_by_itself_and_a_formula_is_drawn(visit):
     expect(formula.locator("xpath=..")).to_have_text(re.compile(r"for \$5 or \$6\.$"))
 
 
-def test_a_message_written_while_a_run_goes_on_is_queued_edited_and_sent(visit):
+def test_a_message_written_during_a_run_is_queued_edited_and_sent(visit):
     session = visit.session("writer")
     page = session.page
     page.get_by_label("pause first").check()
@@ -101,7 +101,7 @@ def test_a_message_written_while_a_run_goes_on_is_queued_edited_and_sent(visit):
     queued = page.locator(".queue > .msg")
     expect(queued).to_have_count(2)
     expect(page.locator("#queue")).to_contain_text("Queued: sent when this run ends")
-    other = visit.again(session)  # what another window changes is seen here
+    other = visit.again(session)  # changes made in another window appear here
     expect(other.page.locator(".queue > .msg")).to_have_count(2)
     other.page.locator(".queue > .msg").nth(1).get_by_role("button", name="Remove").click()
     expect(queued).to_have_count(1)

@@ -1,4 +1,4 @@
-"""Two sessions or runs beside each other, as a person comes to them and walks through them."""
+"""Two sessions or runs side by side: opening a comparison and walking through it."""
 
 import re
 from typing import Any
@@ -29,7 +29,7 @@ def travelled(client: Any, *messages: str) -> Debugged:
 
 
 def forked(client: Any, parent: Debugged) -> Debugged:
-    """The parent with another result of its first tool, gone on with."""
+    """Fork the parent with another result of its first tool, and run the fork to its end."""
     events = parent.kept()["events"]
     number = next(
         n
@@ -55,19 +55,19 @@ def focused(page: Page, left: int | str, right: int | str) -> None:
     expect(pair(page, left, right).locator("> summary")).to_be_focused()
 
 
-def test_a_fork_is_compared_with_its_parent_and_walked_through(visit, client):
+def test_a_fork_is_compared_with_its_parent_difference_by_difference(visit, client):
     parent = travelled(client, BOOK)
     fork = forked(client, parent)
     session = SessionPage(visit.open(f"/sessions/{fork.key}"))
     session.page.locator("#lineage").get_by_role("link", name="compare").click()
     page, keys = session.page, session.page.keyboard
-    page.wait_for_url(re.compile(rf"/compare\?left={parent.key}&right={fork.key}$"))  # takes keys
+    page.wait_for_url(re.compile(rf"/compare\?left={parent.key}&right={fork.key}$"))  # for its keys
     expect(page.locator(".verdict")).to_contain_text("first at #3: result differs")
     expect(page.locator(".compared[aria-label*=Right] .about")).to_contain_text("a fork of session")
     first = pair(page, 3, 3)
     expect(first).to_have_attribute("open", "")
     expect(first.locator(".flag").first).to_have_text("first")
-    expect(first.locator("h3").first).to_have_text("Result of find_airports")
+    expect(first.locator("h2").first).to_have_text("Result of find_airports")
     expect(first.locator(".compared-value .left").first).to_contain_text('"LHR"')
     keys.press("n")
     focused(page, 3, 3)
@@ -88,13 +88,13 @@ def test_a_fork_is_compared_with_its_parent_and_walked_through(visit, client):
     expect(page).to_have_url(re.compile(rf"left={fork.key}&right={parent.key}&at=3-3$"))
     focused(page, 3, 3)
     expect(pair(page, 3, 3).locator(".compared-value .right").first).to_contain_text('"LHR"')
-    pair(page, 3, 3).locator(".cell.right .seq").click()
+    pair(page, 3, 3).get_by_role("link", name="Open #3 on the right").click()
     expect(page).to_have_url(re.compile(rf"/sessions/{parent.key}\?event=3$"))
     page.go_back()
     focused(page, 3, 3)
 
 
-def test_what_is_the_same_is_folded_and_unfolds_where_the_focus_stays(visit, client):
+def test_matching_events_are_folded_and_the_focus_survives_unfolding(visit, client):
     session = travelled(client, BOOK)
     path = f"/compare?left={session.key}&right={session.key}"
     page = visit.open(path)
@@ -123,7 +123,7 @@ def test_what_is_the_same_is_folded_and_unfolds_where_the_focus_stays(visit, cli
     expect(page.locator("#keys")).to_contain_text("next difference")
 
 
-def test_the_newest_run_is_compared_with_the_one_before(visit, client):
+def test_the_newest_run_is_compared_with_the_previous_one(visit, client):
     session = travelled(client, BOOK, "Which airports does Paris have?")
     page = visit.open(f"/sessions/{session.key}?tab=run")
     page.get_by_role("link", name="Compare with the previous run").click()
@@ -136,7 +136,7 @@ def test_the_newest_run_is_compared_with_the_one_before(visit, client):
     expect(page).to_have_url(re.compile(rf"left={session.key}&right={session.key}@2$"))
 
 
-def test_two_sessions_of_a_list_are_picked(visit, client):
+def test_two_sessions_of_a_list_are_selected_for_comparison(visit, client):
     keys = sorted(travelled(client, *messages).key for messages in ((BOOK,), ()))
     page = visit.open("/apps/travel")
     button = page.locator("#selection [data-compare]")
@@ -151,7 +151,7 @@ def test_two_sessions_of_a_list_are_picked(visit, client):
     expect(page.locator(".pair.left")).to_have_count(page.locator(".pair").count())
 
 
-def test_without_scripts_what_to_compare_is_chosen_and_read(browser, server, signed_in, client):
+def test_a_comparison_can_be_chosen_and_read_without_scripts(browser, server, signed_in, client):
     parent = travelled(client, BOOK)
     fork = forked(client, parent)
     with Visit(browser, server, storage_state=signed_in, java_script_enabled=False) as plain:
@@ -160,13 +160,13 @@ def test_without_scripts_what_to_compare_is_chosen_and_read(browser, server, sig
         expect(page.locator(".verdict")).to_contain_text("first at #3")
         pair(page, 4, 4).locator("summary").click()
         pair(page, 4, 4).get_by_role("link", name="Show differences").click()
-        expect(pair(page, 4, 4).locator("h3").first).to_have_text("Call to search_flights")
+        expect(pair(page, 4, 4).locator("h2").first).to_have_text("Call to search_flights")
         page.locator("#fold").click()
         expect(pair(page, 1, 1)).to_be_visible()
 
 
 def long_session(client: Any, changed: dict[int, str], count: int = 1000) -> int:
-    """A session with so many events, some of which say something else."""
+    """Create a session of `count` events, with the texts in `changed`, and return its key."""
     texts = {number: changed.get(number, f"line {number}") for number in range(1, count + 1)}
     events = [
         {
@@ -183,7 +183,7 @@ def long_session(client: Any, changed: dict[int, str], count: int = 1000) -> int
     return client.get("/api/sessions", params=query).json()["sessions"][0]["key"]
 
 
-def test_a_thousand_events_on_each_side_are_walked_page_by_page(visit, client):
+def test_a_comparison_of_a_thousand_events_is_walked_page_by_page(visit, client):
     plain = long_session(client, {})
     few = long_session(client, {300: "another", 900: "one more"})
     page = visit.open(f"/compare?left={plain}&right={few}")
@@ -202,7 +202,7 @@ def test_a_thousand_events_on_each_side_are_walked_page_by_page(visit, client):
 
 
 @pytest.mark.parametrize("width", [1440, 900, 700])
-def test_what_differs_in_a_row_is_told_in_full(visit, client, width):
+def test_the_differences_of_a_row_are_never_cut_off(visit, client, width):
     left, right = travelled(client, BOOK), travelled(client, "I live in Paris")
     page = visit.open(f"/compare?left={left.key}&right={right.key}")
     page.set_viewport_size({"width": width, "height": 900})
@@ -221,7 +221,7 @@ def test_what_differs_in_a_row_is_told_in_full(visit, client, width):
     assert cut == []
 
 
-def test_walking_from_difference_to_difference_scrolls_the_rows_alone(visit, client):
+def test_stepping_through_differences_scrolls_only_the_rows(visit, client):
     left, right = travelled(client, BOOK, BOOK, "I live in Paris", BOOK), travelled(client, BOOK)
     page = visit.open(f"/compare?left={left.key}&right={right.key}&unfold=yes")
     page.set_viewport_size({"width": 1440, "height": 620})

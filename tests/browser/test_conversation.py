@@ -34,7 +34,7 @@ def test_a_new_user_finds_an_app_starts_a_session_and_gets_an_answer(visit):
     expect(session.messages.last).to_contain_text("I found three flights from")
 
 
-def test_a_session_begins_with_the_first_message_on_the_apps_page(visit):
+def test_a_first_message_on_the_apps_page_starts_a_session(visit):
     visit.allow("422")
     page = visit.open("/apps/travel")
     field = page.get_by_label("First message")
@@ -62,7 +62,7 @@ def test_a_session_begins_with_the_first_message_on_the_apps_page(visit):
     expect(field).to_have_value("Hello")
 
 
-def test_an_example_prompt_begins_a_session_in_which_one_can_type_on(visit):
+def test_an_example_prompt_starts_a_session_with_the_message_field_focused(visit):
     page = visit.open("/apps/travel")
     page.locator(".prompts button").first.click()
     session = SessionPage(page)
@@ -81,7 +81,7 @@ def test_an_example_prompt_begins_a_session_in_which_one_can_type_on(visit):
     session.ends()
 
 
-def test_a_session_that_is_opened_from_a_list_leaves_letters_to_the_shortcuts(visit, booking):
+def test_a_session_opened_from_a_list_leaves_letters_to_the_shortcuts(visit, booking):
     page = visit.open("/apps/travel")
     page.get_by_label("First message").fill("Hello")
     page.locator(f'a[href="{booking.path}"]').first.click()
@@ -90,7 +90,7 @@ def test_a_session_that_is_opened_from_a_list_leaves_letters_to_the_shortcuts(vi
     expect(session.composer).not_to_be_focused()
 
 
-def test_what_is_typed_before_the_last_message_was_answered_for_stays_in_the_field(travel):
+def test_text_typed_before_the_last_message_is_acknowledged_is_kept(travel):
     requests = travel.held_back("**/runs")
     travel.send("Which airports has London?")
     message_request = requests.next()
@@ -135,26 +135,28 @@ def test_rows_are_flagged_with_what_their_events_did(travel):
 
 
 def facts(session: SessionPage) -> dict[str, str]:
-    """The labelled fields of the inspector."""
+    """Return the labelled fields of the inspector, including the folded ones."""
+    if session.panel.locator("#ids:not([open])").count():
+        session.panel.locator("#ids summary").click()
     lines = session.panel.locator(".facts > div")
     names, values = lines.locator("dt").all_inner_texts(), lines.locator("dd").all_inner_texts()
     return dict(zip(names, values, strict=True))
 
 
-def test_of_a_users_message_the_inspector_does_not_say_whether_it_is_final(booking):
+def test_the_inspector_omits_finality_for_a_users_message(booking):
     booking.select(1)
     expect(booking.panel.locator("h2")).to_contain_text("user")
     assert facts(booking)["partial"] == "no"
     assert "is_final_response()" not in facts(booking)
 
 
-def test_a_click_on_a_row_shows_labelled_fields_and_then_the_raw_json(booking):
+def test_clicking_a_row_shows_labelled_fields_and_the_raw_json(booking):
     booking.select(8)
     fields = facts(booking)
     assert fields["is_final_response()"] == "yes"
     assert fields["partial"] == "no"
     assert fields["invocation"].startswith("e-")
-    assert fields["branch"] == "none"
+    assert "branch" not in fields
     assert len(fields["id"]) == 36
     expect(booking.panel.locator("h2")).to_contain_text("TravelAgent")
     expect(booking.panel.locator(".when time").first).to_have_text(
@@ -170,6 +172,24 @@ def test_a_click_on_a_row_shows_labelled_fields_and_then_the_raw_json(booking):
     assert event["invocationId"] == fields["invocation"]
 
 
+def test_an_event_shows_its_content_and_actions_first(booking):
+    booking.select(3)
+    panel = booking.panel
+    headings = panel.locator(".event :is(h3, .event-do > a)")
+    texts = ["Content", "State changes", "Edit and fork…", "Details", "Raw JSON"]
+    expect(headings).to_contain_text(texts)
+    expect(panel.get_by_text("is_final_response()", exact=True)).to_be_visible()
+    expect(panel.get_by_text("partial", exact=True)).to_be_visible()
+    expect(panel.get_by_text("invocation", exact=True)).to_be_hidden()
+    panel.get_by_role("link", name="Edit and fork…").click()
+    fork = panel.locator(".fork")
+    expect(fork.get_by_label("with this event edited", exact=True)).to_be_checked()
+    expect(fork.locator("button.primary")).to_have_text("Fork and run")
+    panel.get_by_text("Try tool").click()
+    expect(panel.get_by_role("form", name="Tool arguments")).to_be_visible()
+    expect(fork.locator("form")).to_be_hidden()
+
+
 def test_the_inspector_shows_what_an_event_did_to_state_and_artifacts(booking):
     booking.select(3)
     changes = booking.panel.locator(
@@ -183,7 +203,7 @@ def test_the_inspector_shows_what_an_event_did_to_state_and_artifacts(booking):
     assert "DV 318" in download.value.path().read_text()
 
 
-def test_the_partial_events_of_an_answer_can_be_looked_at_afterwards(booking):
+def test_the_partial_events_of_an_answer_can_be_viewed_afterwards(booking):
     booking.select(8)
     chunks = booking.panel.locator(".chunks")
     chunks.locator("summary").click()
@@ -191,7 +211,7 @@ def test_the_partial_events_of_an_answer_can_be_looked_at_afterwards(booking):
 
 
 def scopes(session: SessionPage) -> dict[str, list[str]]:
-    """The keys of the state panel by scope."""
+    """Return the keys in the state panel by scope."""
     sections = session.panel.locator(".scope")
     return {
         section.locator("h3").inner_text().split()[0]: section.locator("dt").all_inner_texts()
@@ -212,10 +232,10 @@ def test_the_state_is_shown_by_scope_as_of_each_event(visit):
         "app:": ["lookups"],
         "temp:": [],
     }
-    expect(travel.panel.locator(".scope").last).to_contain_text("not saved")
+    expect(travel.panel.locator(".scope").last).to_contain_text("discarded")
 
 
-def test_temporary_state_is_shown_while_the_invocation_lasts_and_marked_as_not_kept(travel):
+def test_temporary_state_is_shown_as_discarded_during_the_invocation(travel):
     travel.page.get_by_label("pause first").check()
     travel.send(BOOK)
     command = travel.page.locator("#debugger").get_by_role("button")
@@ -225,13 +245,13 @@ def test_temporary_state_is_shown_while_the_invocation_lasts_and_marked_as_not_k
         expect(travel.events).to_have_count(number)
     temp = travel.panel.locator(".scope").last
     expect(temp).to_contain_text("cheapest")
-    expect(temp).to_contain_text("not saved")
+    expect(temp).to_contain_text("discarded")
     command.filter(has_text="Continue").click()
     travel.ends()
     expect(temp).not_to_contain_text("cheapest")
 
 
-def test_what_the_selected_event_changed_is_marked_from_old_to_new(visit):
+def test_values_changed_by_the_selected_event_show_old_and_new(visit):
     travel = visit.session("travel", [BOOK, "Book it"])
     number = next(n for n, text in enumerate(travel.cell("what"), 1) if text.startswith("book_f"))
     travel.select(number + 1)

@@ -1,4 +1,4 @@
-"""Sign-ins that agents' tools need, as a person gives them on the page."""
+"""Credentials that agents' tools need, as a person enters them on the page."""
 
 import pytest
 from playwright.sync_api import expect
@@ -90,7 +90,7 @@ def reading(browser, reader):
 
 
 def session_with_question(visit: Visit, text: str, user: str) -> SessionPage:
-    """A question to a user of the test's own: credentials are kept for the user."""
+    """Start a session with a question, for the test's own user: credentials are kept per user."""
     session = visit.session("reader", user=user)
     session.say(text)
     expect(session.page.locator(".ask")).to_have_count(1)
@@ -102,7 +102,7 @@ def send(session: SessionPage) -> None:
 
 
 def is_answered(session: SessionPage, visit: Visit, says: str) -> None:
-    """The form is gone, the tool has gone on, and the page made anew tells the same."""
+    """Check that the form is gone, the tool has continued, and a new page shows the same."""
     expect(session.messages.last).to_contain_text(says)
     session.ends()
     expect(session.page.locator(".ask")).to_have_count(0)
@@ -110,7 +110,7 @@ def is_answered(session: SessionPage, visit: Visit, says: str) -> None:
 
 
 def signed_in(session: SessionPage, visit: Visit, service: str) -> str:
-    """Follow the link, agree there; the address at which the browser ends up."""
+    """Follow the link, agree there, and return the address where the browser ends up."""
     visit.allow(f"{service}/(back|favicon.ico)|another origin: {service}/")
     with visit.context.expect_page() as opened:
         session.page.get_by_role("link", name="Open the sign-in page").click()
@@ -120,7 +120,7 @@ def signed_in(session: SessionPage, visit: Visit, service: str) -> str:
     return address
 
 
-def test_the_question_names_the_tool_that_needs_the_credential_and_its_agent(reading):
+def test_the_question_names_the_tool_that_needs_the_credential(reading):
     needed = {"wiki": "a sign-in", "mail": "you to sign in to the service"}
     for tool, what in needed.items():
         session = session_with_question(reading, tool, "eve")
@@ -129,7 +129,7 @@ def test_the_question_names_the_tool_that_needs_the_credential_and_its_agent(rea
         session.equals(reading.again(session), "#messages")
 
 
-def test_a_user_name_and_a_password_are_asked_for_and_used(reading):
+def test_a_username_and_password_are_requested_and_used(reading):
     session = session_with_question(reading, "wiki", "ada")
     session.page.get_by_label("Username").fill("ada")
     password = session.page.get_by_label("Password")
@@ -139,7 +139,7 @@ def test_a_user_name_and_a_password_are_asked_for_and_used(reading):
     is_answered(session, reading, "Read with basic ada 5.")
 
 
-def test_a_token_is_asked_for_and_used(reading):
+def test_a_token_is_requested_and_used(reading):
     session = session_with_question(reading, "tickets", "bob")
     token = session.page.get_by_label("Token", exact=True)
     expect(token).to_have_attribute("type", "password")
@@ -148,7 +148,7 @@ def test_a_token_is_asked_for_and_used(reading):
     is_answered(session, reading, "Read with bearer 5.")
 
 
-def test_a_person_signs_in_at_the_service_and_the_tool_goes_on(reading, service):
+def test_a_person_signs_in_at_the_service_and_the_tool_continues(reading, service):
     session = session_with_question(reading, "mail", "cleo")
     address = signed_in(session, reading, service)
     session.page.get_by_label("Address after signing in").fill(address)
@@ -157,7 +157,7 @@ def test_a_person_signs_in_at_the_service_and_the_tool_goes_on(reading, service)
     assert given_by(service, "app")
 
 
-def test_an_address_that_does_not_end_this_sign_in_is_refused_and_the_form_stays(reading, service):
+def test_a_wrong_return_address_is_refused_and_the_form_stays(reading, service):
     session = session_with_question(reading, "mail", "dan")
     back = session.page.get_by_label("Address after signing in")
     reading.allow("422")

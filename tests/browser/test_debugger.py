@@ -1,4 +1,4 @@
-"""Stopping the loop on the page: pause, step, look at what is held, go on, resume."""
+"""The debugger on the page: pause, step, inspect what is held, continue, resume."""
 
 import json
 import re
@@ -8,7 +8,7 @@ from contextlib import closing
 import pytest
 from playwright.sync_api import expect
 
-from tests.kit.browser import SessionPage
+from tests.kit.browser import SessionPage, Visit
 from tests.kit.lingering import SUMMARISE
 from tests.kit.terminal import Terminal
 
@@ -41,7 +41,7 @@ def command(session: SessionPage, name: str):
     return session.page.locator("#debugger").get_by_role("button", name=name, exact=True)
 
 
-def test_a_run_goes_on_from_where_it_is_held(paused):
+def test_a_held_run_can_be_stepped_and_continued(paused):
     bar = paused.page.locator("#held .held")
     bar.get_by_role("button", name="Step").click()
     expect(paused.row(1)).to_be_visible()
@@ -50,14 +50,14 @@ def test_a_run_goes_on_from_where_it_is_held(paused):
     paused.ends()
 
 
-def test_pause_first_is_said_of_one_message(paused):
+def test_pause_first_applies_to_one_message(paused):
     expect(paused.page.get_by_label("pause first")).not_to_be_checked()
     press(paused, "c")
     paused.ends()
     paused.say("Book a flight to Oslo")
 
 
-def test_a_terminal_drives_the_run_that_is_open_in_the_page(paused, visit):
+def test_a_terminal_drives_the_run_that_is_open_on_the_page(paused, visit):
     terminal, key = Terminal(visit.server), paused.path.rpartition("/")[2]
     assert terminal("dbg", "step", "-s", key, "--as", "Ada").returncode == 0
     expect(paused.events).to_have_count(1)
@@ -89,7 +89,7 @@ def test_a_run_is_stepped_from_its_first_event_to_its_end(paused, visit):
     assert paused.events.evaluate_all(kinds) == whole.events.evaluate_all(kinds)
 
 
-def test_the_rail_tells_an_event_that_is_on_its_way_into_the_journal(paused, visit):
+def test_the_rail_shows_an_event_that_is_being_committed(paused, visit):
     stands = paused.page.locator("#held .rail [aria-current]")
     with closing(sqlite3.connect(visit.server.data / "journal.db", isolation_level=None)) as other:
         other.execute("BEGIN IMMEDIATE")
@@ -126,7 +126,7 @@ def test_stepping_into_stops_at_the_agent_the_model_and_the_tool(paused):
     expect(paused.page.locator("#held pre")).to_contain_text("find_airports")
 
 
-def test_what_a_held_event_will_write_is_shown_as_pending_and_then_as_written(paused):
+def test_state_changes_of_a_held_event_are_pending_until_committed(paused):
     for _ in range(2):
         command(paused, "Step").click()
         is_held_after = re.compile("Paused after the commit of #")
@@ -144,7 +144,7 @@ def test_what_a_held_event_will_write_is_shown_as_pending_and_then_as_written(pa
     expect(paused.page.locator("#state-live .scope").first).to_contain_text('"London"')
 
 
-def test_a_pause_outlives_a_reload_and_is_the_same_in_every_tab(paused, visit):
+def test_a_pause_survives_a_reload_and_is_the_same_in_every_tab(paused, visit):
     paused.page.reload()
     is_held(paused, "Paused before the commit")
     other = visit.again(paused)
@@ -165,15 +165,30 @@ def test_tabs_see_who_did_what(paused, visit):
     command(other, "Step").click()
     is_held(paused, "Paused after the commit of #1, before the agent continues")
     last = "#debugger .last"
-    expect(paused.page.locator(last)).to_have_text(f"Step by {name_of(other)}")
-    expect(other.page.locator(last)).to_have_text("Step by you")
+    expect(paused.page.locator(last)).to_have_text("Stepped by you, in another tab")
+    expect(other.page.locator(last)).to_have_text("Stepped by you")
     other.page.reload()
-    expect(other.page.locator(last)).to_have_text("Step by you")
+    expect(other.page.locator(last)).to_have_text("Stepped by you")
     press(paused, "4")
     expect(paused.page.locator(".log-lines")).to_contain_text(f"started by {name_of(paused)}")
     expect(paused.page.locator(".log-lines")).to_contain_text(f"Step by {name_of(other)}")
     press(paused, "c")
     paused.ends()
+
+
+def test_tabs_of_another_browser_have_names(paused, visit, browser, server, signed_in):
+    colour = next(each for each in ("sand", "teal") if f"{each} tab" != name_of(paused))
+    with Visit(browser, server, storage_state=signed_in) as elsewhere:
+        other = elsewhere.again(paused)
+        name_of(other)
+        other.page.evaluate(f"sessionStorage.setItem('tab', '{colour}')")
+        other.page.reload()
+        assert name_of(other) == f"{colour} tab"
+        command(other, "Step").click()
+        last = paused.page.locator("#debugger .last")
+        expect(last).to_have_text(f"Stepped by {colour} tab")
+        press(paused, "c")
+        paused.ends()
 
 
 def test_a_double_click_steps_once(paused):
@@ -182,7 +197,7 @@ def test_a_double_click_steps_once(paused):
     expect(paused.events).to_have_count(1)
 
 
-def test_a_run_that_goes_on_is_paused_at_its_next_event(halting):
+def test_pause_holds_a_run_at_its_next_event(halting):
     visit, go = halting
     session = visit.session("summary")
     session.send(SUMMARISE)
@@ -199,6 +214,9 @@ def test_a_run_that_goes_on_is_paused_at_its_next_event(halting):
 
 def change(session: SessionPage, text: str, choice: str) -> None:
     button = session.page.get_by_text(choice, exact=True)
+    if choice == "Drop the event":
+        button.click()
+        return
     form = session.page.locator("#held .change").filter(has=button)
     unfold(form)
     if choice == "Reject the call":
@@ -219,7 +237,7 @@ def unfold(details) -> None:
 
 
 def to_the_tool(paused: SessionPage, message: int = 1) -> None:
-    """Step from the message to the call that answers it."""
+    """Step from the message to the tool call that follows it."""
     for sentence in (
         f"Paused after the commit of #{message}, before the agent continues",
         "Paused before the commit",
@@ -231,12 +249,12 @@ def to_the_tool(paused: SessionPage, message: int = 1) -> None:
     is_held(paused, "Paused before the tool call")
 
 
-def test_the_form_that_is_unfolded_on_the_card_comes_into_sight(paused):
+def test_a_form_unfolded_on_the_card_scrolls_into_view(paused):
     to_the_tool(paused)
     page = paused.page
     page.set_viewport_size({"width": 1440, "height": 560})
     edit = page.locator("#held .change > summary").get_by_text("Edit", exact=True)
-    paused.select(1)  # so that the list doesn't follow its end
+    paused.select(1)  # so that the list doesn't scroll to its end
     edit.evaluate("(edit) => edit.scrollIntoView({ block: 'end' })")
     edit.click()
     button = page.locator("#held").get_by_role("button", name="Use these values")
@@ -259,7 +277,7 @@ def test_folded_values_on_the_card_stay_inside_it(visit):
     assert max(card.evaluate(outside)) <= 0
 
 
-def test_what_an_edited_call_ran_with_leaves_its_label_on_one_line(paused):
+def test_the_label_of_an_edited_call_stays_on_one_line(paused):
     to_the_tool(paused)
     change(paused, json.dumps({"city": "Paris or " * 20}), "Use this instead")
     expect(paused.page.locator("#held .change-note")).to_contain_text("edited this")
@@ -273,7 +291,7 @@ def test_what_an_edited_call_ran_with_leaves_its_label_on_one_line(paused):
     assert paused.page.locator("#messages .ran b").evaluate(lines) == 1
 
 
-def test_the_arguments_of_a_held_call_are_changed_and_the_change_is_shown(paused):
+def test_the_arguments_of_a_held_call_are_edited_and_the_edit_is_shown(paused):
     to_the_tool(paused)
     change(paused, '{"city": "Paris"}', "Use this instead")
     expect(paused.page.locator("#held .change-note")).to_contain_text("edited this")
@@ -287,9 +305,13 @@ def test_the_arguments_of_a_held_call_are_changed_and_the_change_is_shown(paused
     press(paused, "c")
     paused.ends()
     expect(paused.row(3)).to_contain_text("CDG")
+    for _ in ("streamed", "loaded"):
+        expect(paused.row(3).locator(".what")).to_contain_text('(city="Paris")')
+        expect(paused.row(2).locator(".what")).to_have_css("text-decoration-line", "line-through")
+        paused.page.reload()
 
 
-def test_arguments_are_changed_in_fields_and_what_does_not_fit_is_told_there(paused, visit):
+def test_arguments_are_edited_in_fields_and_errors_appear_at_the_field(paused, visit):
     visit.allow("422")
     to_the_tool(paused)
     paused.page.locator("#held .change > summary").first.click()
@@ -300,6 +322,8 @@ def test_arguments_are_changed_in_fields_and_what_does_not_fit_is_told_there(pau
     paused.page.keyboard.press("Enter")
     expect(paused.page.locator("#held .change-note")).to_contain_text("edited this")
     expect(paused.page.locator("#held .diff .added")).to_contain_text("Paris")
+    expect(city).to_be_hidden()
+    unfold(paused.page.locator("#held .change").first)
     expect(city).to_have_value("Paris")
     press(paused, "i")
     expect(paused.page.locator("#held .what")).to_have_text('find_airports → ["CDG", "ORY", "BVA"]')
@@ -327,7 +351,7 @@ def test_arguments_are_changed_in_fields_and_what_does_not_fit_is_told_there(pau
 
 
 @pytest.mark.parametrize("by_key", [False, True])
-def test_an_edit_that_is_typed_but_not_sent_goes_along_with_continue(paused, by_key):
+def test_continue_applies_an_edit_that_was_typed_but_not_sent(paused, by_key):
     to_the_tool(paused)
     paused.page.locator("#held .change > summary").first.click()
     orders = paused.page.locator("#held .held-orders button")
@@ -346,7 +370,7 @@ def test_an_edit_that_is_typed_but_not_sent_goes_along_with_continue(paused, by_
     expect(paused.panel.locator(".edits .diff .added")).to_contain_text("Paris")
 
 
-def test_it_goes_along_with_a_stop_too(paused):
+def test_stop_after_applies_an_unsent_edit(paused):
     to_the_tool(paused)
     paused.page.locator("#held .change > summary").first.click()
     paused.page.get_by_role("form", name="Arguments of").get_by_label("city").fill("Paris")
@@ -355,7 +379,7 @@ def test_it_goes_along_with_a_stop_too(paused):
     expect(paused.row(3)).to_contain_text("CDG")
 
 
-def test_it_goes_along_with_a_run_to_a_similar_event(visit):
+def test_run_to_next_similar_event_applies_an_unsent_edit(visit):
     session = visit.session("travel", [BOOK])
     session.page.get_by_label("pause first").check()
     session.send(BOOK)
@@ -370,7 +394,7 @@ def test_it_goes_along_with_a_run_to_a_similar_event(visit):
     expect(session.page.locator("#held .what")).to_contain_text("search_flights")
 
 
-def test_continue_goes_nowhere_with_an_edit_that_does_not_fit(paused, visit):
+def test_continue_is_refused_with_an_invalid_edit(paused, visit):
     visit.allow("422")
     to_the_tool(paused)
     press(paused, "m")
@@ -389,7 +413,7 @@ def test_continue_goes_nowhere_with_an_edit_that_does_not_fit(paused, visit):
     expect(paused.panel).to_contain_text("Bern")
 
 
-def test_an_edit_that_is_folded_up_or_taken_back_does_not_go_along(paused):
+def test_an_unsent_edit_that_is_folded_or_reverted_is_not_applied(paused):
     to_the_tool(paused)
     edit = paused.page.locator("#held .change").first
     first = paused.page.locator("#held .held-orders button").first
@@ -407,7 +431,7 @@ def test_an_edit_that_is_folded_up_or_taken_back_does_not_go_along(paused):
     expect(paused.row(3)).to_contain_text("LHR")
 
 
-def test_of_two_edits_none_goes_along_before_one_is_closed(paused):
+def test_continue_with_two_open_edits_is_refused_until_one_is_closed(paused):
     to_the_tool(paused)
     edit = paused.page.locator("#held .change").first
     unfold(edit)
@@ -426,7 +450,7 @@ def test_of_two_edits_none_goes_along_before_one_is_closed(paused):
     expect(paused.row(3)).to_contain_text("CDG")
 
 
-def test_a_mock_with_a_typo_is_no_text_and_stays_as_it_was_typed(paused, visit):
+def test_a_mock_result_with_a_json_typo_is_refused_and_stays_in_the_field(paused, visit):
     visit.allow("422")
     to_the_tool(paused)
     result = paused.page.locator("#held").get_by_label("Result")
@@ -443,7 +467,7 @@ def test_a_mock_with_a_typo_is_no_text_and_stays_as_it_was_typed(paused, visit):
     expect(paused.row(3)).to_contain_text("closed for today")
 
 
-def test_a_mock_begins_with_the_last_result_of_the_tool(paused):
+def test_a_mock_result_starts_with_the_last_result_of_the_same_call(paused):
     press(paused, "c")
     paused.ends()
     paused.page.get_by_label("pause first").check()
@@ -453,7 +477,7 @@ def test_a_mock_begins_with_the_last_result_of_the_tool(paused):
     unfold(paused.page.locator("#held .change").nth(1))
     result = paused.page.locator("#held").get_by_label("Result")
     expect(result).to_have_value(re.compile(r'^\[\s+"LHR"'))
-    expect(result).to_have_accessible_name(re.compile("initially the last result"))
+    expect(result).to_have_accessible_name(re.compile("starts with the last result"))
     expect(paused.page.locator("#held .held-orders button").first).to_have_text("Continue")
     paused.page.get_by_role("button", name="Use this result").click()
     expect(paused.page.locator("#held .change-note")).to_contain_text("mocked this call")
@@ -461,7 +485,7 @@ def test_a_mock_begins_with_the_last_result_of_the_tool(paused):
     paused.ends()
 
 
-def test_an_event_is_dropped_and_a_value_that_is_no_json_is_refused(paused, visit):
+def test_an_event_is_dropped_and_a_replacement_that_is_not_json_is_refused(paused, visit):
     visit.allow("422")
     change(paused, "{nonsense", "Use this instead")
     instead = paused.page.get_by_label("Replacement for the event")
@@ -484,7 +508,7 @@ def test_a_held_run_can_be_stopped(paused):
     expect(paused.page.locator("#debugger button")).to_have_count(0)
 
 
-def test_stop_after_commits_one_event_more_so_nothing_is_lost(paused):
+def test_stop_after_commits_one_more_event_so_that_nothing_is_lost(paused):
     press(paused, "n")
     is_held(paused, "Paused after the commit of #1, before the agent continues")
     press(paused, "m")
@@ -498,7 +522,7 @@ def test_stop_after_commits_one_event_more_so_nothing_is_lost(paused):
     expect(paused.page.locator("#resume section")).to_have_count(0)
 
 
-def test_a_run_that_goes_on_stops_cleanly_first_and_at_once_when_told_so(visit):
+def test_stop_after_waits_for_the_next_commit_and_shift_s_stops_at_once(visit):
     session = visit.session("faulty")
     session.send("Loop for ever")
     expect(session.messages.last).to_contain_text("loop_forever")
@@ -544,7 +568,7 @@ def test_a_stopped_invocation_is_resumed_from_the_page(halting):
     expect(groups).to_have_count(1)
 
 
-def test_the_page_made_by_the_stream_equals_the_page_made_from_the_store_while_held(paused, visit):
+def test_the_streamed_page_of_a_held_run_equals_the_loaded_page(paused, visit):
     command(paused, "Step").click()
     is_held(paused, "Paused after the commit of #1, before the agent continues")
     loaded = visit.again(paused)

@@ -1,4 +1,4 @@
-"""The editor that opens places in code, chosen in the page."""
+"""The choice of the editor that opens places in code."""
 
 import pytest
 
@@ -8,7 +8,7 @@ pytestmark = pytest.mark.browser
 
 
 def test_the_editor_is_chosen_once(visit, server):
-    visit.allow("vscode:")  # nothing is installed that opens it
+    visit.allow("vscode:")  # no installed program handles it
     visit.context.add_cookies([{"name": "editor", "value": "gone", "url": server.url}])
     session = visit.session("faulty")
     session.say("Split the bill", "failed")

@@ -1,4 +1,4 @@
-"""Files that agents saved, opened in a browser: nothing in them acts (R24)."""
+"""Files saved by agents, opened in a browser: nothing in them executes (R24)."""
 
 import base64
 import re
@@ -22,7 +22,7 @@ DOWNLOADS = {
     "untyped": ("", SCRIPT, "untyped"),
     "../../up.html": ("text/html", SCRIPT, "up.html"),
 }
-"""Type, content, and the name under which a browser keeps it."""
+"""The MIME type, content, and name under which a browser saves the file."""
 SHOWN = {
     "both.png": ("image/png", f"\x89PNG\r\n\x1a\n{SCRIPT}"),
     "words.txt": ("text/plain", SCRIPT),
@@ -31,7 +31,7 @@ SHOWN = {
 
 @pytest.fixture
 def save(server):
-    """Keeps a file, and says where it is."""
+    """A function that saves a file and returns its path."""
     with server.client() as client:
         session = make_session(client, "travel")["id"]
         query = {"app": "travel", "user": "u", "id": session}
@@ -49,7 +49,7 @@ def save(server):
 
 
 @pytest.mark.parametrize("name", DOWNLOADS)
-def test_what_could_act_is_kept_as_a_file_under_a_safe_name(visit, save, name):
+def test_active_content_is_downloaded_under_a_safe_name(visit, save, name):
     mime, content, filename = DOWNLOADS[name]
     page = visit.open("/")
     with page.expect_download() as download:
@@ -60,7 +60,7 @@ def test_what_could_act_is_kept_as_a_file_under_a_safe_name(visit, save, name):
 
 
 @pytest.mark.parametrize("name", SHOWN)
-def test_what_is_shown_is_shown_and_no_more(visit, save, name):
+def test_a_displayed_file_does_not_execute(visit, save, name):
     path = save(name, *SHOWN[name])
     page = visit.open(path)
     assert page.evaluate("[window.pwned, document.scripts.length]") == [None, 0]

@@ -1,4 +1,4 @@
-"""The filter of the timeline: typed, offered, kept in the address, obeyed by what happens live."""
+"""The timeline's filter: typed, suggested, kept in the address, applied to live events."""
 
 import re
 
@@ -19,7 +19,7 @@ def expect_counts(session, visible, hidden):
     expect(session.page.locator("#filter-said")).to_have_text(counts)
 
 
-def test_a_filter_is_typed_linked_obeyed_by_news_and_cleared(visit):
+def test_a_filter_is_typed_linked_applied_to_new_events_and_cleared(visit):
     session = visit.session("travel", [BOOK])
     page, keyboard = session.page, session.page.keyboard
     page.evaluate("document.activeElement.blur()")
@@ -35,6 +35,8 @@ def test_a_filter_is_typed_linked_obeyed_by_news_and_cleared(visit):
     keyboard.press("Enter")
     expect_counts(session, 4, 4)
     assert numbers(session) == [2, 4, 6, 8]
+    dimmed = page.locator("#ticks path.aside")
+    expect(dimmed).to_have_count(2)  # the user's and the results'
     expect(page.locator("#filter-field")).to_be_focused()
     session.select(4)
     page.locator("#next").click()
@@ -49,11 +51,13 @@ def test_a_filter_is_typed_linked_obeyed_by_news_and_cleared(visit):
     news_obey(session, other)
     other.page.get_by_role("link", name="Clear the filter").click()
     expect(other.events).to_have_count(12)
+    expect(dimmed).to_have_count(2)
+    expect(other.page.locator("#ticks path.aside")).to_have_count(0)
     assert "filter" not in other.page.url
 
 
 def news_obey(session, other):
-    """What is said on one page is filtered on both, also where the invocation is a new one."""
+    """Check that a message sent on one page is filtered on both, even in a new invocation."""
     other.send(HOME)
     other.ends()
     expect_counts(other, 6, 6)
@@ -67,7 +71,7 @@ def news_obey(session, other):
     expect_counts(session, 6, 6)
 
 
-def test_a_filter_leaves_alone_what_else_is_on_the_page(visit):
+def test_a_filter_leaves_the_rest_of_the_page_alone(visit):
     session = visit.session("travel", [BOOK])
     page = session.page
     page.evaluate("window.sameDocument = true")
@@ -91,7 +95,7 @@ def test_a_filter_leaves_alone_what_else_is_on_the_page(visit):
     expect_counts(session, 5, 3)
 
 
-def test_a_filter_in_the_middle_of_a_run_misses_nothing_and_doubles_nothing(visit):
+def test_filtering_during_a_run_neither_loses_nor_duplicates_rows(visit):
     session = visit.session("travel")
     page = session.page
     page.evaluate("window.sameDocument = true")
@@ -116,7 +120,7 @@ def filtered(page, text):
     expect(applied).to_be_attached() if text else expect(applied).not_to_be_attached()
 
 
-def test_a_link_shows_what_its_filter_would_hide_and_says_so(visit):
+def test_a_link_shows_an_event_that_its_filter_would_hide_and_says_so(visit):
     session = visit.session("travel", [BOOK])
     session = visit.again(session, "?event=1&filter=kind:call")
     expect(session.row(1)).to_have_attribute("aria-selected", "true")
@@ -195,3 +199,38 @@ def test_two_quick_clicks_on_chips_both_count(visit):
     expect(page.locator("#filter-field")).to_have_value("kind:user,text")
     expect(page.locator("#filter-chips a[aria-current=true]")).to_have_count(2)
     expect(page).to_have_url(re.compile(r"filter=kind%3Auser%2Ctext$"))
+
+
+def test_names_match_by_prefix_and_those_of_chips_exactly(visit):
+    session = visit.session("story_flow")
+    session.say("a cat")
+    page, applied = session.page, session.page.locator("#filter-field")
+    chips = page.locator("#filter-chips a")
+    count = session.events.count()
+
+    def expect_shown(visible):
+        expect_counts(session, visible, count - visible)
+
+    story = chips.filter(has_text="StoryGenerator")
+    stories = int(story.locator("b").inner_text())
+    texts = int(chips.and_(page.locator("[title$='kind:text']")).locator("b").inner_text())
+    assert 0 < stories < texts < count
+    filtered(page, "author:storyg")
+    expect_shown(stories)
+    filtered(page, 'author:"storyg"')
+    expect_shown(0)
+    filtered(page, "kind:te")
+    expect_shown(texts)
+    filtered(page, "")
+    story.click()
+    expect(applied).to_have_value('author:"StoryGenerator"')
+    expect_shown(stories)
+    critic = chips.filter(has=page.get_by_text("Critic", exact=True))
+    critics = int(critic.locator("b").inner_text())
+    critic.click()
+    expect(applied).to_have_value('author:"StoryGenerator","Critic"')
+    expect_shown(stories + critics)
+    expect(page.locator("#filter-chips a[aria-current=true]")).to_have_count(2)
+    story.click()
+    expect(applied).to_have_value('author:"Critic"')
+    expect_shown(critics)  # without those of the CriticReviserLoop

@@ -1,4 +1,4 @@
-"""Folds of the timeline: by keys, of a thousand events, and where an event in one is selected."""
+"""Folds of the timeline: by key, over a thousand events, and around a selected event."""
 
 import pytest
 from playwright.sync_api import expect
@@ -10,7 +10,7 @@ from tests.kit.server import SAMPLES, running, write_app
 pytestmark = pytest.mark.browser
 
 EVENTS, HELPER = 1200, range(300, 420)
-"""Events of the session, and those of the agent that the folded one has called."""
+"""The number of events, and the range of those by the agent that the folded agent calls."""
 
 BUSY = """
 import asyncio
@@ -32,7 +32,7 @@ root_agent = SequentialAgent(name="Team", sub_agents=[Busy(name="Busy")])
 
 
 def history() -> list[dict]:
-    """One long run of an agent, which calls another, between a question and a last answer."""
+    """Return one long run: an agent that calls another, between a question and a last answer."""
     events = []
     for number in range(1, EVENTS + 1):
         author, path = "Worker", "Team@1/Worker@1"
@@ -77,7 +77,7 @@ def path(server):
 
 @pytest.fixture
 def session(visit, path):
-    """At one of the last events of the long run."""
+    """The long run, opened at one of its last events."""
     return SessionPage(visit.open(f"{path}?event={EVENTS - 60}"))
 
 
@@ -87,25 +87,25 @@ def press(session, *keys):
 
 
 def is_short(session):
-    """The page leaves out what it doesn't need, once it has looked at its rows again."""
+    """Wait until the page has checked its rows again and dropped those it doesn't need."""
     session.page.wait_for_function("document.querySelectorAll('#rows *').length < 1000")
 
 
 def fold_worker(session):
-    """Fold the agent from one of its last rows, whose first row is still to be fetched."""
+    """Fold the agent from one of its last rows, before its first row is loaded."""
     session.row(EVENTS - 60).locator(".seq a").focus()
     press(session, "ArrowLeft")
     expect(session.row(2).locator(".seq a")).to_be_focused()
 
 
-def test_a_fold_of_a_thousand_events_is_short_and_unfolds_to_all_of_them(session, visit):
+def test_a_fold_of_a_thousand_events_is_short_and_unfolds_completely(session, visit):
     before = len(visit.requests)
     fold_worker(session)
     head = session.row(2)
     expect(head).to_have_attribute("aria-expanded", "false")
     expect(head).to_contain_text(f"+{EVENTS - 20 - 2}")
     is_short(session)
-    # Fetching all of its events would take eight: at most 160 come with one request.
+    # Fetching all of its events would take eight requests: each returns at most 160.
     assert len([each for each in visit.requests[before:] if "/rows?" in each]) < 8
     expect(session.events.filter(visible=True)).to_have_count(2 + 20)
     head.locator(".seq a").focus()
@@ -114,11 +114,11 @@ def test_a_fold_of_a_thousand_events_is_short_and_unfolds_to_all_of_them(session
     seen = scroll_through(session.page, "#rows", 1)
     assert {*seen["passed"]} >= {*range(2, EVENTS + 1)}
     assert seen["jump"] < 3
-    assert seen["most"] <= ELEMENTS + 500  # with what the inspector has of an event
+    assert seen["most"] <= ELEMENTS + 500  # plus what the inspector shows of an event
 
 
 @pytest.mark.parametrize("number", [EVENTS - 60, 700])
-def test_with_a_filter_a_fold_is_fetched_as_without_one(visit, path, number):
+def test_a_fold_is_fetched_the_same_way_with_a_filter(visit, path, number):
     session = SessionPage(visit.open(f"{path}?event={number}&filter=text"))
     before = len(visit.requests)
     session.row(number).locator(".seq a").focus()
@@ -147,13 +147,13 @@ def test_the_page_stays_short_while_a_folded_agent_runs_on(visit):
     is_short(busy)
     expect(busy.events.filter(visible=True)).to_have_count(2)
     header = busy.page.locator("#rows > .inv .meta")
-    expect(header).to_contain_text("401 events")  # most of which the page leaves out
+    expect(header).to_contain_text("401 events")  # the page leaves most of them out
     figures = header.inner_text()
     busy.page.reload()
     expect(header).to_have_text(figures)
 
 
-def test_a_selected_event_is_shown_though_it_is_in_a_gap_of_a_fold(session):
+def test_a_selected_event_in_a_gap_of_a_fold_is_shown(session):
     fold_worker(session)
     is_short(session)
     scrub = session.page.locator("#scrub")
@@ -182,10 +182,10 @@ def test_arrows_move_in_the_tree_and_fold_it(visit, path):
     expect(session.page.get_by_role("columnheader", name="what", exact=True)).to_be_visible()
     expect(worker).to_be_visible()
     press(session, "ArrowRight")
-    expect(session.row(HELPER[1])).to_be_visible()  # from a gap
+    expect(session.row(HELPER[1])).to_be_visible()  # loaded from a gap
     press(session, "ArrowRight")
     expect(session.row(HELPER[1]).locator(".seq a")).to_be_focused()
-    expect(session.row(HELPER[1])).to_have_attribute("aria-selected", "true")  # which unfolds
+    expect(session.row(HELPER[1])).to_have_attribute("aria-selected", "true")  # selecting unfolds
     stops = session.page.locator('#rows .seq a[tabindex="0"]')
     helper.hover()
     helper.get_by_role("button", name="Fold these events").click()

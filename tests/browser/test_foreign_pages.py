@@ -1,4 +1,4 @@
-"""A page of another origin, in a browser that is signed in, reads nothing of any route (R05)."""
+"""A page of another origin, in a signed-in browser, can't read any route (R05)."""
 
 import functools
 import http.server
@@ -58,7 +58,7 @@ class Page(http.server.BaseHTTPRequestHandler):
 
 @pytest.fixture
 def foreign():
-    """The port of another program of this machine."""
+    """The port of another program on this machine."""
     with http.server.ThreadingHTTPServer(("127.0.0.1", 0), functools.partial(Page)) as server:
         thread = threading.Thread(target=server.serve_forever)
         thread.start()
@@ -68,7 +68,7 @@ def foreign():
 
 
 @pytest.mark.parametrize("name", ["localhost", "127.0.0.1"])
-def test_a_page_of_another_origin_reads_nothing(visit, server, foreign, name):
+def test_a_page_of_another_origin_cannot_read_any_route(visit, server, foreign, name):
     visit.allow("")
     with server.client() as client:
         debugged = Debugged(client, "travel").start("Find me a flight to London", pause=False)

@@ -1,4 +1,4 @@
-"""The graph of an app with what has run of it, as a person sees and uses it."""
+"""The graph of an app and its runs, as a person sees and uses it."""
 
 import re
 
@@ -40,11 +40,18 @@ root_agent = SequentialAgent(name="pipeline", sub_agents=[planner, gather, polis
 
 
 @pytest.fixture(scope="module")
-def server(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("graph")
-    for app in ("pipeline", "full"):  # a breakpoint on one leaves the other alone
-        write_app(folder / "agents", app, PIPELINE)
-    with running(folder / "agents", folder / "data") as server:
+def agents(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("graph") / "agents"
+    # Several apps, so that a breakpoint in one doesn't affect the others.
+    for app in ("pipeline", "full", "edited"):
+        write_app(folder, app, PIPELINE)
+    write_app(folder, "sick", "root_agent = missing")
+    return folder
+
+
+@pytest.fixture(scope="module")
+def server(agents):
+    with running(agents, agents.parent / "data") as server:
         yield server
 
 
@@ -52,7 +59,7 @@ def node(page, name):
     return page.locator(".graph .node").filter(has=page.locator(f"text.name:text-is('{name}')"))
 
 
-def test_the_graph_follows_the_run_and_leads_to_its_events(visit):
+def test_the_graph_follows_the_run_and_links_to_its_events(visit):
     session = visit.session("pipeline")
     page = session.page
     press(session, "8")
@@ -89,7 +96,7 @@ def test_the_graph_follows_the_run_and_leads_to_its_events(visit):
     expect(node(page, "writer")).to_be_focused()
     page.keyboard.press("Enter")
     page.locator(".graph-menu:popover-open").get_by_role("link", name="Filter").click()
-    expect(page).to_have_url(re.compile("filter=author%3Awriter"))
+    expect(page).to_have_url(re.compile("filter=author%3A%22writer%22"))
     expect(page.locator("#rows .row")).to_have_count(4)
     address = page.url.partition("?")[0].replace("/sessions/", "/api/sessions/")
     exported = page.request.get(f"{address}/export?format=html").text()
@@ -116,12 +123,14 @@ def fills_the_screen(page):
 
 
 def fits(page):
-    """Wait until the drawing fills its room. `wait_for_function` would poll with `eval`, which the
-    page's policy forbids."""
+    """Wait until the drawing fills its area.
+
+    `wait_for_function` would poll with `eval`, which the page's policy forbids.
+    """
     wait_until(lambda: page.evaluate(FITS))
 
 
-def test_on_a_screen_of_its_own_the_graph_fits_and_has_its_controls(visit):
+def test_in_full_screen_the_graph_fits_and_has_its_controls(visit):
     session = visit.session("full", ["go"])
     page = session.page
     press(session, "8")
@@ -157,7 +166,7 @@ def test_on_a_phone_the_graph_and_its_controls_fit_the_screen(visit):
     expect(page.get_by_role("button", name="Full screen")).to_be_focused()
 
 
-def test_a_screen_of_another_element_leaves_the_focus_alone(visit):
+def test_full_screen_of_another_element_leaves_the_focus_alone(visit):
     session = visit.session("full", ["go"])
     page = session.page
     press(session, "8")
@@ -168,3 +177,31 @@ def test_a_screen_of_another_element_leaves_the_focus_alone(visit):
     page.evaluate("document.exitFullscreen()")
     expect(page.locator(":fullscreen")).to_have_count(0)
     expect(page.get_by_role("button", name="Full screen")).not_to_be_focused()
+
+
+def test_an_apps_page_shows_its_graph_and_redraws_it_when_the_code_changes(visit, agents):
+    page = visit.open("/apps/edited")
+    page.set_viewport_size({"width": 1280, "height": 500})
+    page.reload()
+    expect(node(page, "lookup")).to_be_visible()
+    assert page.evaluate("scrollY") == 0, "nobody has asked for the graph"
+    write_app(agents, "edited", PIPELINE.replace("lookup", "find_city"))
+    expect(node(page, "find_city")).to_be_visible()
+    expect(node(page, "lookup")).to_have_count(0)
+
+    page.locator(".app-graph > summary").click()
+    write_app(agents, "edited", PIPELINE)
+    page.locator(".app-tools > summary").click()
+    expect(page.locator(".app-tools")).to_contain_text("lookup(")
+    expect(page.locator(".app-graph .node").first).to_be_hidden()
+
+
+def test_the_graph_of_a_broken_app_is_drawn_once_the_app_is_fixed(visit, agents):
+    page = visit.open("/apps/sick")
+    expect(page.locator(".failure")).to_be_attached()
+    page.reload()
+    expect(page.locator("#app-graph")).to_be_hidden()
+    page.locator(".app-graph > summary").click()
+    expect(page.locator("#app-graph")).to_contain_text("Can't draw the app")
+    write_app(agents, "sick", PIPELINE)
+    expect(node(page, "lookup")).to_be_visible()

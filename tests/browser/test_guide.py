@@ -1,6 +1,6 @@
-"""The bug hunt of docs/guide/debugging.md, step by step; its pictures are drawn on the way.
+"""Follows the bug hunt of docs/guide/debugging.md step by step and draws its pictures.
 
-With DEVUI_WRITE_SCREENSHOTS=1 they are written to docs/guide/pictures.
+With DEVUI_WRITE_SCREENSHOTS=1, the pictures are written to docs/guide/pictures.
 """
 
 import os
@@ -18,7 +18,7 @@ pytestmark = pytest.mark.browser
 
 PICTURES = ROOT / "docs" / "guide" / "pictures"
 LARGEST = 150_000
-"""Bytes."""
+"""The largest size of a picture, in bytes."""
 SIZE = {"width": 1180, "height": 720}
 SPLIT = "Split the bill of table 7"
 BUG, FIX = "bill * percent", "bill * percent / 100"
@@ -26,7 +26,7 @@ BUG, FIX = "bill * percent", "bill * percent / 100"
 
 @pytest.fixture
 def hunt(browser, tmp_path):
-    """A visit to a server on a copy of the sample, whose code is mended in the end."""
+    """A visit to a server on a copy of the sample, whose code the test fixes at the end."""
     shutil.copytree(SAMPLES / "faulty", tmp_path / "agents" / "faulty")
     with (
         running(tmp_path / "agents", tmp_path / "data") as server,
@@ -37,7 +37,7 @@ def hunt(browser, tmp_path):
 
 
 def picture(session: SessionPage, name: str) -> None:
-    """A picture of the guide: it is there, or is drawn if pictures are to be drawn."""
+    """Check that a picture of the guide exists, or draw it if DEVUI_WRITE_SCREENSHOTS is 1."""
     file = PICTURES / f"{name}.png"
     if os.environ.get("DEVUI_WRITE_SCREENSHOTS") != "1":
         assert file.is_file()
@@ -58,7 +58,7 @@ def is_held_at_the_voucher(session: SessionPage) -> None:
     expect(session.page.locator("#held .held-changes")).to_contain_text("-756")
 
 
-def test_the_bug_of_the_guide_is_hunted_down_and_mended(hunt, tmp_path):
+def test_the_bug_of_the_guide_is_found_and_fixed(hunt, tmp_path):
     failed = hunt.session("faulty")
     failed.say(SPLIT, "failed")
     expect(failed.page.locator("#timeline")).to_contain_text("nobody is paid for eating")
@@ -75,7 +75,7 @@ def test_the_bug_of_the_guide_is_hunted_down_and_mended(hunt, tmp_path):
 
 
 def it_is_found_in_the_past(session: SessionPage) -> None:
-    """A breakpoint on the key tells which event made the bill negative."""
+    """Find the event that made the bill negative, with a breakpoint on the key."""
     press(session, "5")
     session.page.locator("#break-on").select_option("state")
     session.page.locator("#break-name").fill("bill")
@@ -89,7 +89,7 @@ def it_is_found_in_the_past(session: SessionPage) -> None:
 
 
 def the_rest_is_right_once_the_bill_is(session: SessionPage) -> None:
-    """The value that is held is changed; what comes after it is right."""
+    """Edit the held value, and check that everything after it is right."""
     expect(session.page.locator("#pending")).to_contain_text("-756")
     expect(session.page.locator("#pending")).to_contain_text(re.compile(r"bill.py:\d+ in take_v"))
     picture(session, "3-pending")
@@ -109,7 +109,7 @@ def the_rest_is_right_once_the_bill_is(session: SessionPage) -> None:
 
 
 def it_goes_on_with_mended_code(session: SessionPage, code: Path) -> None:
-    """Nothing wrong is committed yet: the run is stopped, the code mended, the run resumed."""
+    """Stop the run before anything wrong is committed, fix the code, and resume the run."""
     session.page.locator("#stop").click()
     session.ends("stopped")
     text = code.read_text(encoding="utf-8")

@@ -1,4 +1,4 @@
-"""Whatever agents, tools and users write stays text, on every page (R13 to R16)."""
+"""Text from agents, tools and users stays text, on every page (R13 to R16)."""
 
 import re
 import time
@@ -17,11 +17,11 @@ pytestmark = [pytest.mark.browser, pytest.mark.req("R16"), pytest.mark.req("R15"
 
 EXPECTED = re.compile(
     r"GET /(static/.*|stream|login.*)?"
-    r"|(GET|POST) /apps/(hostile|broken)(/sessions)?"
+    r"|(GET|POST) /apps/(hostile|broken)(/sessions|/graph)?"
     r"|(GET|POST) /sessions/\d+(/stream|/runs|/title)?(\?.*)?"
 )
 GROUP = 5
-"""How many texts one session gets."""
+"""How many texts each session gets."""
 FOREIGN = """
 (ours) => [...document.querySelectorAll("[hx-ignore] *")].filter((element) =>
     !new RegExp(ours).test(element.outerHTML)
@@ -35,10 +35,10 @@ OURS = (
     ' title="Copy code"></button>'
     '|<input type="checkbox" disabled=""( checked="")? aria-label="(Done|To do)">)$'
 )
-"""What the renderer of Markdown adds, to the letter."""
+"""What the Markdown renderer adds, verbatim."""
 OUTRAGES = {
     "document.body.innerHTML += '<img src=http://evil.example/x>'": "CSP: img-src http://evil",
-    # Chromium looks at a handler when it is to be called for the first time.
+    # Chromium checks a handler only when it is about to call it for the first time.
     "document.body.setAttribute('onclick', '1'); document.body.click()": (
         "CSP: script-src-attr inline"
     ),
@@ -47,11 +47,11 @@ OUTRAGES = {
     "throw Error('thrown')": "page error: .*thrown",
     "location = location.href.replace('127.0.0.1', 'localhost')": "request to another origin",
 }
-"""What a page may not do, and how a visit complains of it, in every browser it is made with."""
+"""Forbidden actions of a page, and what a visit reports for each in any browser."""
 
 
 ALL_IN_SIGHT = {**DESKTOP, "height": 8000}
-"""No row or message leaves the page."""
+"""A viewport so tall that no row or message leaves the page."""
 
 
 @pytest.fixture(scope="module")
@@ -74,7 +74,10 @@ def visit(browser, hostile_server):
 def is_inert(page: Page) -> None:
     assert page.evaluate("typeof window.pwned") == "undefined"
     assert page.evaluate(FOREIGN, OURS) == []
-    links = page.locator("a[href]").evaluate_all("(all) => all.map((a) => [a.href, a.rel])")
+    # The graph's links are SVG links, whose `href` isn't a string.
+    links = page.locator("a[href]").evaluate_all(
+        "(all) => all.map((a) => [new URL(a.getAttribute('href'), document.baseURI).href, a.rel])"
+    )
     outside = [(url, rel) for url, rel in links if urlsplit(url).hostname != "127.0.0.1"]
     assert all(url.startswith("http://") for url, _ in outside)
     assert all(rel == "noopener noreferrer nofollow" for _, rel in outside)
@@ -88,7 +91,7 @@ def texts_at(page: Page, selector: str) -> list[str]:
     return [squeezed(text) for text in page.locator(selector).all_text_contents()]
 
 
-def test_what_no_page_may_do_would_be_seen(browser, hostile_server):
+def test_a_visit_notices_every_forbidden_action(browser, hostile_server):
     with Visit(browser, hostile_server) as begun:
         begun.allow("")
         page = begun.open("/")
@@ -104,7 +107,7 @@ def test_what_no_page_may_do_would_be_seen(browser, hostile_server):
 
 
 @pytest.mark.parametrize("first", range(0, len(PAYLOADS), GROUP))
-def test_hostile_texts_are_shown_as_they_are_by_stream_and_by_load(visit, first):
+def test_hostile_texts_are_shown_verbatim_by_stream_and_by_load(visit, first):
     group = range(first, first + GROUP)
     streamed = visit.session("hostile", title=PAYLOADS[first])
     for place, number in enumerate(group, start=1):
@@ -129,8 +132,8 @@ def test_hostile_texts_are_shown_as_they_are_by_stream_and_by_load(visit, first)
     assert squeezed(loaded.page.title()) == f"{title} · devui"
 
 
-def test_the_inspector_shows_hostile_events_as_they_are(visit):
-    texts = PAYLOADS[::15]  # all of them in test_matrix.py
+def test_the_inspector_shows_hostile_events_verbatim(visit):
+    texts = PAYLOADS[::15]  # test_matrix.py has all of them
     messages = [f"Say number {PAYLOADS.index(text)}" for text in texts]
     session = visit.session("hostile", messages, ends="failed")
     for place in range(1, len(texts) * EVENTS + 1):
@@ -148,7 +151,7 @@ def test_the_inspector_shows_hostile_events_as_they_are(visit):
     is_inert(session.page)
 
 
-def test_hostile_names_of_sessions_and_users_are_shown_as_they_are(visit, hostile_server):
+def test_hostile_names_of_sessions_and_users_are_shown_verbatim(visit, hostile_server):
     with hostile_server.client() as client:
         for text in PAYLOADS[:10]:
             body = {"sessionId": text, "state": {text: text}}
@@ -164,7 +167,7 @@ def test_hostile_names_of_sessions_and_users_are_shown_as_they_are(visit, hostil
     is_inert(SessionPage(page).page)
 
 
-def test_a_hostile_description_readme_and_import_error_are_shown_as_they_are(visit):
+def test_a_hostile_description_readme_and_import_error_are_shown_verbatim(visit):
     page = visit.open("/apps/broken")
     expect(page.locator(".failure")).to_contain_text(PAYLOADS[0])
     is_inert(page)
@@ -176,13 +179,13 @@ def test_a_hostile_description_readme_and_import_error_are_shown_as_they_are(vis
     is_inert(page)
 
 
-def test_a_hostile_message_of_the_user_is_shown_as_it_is(visit, hostile_server):
+def test_a_hostile_user_message_is_shown_verbatim(visit, hostile_server):
     session = visit.session("hostile")
     session.say(PAYLOADS[0], "failed")
     message = session.messages.locator(".plain").first
     expect(message).to_contain_text(squeezed(PAYLOADS[0])[:20])
     is_inert(session.page)
-    for first in range(0, len(PAYLOADS), 10):  # what a session has said costs each further message
+    for first in range(0, len(PAYLOADS), 10):  # each message costs more in a longer session
         texts = PAYLOADS[first : first + 10]
         with hostile_server.client() as client:
             name = make_session(client, "hostile")["id"]

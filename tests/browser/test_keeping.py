@@ -1,4 +1,4 @@
-"""A session becomes a test, as a person makes it on the page, with the keyboard."""
+"""Turning a session into a test on the page, with the keyboard."""
 
 import pytest
 from playwright.sync_api import expect
@@ -19,7 +19,7 @@ def own_visit(browser, tmp_path):
         yield own_visit
 
 
-def test_a_session_becomes_a_test_and_nothing_is_written_over_unasked(own_visit, tmp_path):
+def test_saving_a_session_as_a_test_overwrites_files_only_when_told_to(own_visit, tmp_path):
     session = own_visit.session("travel", ["Book a flight to London next Tuesday"])
     page, api = session.page, f"/api{session.path}/test"
     page.evaluate("document.activeElement.blur()")
@@ -36,8 +36,8 @@ def test_a_session_becomes_a_test_and_nothing_is_written_over_unasked(own_visit,
     file.press("Tab")
     expect(page.get_by_role("alert")).to_contain_text("is outside")
     expect(page.locator("#write-test")).to_be_disabled()
-    expect(code).to_contain_text("play(AGENT")  # can be copied all the same
-    file.fill("x" * 300)  # longer than a file's name may be
+    expect(code).to_contain_text("play(AGENT")  # can still be copied
+    file.fill("x" * 300)  # longer than a file name may be
     file.press("Tab")
     expect(page.get_by_role("alert")).to_contain_text("name the test file like")
     file.fill("tests/test_trip.py")

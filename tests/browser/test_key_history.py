@@ -1,4 +1,4 @@
-"""Who wrote a key, in the page: by mouse from the state panel, by keys from write to write."""
+"""The history of a key on the page: opened with the mouse, browsed with the keyboard."""
 
 import re
 
@@ -27,14 +27,14 @@ def server(tmp_path_factory):
 
 
 def shows(session: SessionPage, number: int) -> None:
-    """The page is as of a write, whose row is selected and in sight."""
+    """Check that the page is as of a write, whose row is selected and visible."""
     expect(session.page).to_have_url(re.compile(rf"[?&]at={number}\b"))
     expect(session.row(number)).to_have_attribute("aria-selected", "true")
     expect(session.row(number)).to_be_in_viewport()
     expect(session.panel.locator(".writes [aria-current]")).to_contain_text(f"#{number}")
 
 
-def test_a_click_on_a_key_tells_who_wrote_it_and_keys_go_from_write_to_write(visit):
+def test_clicking_a_key_shows_its_history_and_keys_move_between_writes(visit):
     session = visit.session("planner", ["go"], state='{"plan": "none"}')
     session.tab("state")
     page, history = session.page, session.panel.locator("#key-history")
@@ -52,18 +52,18 @@ def test_a_click_on_a_key_tells_who_wrote_it_and_keys_go_from_write_to_write(vis
     expect(page.locator("#write-back")).to_have_attribute("aria-disabled", "true")
     page.keyboard.press("}")
     shows(session, 6)
-    page.keyboard.press("<")  # of any key, and the pin stays
+    page.keyboard.press("<")  # to a write of any key; the pin stays
     expect(page).to_have_url(re.compile(r"at=\d+\b.*key=plan\b"))
     page.keyboard.press("}")
     shows(session, 6)
-    session.tab("event")  # the pin stays, and so do its keys
+    session.tab("event")  # the pin and its shortcuts stay
     page.keyboard.press("{")
     expect(page).to_have_url(re.compile(r"at=3\b.*tab=event\b"))
     page.locator("#unpin").click()
     expect(page.locator("#pin-bar")).to_have_count(0)
 
 
-def test_what_is_inside_a_value_has_a_history_of_its_own(visit):
+def test_a_nested_value_has_its_own_history(visit):
     session = visit.session("planner", ["go"], state='{"plan": "none"}')
     session.select(6)
     session.tab("state")
@@ -79,7 +79,7 @@ def test_what_is_inside_a_value_has_a_history_of_its_own(visit):
     expect(page.locator("#pin-bar .pinned")).to_have_text("Pinned: plan")
 
 
-def test_a_link_to_a_history_shows_it_on_a_narrow_page_too(visit):
+def test_a_link_to_a_key_history_works_on_a_narrow_page(visit):
     session = visit.session("planner", state='{"plan": "none"}')
     page = visit.open("/")
     page.set_viewport_size({"width": 900, "height": 900})
@@ -87,12 +87,12 @@ def test_a_link_to_a_history_shows_it_on_a_narrow_page_too(visit):
     expect(page.locator("#key-history .set-by")).to_be_in_viewport()
 
 
-def test_parallel_writers_are_warned_of_and_news_come_to_an_open_history(visit):
+def test_a_key_history_warns_of_parallel_writers_and_updates_live(visit):
     session = visit.session("branches", ["go"])
     session.tab("state")
     session.panel.locator(".var dt a", has_text="winner").click()
     history = session.panel.locator("#key-history")
-    expect(history).to_contain_text("wrote it in parallel; the last writer wins")
+    expect(history).to_contain_text("wrote it in parallel; the last write wins")
     writes = history.locator(".writes > li")
     expect(writes).to_have_count(2)
     session.say("once more")
@@ -100,8 +100,8 @@ def test_parallel_writers_are_warned_of_and_news_come_to_an_open_history(visit):
     expect(writes.nth(3)).to_have_attribute("aria-current", "true")
 
 
-def test_an_answer_about_what_is_not_shown_any_more_is_not_placed(visit):
-    """An open history asks for itself when its stream begins; the reader may be elsewhere then."""
+def test_a_history_that_arrives_after_the_reader_moved_on_is_not_shown(visit):
+    """An open history is requested when its stream starts; the reader may have moved on by then."""
     session = visit.session("planner", ["go"], state='{"plan": "none"}')
     session.select(6)
     session.tab("state")

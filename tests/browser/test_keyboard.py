@@ -1,4 +1,4 @@
-"""The keyboard alone, and what a screen reader is told."""
+"""Keyboard-only use, and what a screen reader announces."""
 
 import re
 
@@ -16,7 +16,7 @@ ANSWERED = 8
 
 @pytest.fixture
 def travel(visit):
-    """A session with an answer, and the focus on no element."""
+    """A session with an answer and nothing focused."""
     session = visit.session("travel", [BOOK])
     session.page.evaluate("document.activeElement.blur()")
     return session
@@ -48,7 +48,7 @@ def test_j_and_k_step_through_the_events_and_the_inspector_follows(travel):
     is_selected(travel, ANSWERED - 3)
 
 
-def test_a_row_that_is_selected_by_going_up_is_not_under_the_headers(travel):
+def test_a_row_selected_by_moving_up_is_not_covered_by_the_headers(travel):
     travel.page.set_viewport_size({"width": 1440, "height": 400})
     for number in range(ANSWERED, 1, -1):
         press(travel, "k")
@@ -74,7 +74,7 @@ def test_g_g_goes_to_the_first_event_and_shift_g_follows_the_newest(travel):
     ("key", "tab", "shows"),
     [("1", "event", "Content"), ("2", "state", "State as of #3"), ("3", "raw", '"author"')],
 )
-def test_numbers_choose_the_inspectors_tab(travel, key, tab, shows):
+def test_number_keys_choose_the_inspectors_tab(travel, key, tab, shows):
     travel.select(3)
     press(travel, "4")
     expect(travel.panel).to_contain_text("Run log")
@@ -87,7 +87,7 @@ def test_numbers_choose_the_inspectors_tab(travel, key, tab, shows):
 
 
 @pytest.mark.parametrize(("way", "number"), [("click", 3), ("key", 4)])
-def test_a_tab_that_is_clicked_while_a_choice_is_on_its_way_waits_for_it(travel, way, number):
+def test_a_tab_clicked_while_a_selection_is_loading_waits_for_it(travel, way, number):
     travel.select(5)
     travel.page.evaluate(
         """way => {
@@ -110,7 +110,7 @@ def test_enter_opens_the_focused_event(travel):
     is_selected(travel, 2)
 
 
-def test_escape_leaves_the_message_and_never_goes_into_it(travel):
+def test_escape_leaves_the_message_field_and_never_enters_it(travel):
     press(travel, "Escape")
     expect(travel.composer).not_to_be_focused()
     press(travel, "r")
@@ -130,7 +130,7 @@ def test_letters_typed_into_a_field_are_text(travel):
     expect(travel.page).to_have_url(re.compile(r"/sessions/\d+$"))
 
 
-def test_enter_sends_and_shift_enter_makes_a_new_line(visit):
+def test_enter_sends_and_shift_enter_inserts_a_line_break(visit):
     session = visit.session("summary")
     session.composer.focus()
     session.page.keyboard.type("Shorter,")
@@ -147,7 +147,7 @@ def test_enter_sends_and_shift_enter_makes_a_new_line(visit):
 
 @pytest.mark.parametrize("composing", [True, False])
 def test_enter_that_ends_a_composition_does_not_send(visit, composing):
-    """Safari says of that Enter, by its key code alone, that an input method takes it."""
+    """In Safari, only the key code shows that this Enter belongs to an input method."""
     session = visit.session("summary")
     session.composer.fill("今日は")
     is_handled = session.composer.evaluate(
@@ -174,7 +174,7 @@ def test_a_question_mark_shows_the_keys_and_escape_hides_them(travel):
     is_selected(travel, ANSWERED)
 
 
-def test_the_keys_can_be_searched(travel):
+def test_the_list_of_keys_can_be_searched(travel):
     press(travel, "?")
     sheet = travel.page.locator("dialog#keys")
     travel.page.keyboard.type("breakpoint hit")
@@ -184,7 +184,7 @@ def test_the_keys_can_be_searched(travel):
     expect(sheet).to_contain_text("No shortcuts match.")
 
 
-def test_a_menu_closes_with_escape_and_gives_the_focus_back(travel):
+def test_escape_closes_a_menu_and_restores_the_focus(travel):
     summary = travel.page.get_by_label("Sessions", exact=True)
     summary.focus()
     press(travel, "Enter")
@@ -211,7 +211,7 @@ def test_an_invocation_folds_and_unfolds(travel):
     expect(header).to_have_attribute("aria-expanded", "false")
 
 
-def test_what_is_folded_while_a_row_of_it_is_being_selected_stays_folded(travel):
+def test_an_invocation_folded_while_its_row_is_being_selected_stays_folded(travel):
     header = travel.page.locator("#rows > .inv")
     selection = travel.held_back(re.compile(r"\?event=3$"))
     travel.row(3).click()
@@ -230,7 +230,7 @@ def test_what_is_folded_while_a_row_of_it_is_being_selected_stays_folded(travel)
 def test_the_events_are_a_treegrid_with_one_tab_stop(travel):
     travel.page.set_viewport_size({"width": 1900, "height": 900})  # room for every column
     grid = travel.page.get_by_role("treegrid", name="Events")
-    expect(grid.get_by_role("columnheader")).to_have_count(8)  # no model here has a price
+    expect(grid.get_by_role("columnheader")).to_have_count(7)  # one agent, and no model has a price
     levels = grid.locator("#rows > [role=row]").evaluate_all(
         "(rows) => rows.map((row) => row.getAttribute('aria-level'))"
     )
@@ -245,7 +245,7 @@ def test_the_events_are_a_treegrid_with_one_tab_stop(travel):
     expect(stops).to_have_count(1)
 
 
-def test_what_happens_is_said_politely(visit):
+def test_run_status_changes_are_announced_politely(visit):
     session = visit.session("faulty")
     status = session.page.locator('#spoken[role="status"][aria-live="polite"]')
     session.send("Loop for ever")
@@ -255,7 +255,7 @@ def test_what_happens_is_said_politely(visit):
     expect(status).to_contain_text("stopped")
 
 
-def test_what_arrives_takes_no_focus(travel):
+def test_new_events_do_not_take_the_focus(travel):
     travel.page.locator("#title-text").focus()
     other = travel.page.context.new_page()
     other.goto(travel.page.url)
@@ -269,7 +269,7 @@ def test_what_arrives_takes_no_focus(travel):
     assert focused(travel.page).endswith("event=2")
 
 
-def test_a_title_being_typed_survives_what_arrives(travel):
+def test_a_title_being_typed_survives_new_events(travel):
     travel.page.locator("#title-text").focus()
     travel.page.keyboard.type("Half a ti")
     other = travel.page.context.new_page()
@@ -280,7 +280,7 @@ def test_a_title_being_typed_survives_what_arrives(travel):
     expect(travel.page.locator("#title-text")).to_be_focused()
 
 
-def test_a_draft_survives_an_answer_that_arrives(halting):
+def test_a_draft_survives_an_incoming_answer(halting):
     visit, go = halting
     session = visit.session("summary")
     session.send(SUMMARISE)

@@ -1,4 +1,4 @@
-"""Leaving a page ends its requests, in Firefox before the next page is there: that is no loss."""
+"""Leaving a page ends its requests, in Firefox before the next page loads: that isn't a loss."""
 
 import re
 
@@ -22,7 +22,7 @@ NOTE_LOSSES = """
   addEventListener("pagehide", () => observer.disconnect());
 }
 """
-"""Puts down which notices appear for as long as the page can be seen."""
+"""Records which notices appear while the page is visible."""
 
 
 @pytest.fixture
@@ -34,7 +34,7 @@ def own_visit(browser, tmp_path):
         yield own_visit
 
 
-def test_a_page_that_is_left_says_nothing_of_its_stream_and_one_that_stays_says_it(own_visit):
+def test_a_page_reports_a_lost_stream_only_if_it_stays_open(own_visit):
     session = own_visit.session("summary")
     session.say("Shorter, please: one sentence")
     page = session.page

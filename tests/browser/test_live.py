@@ -1,4 +1,4 @@
-"""What is shown live is what is stored: reloads, second tabs, and the two ways to make a page."""
+"""Live content equals stored content: reloads, second tabs, and both ways to build a page."""
 
 import pytest
 from playwright.sync_api import expect
@@ -46,8 +46,8 @@ def same(one: SessionPage, other: SessionPage, parts: list[str]) -> None:
 
 
 @pytest.mark.parametrize("app", TURNS)
-def test_a_page_made_by_the_stream_equals_the_page_made_from_the_store(visit, app):
-    """Also one that was loaded between two answers goes on as if it had been there."""
+def test_a_streamed_page_equals_the_loaded_page(visit, app):
+    """So does a page that was loaded between two answers."""
     streamed = visit.session(app)
     converse(streamed, TURNS[app][:1])
     between = visit.again(streamed)
@@ -57,7 +57,7 @@ def test_a_page_made_by_the_stream_equals_the_page_made_from_the_store(visit, ap
         same(page, loaded, [*SHOWN, "#panel", "#live-rows", "#live-chat"])
 
 
-def test_many_reloads_in_the_middle_of_a_run_of_many_events_lose_and_double_nothing(visit):
+def test_repeated_reloads_during_a_run_neither_lose_nor_duplicate_events(visit):
     session = visit.session("travel")
     for text in TURNS["travel"]:
         with session.page.expect_response("**/runs"):
@@ -69,7 +69,7 @@ def test_many_reloads_in_the_middle_of_a_run_of_many_events_lose_and_double_noth
     same(session, visit.again(session), SHOWN)
 
 
-def test_a_second_tab_shows_the_same_live(halting):
+def test_a_second_tab_shows_the_same_live_content(halting):
     visit, go = halting
     first = visit.session("summary")
     second = visit.again(first)
@@ -84,7 +84,7 @@ def test_a_second_tab_shows_the_same_live(halting):
     same(first, second, SHOWN)
 
 
-def test_a_tab_opened_in_the_middle_ends_up_the_same(visit):
+def test_a_tab_opened_during_a_run_ends_up_the_same(visit):
     first = visit.session("travel")
     first.send(TURNS["travel"][0])
     expect(first.row(3)).to_be_attached()
@@ -94,7 +94,7 @@ def test_a_tab_opened_in_the_middle_ends_up_the_same(visit):
     same(first, second, SHOWN)
 
 
-def test_a_tab_that_looks_at_an_event_gets_the_new_rows_and_keeps_what_it_looks_at(visit):
+def test_a_tab_showing_an_event_gets_new_rows_and_keeps_its_panel(visit):
     first = visit.session("travel")
     first.say(TURNS["travel"][0])
     second = visit.again(first, "?event=3&tab=state")
@@ -108,7 +108,7 @@ def test_a_tab_that_looks_at_an_event_gets_the_new_rows_and_keeps_what_it_looks_
 
 
 def turn_away(session: SessionPage, *, hidden: bool) -> None:
-    """What the page notices when its tab goes to the background or comes back."""
+    """Simulate the tab going to the background or coming back."""
     session.page.evaluate(
         """(hidden) => {
         Object.defineProperty(document, "hidden", { value: hidden, configurable: true });
@@ -119,7 +119,7 @@ def turn_away(session: SessionPage, *, hidden: bool) -> None:
 
 
 @pytest.mark.req("R61")
-def test_a_tab_in_the_background_catches_up_when_it_is_looked_at(visit):
+def test_a_background_tab_catches_up_when_it_is_shown(visit):
     first = visit.session("travel")
     second = visit.again(first)
     second.say(TURNS["travel"][0])
@@ -135,8 +135,8 @@ def test_a_tab_in_the_background_catches_up_when_it_is_looked_at(visit):
 
 
 @pytest.mark.req("R61")
-def test_more_tabs_in_sight_than_connections_all_load_act_and_show_what_happens(visit):
-    """A browser has six connections to a server."""
+def test_more_visible_tabs_than_connections_all_load_and_stay_current(visit):
+    """Browsers open at most six connections to a server."""
     first = visit.session("travel")
     tabs = [first, *(visit.again(first) for _ in range(6))]
     for turn, events in zip(TURNS["travel"], (8, 18), strict=True):

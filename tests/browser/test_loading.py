@@ -1,4 +1,4 @@
-"""What a page fetches: everything it needs at once, and nothing twice."""
+"""What a page fetches: everything it needs up front, and nothing twice."""
 
 from urllib.parse import urlsplit
 
@@ -9,7 +9,7 @@ pytestmark = pytest.mark.browser
 
 
 def fetched(context: BrowserContext, url: str) -> set[str]:
-    """The paths that a new tab asks the server for, but the icon: browsers fetch it when idle."""
+    """Return the paths that a new tab requests, except the icon: browsers fetch it when idle."""
     page = context.new_page()
     session = context.new_cdp_session(page)
     paths: dict[str, str] = {}
@@ -30,7 +30,7 @@ def _path(event: dict) -> str:
     return urlsplit(event["request"]["url"]).path
 
 
-def test_a_page_that_was_seen_before_fetches_itself_and_its_stream(visit):
+def test_a_page_seen_before_fetches_only_itself_and_its_stream(visit):
     session = visit.session("travel").path
     for path, stream in (("/", "/stream"), (session, f"{session}/stream")):
         first = fetched(visit.context, visit.server.url + path)

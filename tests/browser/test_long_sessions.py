@@ -1,4 +1,4 @@
-"""A session of a thousand events: pages show a window of it, and stay small."""
+"""A session of a thousand events: a page shows a window of them and stays small."""
 
 import re
 
@@ -14,16 +14,18 @@ pytestmark = pytest.mark.browser
 
 EVENTS = 1000
 WINDOW = 300
-"""Rows that a page shows at the most before anybody asks for more."""
+"""The most rows that a page shows before its reader asks for more."""
 SCROLLED = 500
-"""Events of a list that is scrolled through: more than a window, and more than one request has."""
+"""The length of a list to scroll: more than a window, and more than one request returns."""
 ELEMENTS, BYTES = 3000, 220_000
-"""What the page of any session has at the most. What a row or a message has that few people open
-(a menu, a form) is fetched when it is opened."""
+"""The most elements and bytes of any session's page.
+
+Rarely opened parts of a row or message (a menu, a form) are fetched when they are opened.
+"""
 
 
 def history(turn_length: int = 10) -> list[dict]:
-    """A thousand events in turns."""
+    """Return a thousand events in turns."""
     events = []
     for number in range(1, EVENTS + 1):
         turn, place = divmod(number - 1, turn_length)
@@ -37,7 +39,7 @@ def history(turn_length: int = 10) -> list[dict]:
 
 
 def short_turns() -> list[dict]:
-    """The same events, each turn a question, a call, a result and an answer with its tokens."""
+    """Return such events in turns of a question, a call, a result, and an answer with tokens."""
     events = []
     for number, event in enumerate(history(4)):
         call = {"id": f"call-{number // 4}", "name": "count"}
@@ -50,14 +52,14 @@ def short_turns() -> list[dict]:
         delta = {"stateDelta": {"count": number}} if number % 4 == 2 else {}
         content = {**event["content"], "parts": [part]}
         events.append({**event, "content": content, "actions": delta})
-        if number % 4 == 3:  # else a column would come with the first answer, and all rows change
+        if number % 4 == 3:  # else the first answer would add a column and change all rows
             usage = {"promptTokenCount": 40, "candidatesTokenCount": 2, "totalTokenCount": 42}
             events[-1]["usageMetadata"] = usage
     return events
 
 
 def make(server: Server, name: str, events: list[dict] | None = None) -> str:
-    """The address of a new session with the history."""
+    """Create a session with the events, and return its path."""
     with server.client() as client:
         body = {"sessionId": name, "events": events or history()}
         answer = client.post("/apps/summary/users/reader/sessions", json=body)
@@ -69,7 +71,7 @@ def make(server: Server, name: str, events: list[dict] | None = None) -> str:
 
 @pytest.fixture(scope="module")
 def path(server):
-    """A session that tests only look at."""
+    """A session that tests don't change."""
     return make(server, "long")
 
 
@@ -87,8 +89,8 @@ def top(page: Page, row: str) -> float:
 
 
 @pytest.mark.req("R48")
-def test_a_page_shows_the_newest_events_and_fetches_no_more_by_itself(session, visit):
-    # The page has looked at its rows once, and left out those that are far from what is seen.
+def test_a_page_shows_the_newest_events_and_fetches_nothing_else_by_itself(session, visit):
+    # By now the page has checked its rows once and dropped those far out of view.
     expect(session.events).not_to_have_count(SIZE)
     visible = numbers(session)
     assert visible == list(range(visible[0], EVENTS + 1))
@@ -103,7 +105,7 @@ def test_a_page_shows_the_newest_events_and_fetches_no_more_by_itself(session, v
 
 
 def test_a_page_of_short_turns_is_small(visit, server):
-    """The shortest turns have the most messages with menus, calls and marks."""
+    """Short turns have the most messages with menus, calls and marks."""
     session = SessionPage(visit.open(make(server, "turns-of-4", short_turns())))
     assert len(numbers(session)) > 30
     assert session.page.evaluate("document.querySelectorAll('*').length") <= ELEMENTS
@@ -121,7 +123,7 @@ def test_a_page_of_short_turns_is_small(visit, server):
     expect(session.page.locator("#m-200")).to_be_visible()
 
 
-def test_the_menu_of_a_message_is_fetched_when_it_is_opened(session, visit):
+def test_the_menu_of_a_message_is_fetched_once_when_it_opens(session, visit):
     menu = session.page.locator(".msg.user .again").last
     assert menu.locator("form").count() == 0
     before = len(visit.requests)
@@ -134,13 +136,13 @@ def test_the_menu_of_a_message_is_fetched_when_it_is_opened(session, visit):
 
 @pytest.fixture(scope="module")
 def scrolled_path(server):
-    """A session that is scrolled from end to end, which takes as long as it is."""
+    """A session to scroll from end to end, which takes longer the more events it has."""
     return make(server, "scrolled", history()[:SCROLLED])
 
 
 @pytest.mark.parametrize("items", ["#rows", "#messages"])
 def test_a_list_scrolls_from_its_end_to_its_beginning_and_back(visit, scrolled_path, items):
-    """With the wheel each item is shown once, in order, and stays where it is while others come."""
+    """With the wheel, each item passes once, in order, and doesn't jump as others load."""
     session = SessionPage(visit.open(scrolled_path))
     for way in (-1, 1):
         seen = scroll_through(session.page, items, way)
@@ -151,7 +153,7 @@ def test_a_list_scrolls_from_its_end_to_its_beginning_and_back(visit, scrolled_p
     expect(session.messages.last).to_be_in_viewport()
 
 
-def test_the_bar_is_dragged_to_any_event(session):
+def test_the_scrollbar_can_be_dragged_to_any_event(session):
     box = session.page.locator("#timeline .scroller")
     for place in (0.5, 0.1, 0.9, 0.0, 0.3):
         box.evaluate("(box, place) => { box.scrollTop = box.scrollHeight * place; }", place)
@@ -171,7 +173,7 @@ def test_the_bar_is_dragged_to_any_event(session):
         assert session.page.evaluate("document.querySelectorAll('*').length") <= ELEMENTS
 
 
-def test_a_selection_outlasts_the_fetching_of_rows(session):
+def test_a_selection_survives_the_fetching_of_rows(session):
     selections = HeldBack(session.page, re.compile(r"/sessions/\d+\?.*event="))
     session.row(EVENTS - 5).click()
     selection = selections.next()
@@ -204,7 +206,7 @@ def test_a_permalink_shows_the_events_around_it(visit, path):
     expect(session.panel).to_contain_text("496")
 
 
-def test_a_permalink_to_the_beginning(visit, path):
+def test_a_permalink_to_an_early_event_shows_the_beginning(visit, path):
     session = SessionPage(visit.open(f"{path}?event=5"))
     expect(session.row(5)).to_be_in_viewport()
     assert numbers(session)[0] == 1
@@ -212,7 +214,7 @@ def test_a_permalink_to_the_beginning(visit, path):
     expect(session.panel).to_contain_text("text 5")
 
 
-def test_from_the_past_the_page_goes_live(visit, path):
+def test_go_live_returns_from_an_old_event_to_the_newest(visit, path):
     session = SessionPage(visit.open(f"{path}?event=5"))
     expect(session.row(EVENTS)).to_have_count(0)
     session.page.locator("#go-live").click()
@@ -220,7 +222,7 @@ def test_from_the_past_the_page_goes_live(visit, path):
     expect(session.page.locator("#as-of")).to_contain_text("live")
 
 
-def test_a_selection_elsewhere_scrolls_both_lists_there(session):
+def test_selecting_with_the_scrubber_scrolls_both_lists_to_the_event(session):
     session.page.evaluate("window.first = true")
     scrub = session.page.locator("#scrub")
     scrub.evaluate(
@@ -242,7 +244,7 @@ def test_g_g_goes_to_the_first_of_a_thousand_events(session):
     expect(session.row(1)).to_be_in_viewport()
 
 
-def test_the_first_event_of_a_page_of_the_past_is_shown_with_what_is_around_it(visit, path):
+def test_a_page_of_the_past_shows_all_events_up_to_its_moment(visit, path):
     session = SessionPage(visit.open(f"{path}?at=100&filter=text"))
     session.page.locator("#rows").press("g")
     session.page.keyboard.press("g")
@@ -258,7 +260,7 @@ def test_the_first_event_of_a_page_of_the_past_is_shown_with_what_is_around_it(v
     expect(session.row(101)).to_have_count(0)
 
 
-def test_long_numbers_are_shown_in_full_and_cover_nothing(session):
+def test_long_numbers_are_shown_in_full_and_overlap_nothing(session):
     number = session.row(EVENTS - 5).locator(".seq a")
     number.evaluate("(link) => { link.textContent = '123456'; }")
     cut = "(link) => link.parentElement.scrollWidth > link.parentElement.clientWidth"
@@ -269,7 +271,7 @@ def test_long_numbers_are_shown_in_full_and_cover_nothing(session):
     assert at.bounding_box()["width"] <= at.evaluate(free)
 
 
-def test_the_scrubber_goes_anywhere(session):
+def test_home_on_the_scrubber_selects_the_first_event(session):
     scrub = session.page.locator("#scrub")
     scrub.focus()
     session.page.keyboard.press("Home")
@@ -277,7 +279,7 @@ def test_the_scrubber_goes_anywhere(session):
     expect(session.panel).to_contain_text("#1")
 
 
-def test_a_message_goes_on_where_a_long_session_ends(visit, server):
+def test_a_message_is_appended_at_the_end_of_a_long_session(visit, server):
     session = SessionPage(visit.open(make(server, "longer")))
     session.send("Shorter, please: one sentence")
     expect(session.row(EVENTS + 2)).to_be_in_viewport()
@@ -285,7 +287,7 @@ def test_a_message_goes_on_where_a_long_session_ends(visit, server):
     assert len(numbers(session)) <= WINDOW + 2
 
 
-def test_a_rewind_marks_what_a_page_shows_however_far_back_that_is(visit, server):
+def test_a_rewind_marks_the_events_on_a_page_however_far_back_they_are(visit, server):
     later = [{**event, "id": f"later {event['id']}"} for event in history()[-20:]]
     path = make(server, "taken back", [*history(), *later])
     session = SessionPage(visit.open(f"{path}?event=5"))
@@ -298,29 +300,29 @@ def test_a_rewind_marks_what_a_page_shows_however_far_back_that_is(visit, server
         expect(session.page.locator(f"{others}:not(:has(.taken-back))")).to_have_count(0)
     expect(session.panel.locator(".taken-back")).to_have_count(1)
     expect(session.row(5).locator(".taken-back")).to_have_text(f"rewound at #{by}")
-    session.row(5).locator(".taken-back").click()
+    session.panel.locator(".taken-back").click()
     expect(session.panel).to_contain_text(f"#{by}")
 
 
-def test_what_arrives_is_all_that_is_styled(visit, server):
-    """A selector that makes each new row cost as much as all rows froze pages of busy runs."""
+def test_only_new_content_is_restyled(visit, server):
+    """A selector that made each new row as costly as all rows together froze pages of busy runs."""
     session = SessionPage(visit.open(make(server, "styled", short_turns())))
-    # The page has looked at its rows once, and left out those that are far from what is seen.
+    # By now the page has checked its rows once and dropped those far out of view.
     expect(session.events).not_to_have_count(SIZE)
     elements = session.page.evaluate("document.querySelectorAll('*').length")
     with restyled(session.page) as passes:
         session.send("Shorter, please: one sentence")
         session.ends()
     assert passes, "a turn is styled"
-    # A turn styles 300 at once, and more where a busy machine joins passes; all rows are 1,500.
+    # A turn styles 300 elements at once, more if a busy machine merges passes; all rows are 1,500.
     assert max(passes) < elements / 3, passes
 
 
-def test_pointing_at_rows_and_going_through_them_styles_no_others(visit, server):
+def test_hovering_and_focusing_rows_restyles_no_others(visit, server):
     session = SessionPage(visit.open(make(server, "pointed at", short_turns())))
     expect(session.events).not_to_have_count(SIZE)
     last = int(session.events.last.get_attribute("data-event") or 0)
-    session.page.keyboard.press("g")  # the keyboard is in use, so that the focus can be seen
+    session.page.keyboard.press("g")  # keyboard use makes the focus visible
     with restyled(session.page) as passes:
         for number in range(last - 8, last):
             session.row(number).hover()

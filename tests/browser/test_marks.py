@@ -1,11 +1,11 @@
-"""What people changed is marked wherever the event is shown, and the original is kept beside it."""
+"""Changes made by people are marked wherever the event is shown, next to the original."""
 
 import re
 
 import pytest
 from playwright.sync_api import expect
 
-from tests.browser.test_debugger import change, command, is_held, press
+from tests.browser.test_debugger import change, command, is_held, press, unfold
 from tests.kit.browser import SessionPage
 from tests.kit.server import get_session
 
@@ -13,7 +13,7 @@ pytestmark = pytest.mark.browser
 
 BOOK = "Book a flight to London next Tuesday"
 MOCKED = "answered for the tool"
-MINE, ANOTHERS = f"[Yy]ou {MOCKED}", f"tab {MOCKED}"
+MINE, ANOTHERS = f"[Yy]ou {MOCKED}", f"[Yy]ou, in another tab, {MOCKED}"
 
 
 @pytest.fixture
@@ -42,9 +42,46 @@ def decide(session: SessionPage, text: str, choice: str, note: str) -> None:
     session.ends()
 
 
-def test_a_mocked_result_is_marked_in_the_row_the_chat_the_inspector_and_the_json(
-    at_the_tool, visit
-):
+def test_an_edit_folds_its_form_and_the_card_shows_its_effect(at_the_tool):
+    card = at_the_tool.page.locator("#held")
+    edit = card.locator(".change").first
+    filled = card.locator("button.primary").locator("visible=true")
+    buttons = card.locator(".held-do > form > button, .held-do > details > summary")
+    expect(buttons).to_have_text(["Continue", "Step", "Edit", "Mock result", "Skip or reject"])
+    expect(at_the_tool.page.locator("#steps .primary")).to_have_count(0)
+    unfold(edit)
+    edit.get_by_label("city").fill("Paris")
+    edit.get_by_label("city").press("Enter")
+    expect(edit.locator(".held-form")).to_be_hidden()
+    expect(edit.locator("> summary")).to_be_focused()
+    expect(card.locator(".what del")).to_contain_text("London")
+    expect(card.locator(".what ins")).to_contain_text("Paris")
+    expect(card.locator(".diff")).to_be_hidden()
+    expect(filled).to_have_text(["Continue"])
+    card.get_by_role("button", name="Undo").click()
+    expect(card.locator(".what")).not_to_contain_text("Paris")
+    press(at_the_tool, "m")
+    is_held(at_the_tool, "Paused before the commit")
+    changes = card.locator(".held-changes")
+    expect(changes).to_contain_text("London")
+    unfold(edit)
+    state = edit.get_by_role("form", name="State changes")
+    state.get_by_label("city", exact=True).fill('"Bern"')
+    state.get_by_role("button", name="Use these values").click()
+    expect(changes).to_contain_text("Bern")
+    expect(changes).not_to_contain_text("London")
+    expect(card.locator(".change-told")).to_contain_text("You edited this")
+    unfold(edit)
+    state.get_by_label("city", exact=True).fill('"Oslo"')
+    card.get_by_role("button", name="Drop the event").click()
+    expect(card.locator(".change-note")).to_contain_text("dropped this event")
+    expect(changes).to_have_count(0)
+    expect(card.locator(".held-orders button").first).to_have_text("Continue")
+    press(at_the_tool, "c")
+    at_the_tool.ends()
+
+
+def test_a_mocked_result_is_marked_in_row_chat_inspector_and_json(at_the_tool, visit):
     session = at_the_tool
     decide(session, '["XXX"]', "Use this result", "mocked this call")
     for view, deed in ((session, MINE), (visit.again(session), ANOTHERS)):
@@ -76,7 +113,7 @@ def test_a_mocked_result_is_marked_in_the_row_the_chat_the_inspector_and_the_jso
         ),
     ],
 )
-def test_edited_skipped_and_rejected_calls_have_their_word(at_the_tool, choice, text, note, word):
+def test_edited_skipped_and_rejected_calls_are_labelled_so(at_the_tool, choice, text, note, word):
     session = at_the_tool
     decide(session, text, choice, note)
     expect(session.row(3).locator(".flag.edited")).to_contain_text(word)
@@ -126,7 +163,7 @@ def test_a_dropped_event_has_a_row_where_it_would_have_been(visit):
     expect(session.page.locator("#held .change-note")).to_contain_text("dropped this event")
     press(session, "c")
     session.ends()
-    for view, who in ((session, "You"), (visit.again(session), "tab")):
+    for view, who in ((session, "You"), (visit.again(session), "You, in another tab,")):
         row = view.page.locator("#rows > .dropped")
         expect(row).to_contain_text(f"{who} dropped an event of TravelAgent")
         expect(view.page.locator("#e-1 + .dropped")).to_have_count(1)

@@ -1,7 +1,7 @@
-"""Every text of the corpus through every place that shows texts: nothing runs, nothing is loaded.
+"""Every text of the corpus in every place that shows text: nothing executes, nothing is loaded.
 
-By the stream into a page that is open, by htmx into the inspector, and by loading the page. What
-each text looks like is the matter of tests/browser/test_hostile.py.
+Texts arrive by the stream in an open page, by htmx in the inspector, and by loading the page.
+tests/browser/test_hostile.py checks what they look like.
 """
 
 import re
@@ -26,7 +26,7 @@ TABS = ("state", "log", "breaks", "run", "request")
 GROUPS = -(-len(CORPUS) // GROUP)
 ASKED = re.compile(
     r"GET /(static/.*|stream|login.*)?"
-    r"|(GET|POST) /apps/(teller|clerk)(/sessions)?"
+    r"|(GET|POST) /apps/(teller|clerk)(/sessions|/graph)?"
     r"|GET /compare(/\w+)?\?.*"
     r"|(GET|POST) /sessions/\d+(/(stream|runs|events(/\d+)?(/breaks|/file)?|state(/keys)?|trace"
     r"|standing|spans/.*|hits/\w+|writes/\w+|log|breakpoints|forks|filter|rows|messages))?(\?.*)?"
@@ -56,7 +56,7 @@ def visit(browser, hostile_server):
 
 
 def look_through(visit: Visit, session: SessionPage, *numbers: int) -> None:
-    """The inspector on these events and with every tab, by htmx; then each tab by loading it."""
+    """Check the inspector on these events and in every tab by htmx, then each tab by loading it."""
     for number in numbers:
         session.select(number)
         for tab in OF_EVENTS:
@@ -74,8 +74,10 @@ def look_through(visit: Visit, session: SessionPage, *numbers: int) -> None:
 
 
 def load(visit: Visit, *paths: str) -> None:
-    """Look at pages, one after the other in a tab of their own: each takes one of six connections
-    for its stream. What is far from sight is looked at where a test has all in sight."""
+    """Check pages one after the other in a single tab: each stream takes one of six connections.
+
+    Such a tab doesn't load what is far out of view; tests with a tall viewport check that.
+    """
     page = visit.context.new_page()
     page.set_viewport_size(DESKTOP)
     for path in paths:
@@ -85,7 +87,7 @@ def load(visit: Visit, *paths: str) -> None:
 
 
 def state_keys(visit: Visit, session: SessionPage) -> set[str]:
-    """All keys of the state: in the panel, and on the pages of the scopes that have more."""
+    """Return all state keys: from the panel, and from the pages of scopes that have more."""
     keys = set(texts_at(session.page, "#panel dt"))
     for link in session.page.locator("#panel .scope .more a").all():
         page = visit.open(link.get_attribute("href"))
@@ -99,7 +101,7 @@ def state_keys(visit: Visit, session: SessionPage) -> set[str]:
     return keys
 
 
-def test_what_an_agent_says_by_itself(visit):
+def test_texts_emitted_by_an_agent_are_inert(visit):
     session = visit.session("teller", title=CORPUS[1])
     session.send("tell")
     session.ends("failed")
@@ -116,7 +118,7 @@ def test_what_an_agent_says_by_itself(visit):
     is_inert(loaded.page)
 
 
-def test_what_an_agent_asks(visit):
+def test_texts_in_an_agents_questions_are_inert(visit):
     session = visit.session("teller")
     session.send("ask")
     session.ends("waiting")
@@ -125,7 +127,7 @@ def test_what_an_agent_asks(visit):
     look_through(visit, session, 3, 4)
 
 
-def test_what_goes_to_a_model_and_a_tool(visit, client):
+def test_texts_sent_to_a_model_and_a_tool_are_inert(visit, client):
     debugged = Debugged(client, "clerk").start("\n\n".join(CORPUS))
     session = SessionPage(visit.open(f"/sessions/{debugged.key}"))
     while debugged.settled()["status"] == "held":
@@ -137,7 +139,7 @@ def test_what_goes_to_a_model_and_a_tool(visit, client):
     look_through(visit, session, 2, 3, 4)
 
 
-def test_what_people_write_into_breakpoints_forks_and_filters(visit, client):
+def test_texts_in_breakpoints_forks_and_filters_are_inert(visit, client):
     debugged = Debugged(client, "clerk").start("go", pause=False)
     debugged.settled()
     path = f"/sessions/{debugged.key}"

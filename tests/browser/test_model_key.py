@@ -1,4 +1,4 @@
-"""The first run without a model's key: what the page says, and how it goes on."""
+"""The first run without a model's API key: what the page says, and how to continue."""
 
 import pytest
 from playwright.sync_api import expect
@@ -33,7 +33,7 @@ root_agent = Agent(name="acme", model=Acme(rules=[Rule(then=Say("Hello!"))]))
 """
 
 
-def test_a_model_without_a_key_says_where_to_put_one(browser, tmp_path):
+def test_a_run_without_an_api_key_says_where_to_put_one(browser, tmp_path):
     write_app(tmp_path / "agents", "oops", GEMINI)
     keys = {"GOOGLE_API_KEY": "", "GEMINI_API_KEY": ""}
     with (
@@ -48,7 +48,7 @@ def test_a_model_without_a_key_says_where_to_put_one(browser, tmp_path):
         expect(bar).not_to_contain_text("resumability_config")
 
 
-def test_a_run_whose_key_was_refused_is_sent_again_with_the_right_one(browser, tmp_path):
+def test_a_run_whose_key_was_refused_is_sent_again_with_a_valid_one(browser, tmp_path):
     app = write_app(tmp_path / "agents", "acme", ACME)
     with (
         running(tmp_path / "agents", tmp_path / "data", "--no-auth") as server,

@@ -1,4 +1,4 @@
-"""What every page says of the server as a whole: a moved clock, refused requests; and put away."""
+"""Notices about the server on every page: a moved clock, refused requests, and dismissal."""
 
 import re
 import urllib.error
@@ -22,12 +22,12 @@ import os, pathlib, time
 told, true = pathlib.Path(os.environ["MOVED_CLOCK"]), time.time
 time.time = lambda: true() + float(told.read_text())
 """
-"""Runs in every Python process of the server before anything else: its wall clock can be moved."""
+"""Runs in every Python process of the server before anything else, and shifts its wall clock."""
 
 
 @pytest.fixture(scope="module")
 def clock_file(tmp_path_factory):
-    """The file with the seconds by which the server's clock is moved."""
+    """The file with the number of seconds by which the server's clock is shifted."""
     file = tmp_path_factory.mktemp("clock") / "moved"
     file.write_text("0")
     (file.parent / "sitecustomize.py").write_text(MOVED_CLOCK)
@@ -35,7 +35,7 @@ def clock_file(tmp_path_factory):
 
 
 def move(clock_file: Path, seconds: int) -> None:
-    """Move the clock; in one step, as the server may read the file at any moment."""
+    """Shift the clock atomically: the server may read the file at any moment."""
     beside = clock_file.with_suffix(".new")
     beside.write_text(str(seconds))
     beside.replace(clock_file)
@@ -64,19 +64,19 @@ def notice(page: Page, words: str):
 
 
 def knock(server: Server, **headers: str) -> None:
-    """A program without a token asks for something."""
+    """Send a request without a token."""
     request = urllib.request.Request(f"{server.url}/list-apps?q=hidden", headers=headers)
     with pytest.raises(urllib.error.HTTPError):
         urllib.request.urlopen(request, timeout=PATIENCE)
 
 
 def rebind(server: Server) -> None:
-    """Something asks under another host name."""
+    """Send a request with another host name."""
     knock(server, Host="a.test")
 
 
 @pytest.mark.req("R47")
-def test_a_moved_clock_is_told_and_changes_no_order(visit, server, clock_file):
+def test_a_moved_clock_is_reported_and_changes_no_order(visit, server, clock_file):
     session, apps = visit.session("travel"), visit.open("/")
     with server.client() as client:
         long = {"on": "budget", "condition": f"run.seconds > {HOUR}"}
@@ -91,16 +91,16 @@ def test_a_moved_clock_is_told_and_changes_no_order(visit, server, clock_file):
         later = "The clock was moved forward by 3,650 days, the latest of 2 changes."
         expect(notice(session.page, later)).to_be_visible()
         assert client.get(f"/api/runs/{debugged.run}/standing").json()["silentSeconds"] < HOUR
-        assert debugged.tell("continue")["status"] == "done"  # it has not run for ten years
+        assert debugged.tell("continue")["status"] == "done"  # it hasn't been running for ten years
         session.say("Book it and pay with my card")
         ids = session.events.evaluate_all("(rows) => rows.map((row) => row.id)")
         assert ids == [f"e-{number}" for number in range(1, len(ids) + 1)]
-        again = visit.again(session)  # still signed in, and read anew: nothing is in another order
+        again = visit.again(session)  # still signed in, and in the same order
         session.equals(again, "#rows")
 
 
 @pytest.mark.req("R67")
-def test_a_notice_is_put_away_with_the_keyboard_and_comes_again_with_news(visit, server):
+def test_a_dismissed_notice_returns_when_its_cause_recurs(visit, server):
     session, apps = visit.session("travel"), visit.open("/")
     words = "Requests have been refused"
     rebind(server)
@@ -111,7 +111,7 @@ def test_a_notice_is_put_away_with_the_keyboard_and_comes_again_with_news(visit,
     session.page.keyboard.press("Enter")
     for page in (session.page, apps):
         expect(notice(page, words)).to_have_count(0)
-    # The focus goes on to the next notice, of a clock that was moved, say, and then to the page.
+    # The focus moves to the next notice (of a moved clock, for example), and finally to the page.
     while (focused := session.page.locator(":focus")).get_attribute("id") != "main":
         name = focused.get_attribute("aria-label")
         assert name.startswith("Dismiss: "), name
@@ -127,7 +127,7 @@ def test_a_notice_is_put_away_with_the_keyboard_and_comes_again_with_news(visit,
 
 
 @pytest.mark.req("R67")
-def test_a_script_without_the_token_is_told_of_where_apps_are_and_with_its_path(visit, server):
+def test_a_request_without_the_token_is_reported_on_the_list_of_apps(visit, server):
     session, apps = visit.session("travel"), visit.open("/")
     knock(server)
     expect(notice(apps, "without the token")).to_contain_text("GET /list-apps at ")
@@ -140,7 +140,7 @@ def test_a_script_without_the_token_is_told_of_where_apps_are_and_with_its_path(
     expect(notice(apps, "without the token")).to_contain_text("requests")
 
 
-def test_without_scripts_a_notice_is_put_away_by_its_form(browser, visit, server):
+def test_a_notice_can_be_dismissed_without_scripts(browser, visit, server):
     state = visit.context.storage_state()
     with Visit(browser, server, storage_state=state, java_script_enabled=False) as unscripted:
         with server.client() as client:

@@ -18,12 +18,12 @@ def active_option(page: Page):
     return page.locator("#palette [role=option][aria-selected=true]")
 
 
-def test_the_palette_runs_what_is_chosen_and_returns_the_focus(visit):
+def test_the_palette_runs_the_chosen_command_and_restores_the_focus(visit):
     session = visit.session("travel", ["Book a flight to London next Tuesday"])
     page, field = session.page, session.page.get_by_role("combobox", name="Find a command")
     page.keyboard.press("Control+K")
     expect(options(page, "Fork at the selected event")).to_have_count(0)
-    page.keyboard.type("rewind")  # by another word, and not without an event
+    page.keyboard.type("rewind")  # a synonym; disabled without an event
     expect(active_option(page)).to_have_text("Fork at the selected eventselect an event firstf")
     expect(active_option(page)).to_have_attribute("aria-disabled", "true")
     page.keyboard.press("Enter")
@@ -37,7 +37,7 @@ def test_the_palette_runs_what_is_chosen_and_returns_the_focus(visit):
     expect(options(page, "Stop immediately")).to_have_count(0)  # nothing runs
     expect(page.get_by_role("group", name="Apps").get_by_role("option")).not_to_have_count(0)
     page.keyboard.press("ArrowUp")
-    expect(active_option(page)).to_have_text("travelapp")
+    expect(active_option(page)).to_have_text("Write a messager")
     expect(active_option(page)).to_be_in_viewport()
     page.keyboard.press("Escape")
     expect(session.composer).to_be_focused()
@@ -65,7 +65,19 @@ def test_the_palette_runs_what_is_chosen_and_returns_the_focus(visit):
     expect(page.locator("#tab-raw")).to_have_attribute("aria-current", "true")
 
 
-def test_the_palette_finds_sessions_and_events_and_leads_to_the_search(visit):
+@pytest.mark.parametrize("width", [1440, 390])
+def test_the_magnifier_of_a_session_opens_the_palette(visit, width):
+    """A phone has no other way to open it."""
+    page = visit.session("travel").page
+    page.set_viewport_size({"width": width, "height": 800})
+    address = page.url
+    page.get_by_role("button", name="Commands and search").click()
+    expect(page.get_by_role("combobox", name="Find a command")).to_be_focused()
+    page.keyboard.press("Escape")
+    assert page.url == address
+
+
+def test_the_palette_finds_sessions_and_events_and_opens_the_search(visit):
     session = visit.session(
         "travel", ["Book a flight to London next Tuesday"], title="Spring in London"
     )
@@ -97,7 +109,7 @@ def test_the_palette_finds_sessions_and_events_and_leads_to_the_search(visit):
     expect(page).to_have_url(re.compile(r"/sessions/\d+\?event=\d+$"))
 
 
-def test_the_answer_of_the_server_leaves_the_choice_where_the_person_moved_it(visit):
+def test_late_results_keep_the_option_that_the_person_moved_to(visit):
     session = visit.session("travel", ["Book a flight to London next Tuesday"])
     page = session.page
     event = page.get_by_role("group", name="Events", exact=True).get_by_role("option").first
@@ -117,7 +129,32 @@ def test_the_answer_of_the_server_leaves_the_choice_where_the_person_moved_it(vi
     expect(active_option(page)).to_have_attribute("href", href)
 
 
-def test_the_palette_opens_at_once_and_lists_what_the_help_sheet_lists(visit):
+def test_the_empty_palette_lists_other_sessions_first(visit):
+    other = visit.session("travel", title="The other one")
+    page = visit.session("travel", title="This one").page
+    page.evaluate("localStorage.clear()")
+    page.keyboard.press("Control+K")
+    expect(options(page).first).to_contain_text("The other one")
+    expect(active_option(page)).to_have_attribute("href", other.path)
+    expect(page.locator("#palette-found")).not_to_contain_text("This one")
+
+
+def test_the_palette_switches_themes_and_says_why_pause_is_unavailable(visit):
+    page = visit.session("travel").page
+    page.keyboard.press("Control+K")
+    page.keyboard.type("pause")
+    expect(options(page).first).to_have_text(re.compile("Pause at the next event.*no run in progr"))
+    page.keyboard.press("Control+A")
+    page.keyboard.type("dark")
+    expect(options(page).first).to_have_text("Use the dark theme")
+    page.keyboard.press("Enter")
+    expect(page.locator("html")).to_have_attribute("data-theme", "dark")
+    page.keyboard.press("Control+K")
+    page.keyboard.type("light")
+    expect(options(page).first).to_have_text("Use the light theme")
+
+
+def test_the_palette_opens_at_once_and_lists_the_keys_of_the_help_sheet(visit):
     page = visit.session("travel").page
     opened = page.evaluate("""() => {
         document.body.dispatchEvent(
@@ -141,6 +178,7 @@ def test_a_button_opens_the_palette_on_every_page_of_a_phone(visit):
     for path in ("/", "/apps/travel", "/docs"):
         page.goto(visit.server.url + path)
         page.get_by_role("button", name="Commands and search").click()
+        page.keyboard.type("theme")
         expect(options(page, "Switch theme")).to_be_in_viewport()
         box = page.locator("#palette").bounding_box()
         assert box["x"] >= 0

@@ -1,4 +1,4 @@
-"""Without JavaScript every action still works, by links and forms."""
+"""Every action works without JavaScript, through links and forms."""
 
 import pytest
 from playwright.sync_api import Page, expect
@@ -17,7 +17,7 @@ def plain(browser, server, signed_in):
 
 
 def reload_until(page: Page, selector: str) -> None:
-    """Press reload as a person does, until the page shows something."""
+    """Reload the page, as a person would, until it has the selector."""
     for _ in range(200):
         if page.locator(selector).count():
             return
@@ -25,7 +25,7 @@ def reload_until(page: Page, selector: str) -> None:
     raise AssertionError(f"{selector} did not come")
 
 
-def test_a_conversation(plain):
+def test_a_message_is_sent_and_answered(plain):
     page = plain.open("/")
     page.get_by_role("link", name="travel", exact=True).click()
     page.get_by_role("button", name="New session").first.click()
@@ -37,7 +37,7 @@ def test_a_conversation(plain):
     expect(session.events).to_have_count(8)
 
 
-def test_an_event_and_its_tabs(plain):
+def test_an_event_and_its_tabs_can_be_opened(plain):
     session = plain.session("travel")
     session.composer.fill("I live in Paris, remember that")
     session.page.get_by_role("button", name="Send").click()
@@ -54,14 +54,27 @@ def test_an_event_and_its_tabs(plain):
     expect(session.page.locator("#as-of")).to_contain_text("live")
 
 
-def test_an_example_prompt(plain):
+def test_a_session_can_be_exported(plain):
+    path = plain.session("travel", [BOOK]).path
+    page = plain.open(f"{path}/export")
+    page.get_by_role("radio", name="Web page").check()
+    page.get_by_label("city", exact=True).check()
+    page.get_by_role("button", name="Show what is left out").click()
+    expect(page.locator(".left-out")).to_contain_text("the state key city")
+    expect(page.get_by_role("radio", name="Web page")).to_be_checked()
+    with page.expect_download() as begun:
+        page.get_by_role("button", name="Download").click()
+    assert begun.value.suggested_filename.endswith(".html")
+
+
+def test_an_example_prompt_can_be_sent(plain):
     session = plain.session("summary")
     session.page.locator(".welcome button.prompt").last.click()
     reload_until(session.page, "#run .run.done")
     expect(session.messages.last).to_contain_text("Events are the history")
 
 
-def test_stop(plain):
+def test_a_run_can_be_stopped(plain):
     session = plain.session("faulty")
     session.composer.fill("Loop for ever")
     session.page.get_by_role("button", name="Send").click()
@@ -71,7 +84,7 @@ def test_stop(plain):
     expect(session.messages.last).to_contain_text("The run was stopped")
 
 
-def test_rename_and_delete(plain):
+def test_a_session_can_be_renamed_and_deleted(plain):
     session = plain.session("summary")
     title = session.page.locator("#title-text")
     title.fill("By hand")
@@ -84,7 +97,7 @@ def test_rename_and_delete(plain):
     expect(session.page.locator("main")).not_to_contain_text("By hand")
 
 
-def test_a_breakpoint_is_made_met_and_deleted(plain):
+def test_a_breakpoint_is_added_hit_and_deleted(plain):
     plain.allow("422")
     session = plain.session("summary")
     page = session.page
@@ -109,7 +122,7 @@ def test_a_breakpoint_is_made_met_and_deleted(plain):
 
 
 @pytest.mark.parametrize("query", ["", "?event=3"])
-def test_a_row_that_is_chosen_keeps_the_filter(plain, query):
+def test_selecting_a_row_keeps_the_filter(plain, query):
     session = plain.session("travel")
     session.page.locator("#composer-text").fill(BOOK)
     session.page.locator("#send").click()
@@ -122,19 +135,19 @@ def test_a_row_that_is_chosen_keeps_the_filter(plain, query):
     expect(page.locator("#e-4")).to_have_attribute("aria-selected", "true")
 
 
-def test_a_message_is_taken_back_and_said_in_another_way(plain):
+def test_a_message_is_edited_rewound_and_sent_again(plain):
     session = plain.session("summary")
     page = session.page
     session.composer.fill("Summarise the document about the runtime")
     page.get_by_role("button", name="Send").click()
     reload_until(page, "#run .run.done")
     session.messages.first.hover()
-    page.get_by_label("Rewind or edit message #1").click()
+    page.get_by_label("Run again or edit message #1").click()
     path = session.path
-    page.get_by_role("link", name="Rewind or edit message #1").click()
-    expect(page.get_by_role("heading", name="Rewind or edit")).to_be_visible()
-    page.get_by_label("Edited message").fill("Shorter, please")
-    page.get_by_role("button", name="Edit and run again").click()
+    page.get_by_role("link", name="Run again or edit message #1").click()
+    expect(page.get_by_role("heading", name="Run this message again")).to_be_visible()
+    page.get_by_label("Message", exact=True).fill("Shorter, please")
+    page.get_by_role("button", name="Rewind and send again").click()
     expect(page).to_have_url(plain.server.url + path)
     reload_until(page, "#messages :text('Shorter, please')")
     expect(page.locator("#messages")).to_contain_text("Shorter, please")

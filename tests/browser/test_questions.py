@@ -1,4 +1,4 @@
-"""Questions of agents to people, answered with forms on the page."""
+"""Agents' questions to people, answered with forms on the page."""
 
 import re
 
@@ -52,6 +52,11 @@ async def ask_boss(what: str) -> None:
     await asyncio.sleep(1)
 
 
+async def order(what: str) -> dict:
+    """Orders what comes in some days."""
+    return {"ticket": 17}
+
+
 LONG = "a colour of which more is to be said than there is room for in a line of the chat"
 
 DETAILS = {
@@ -67,7 +72,7 @@ DETAILS = {
 root_agent = Agent(
     name="Asker",
     tools=[FunctionTool(pay, require_confirmation=True), refund, read, get_user_choice,
-           request_input, LongRunningFunctionTool(ask_boss)],
+           request_input, LongRunningFunctionTool(ask_boss), LongRunningFunctionTool(order)],
     model=ScriptedLlm(rules=[
         Rule(after="pay", then=Say("Done: {result}")),
         Rule(after="refund", then=Say("Given back: {result.refunded}")),
@@ -75,12 +80,14 @@ root_agent = Agent(
         Rule(after="get_user_choice", then=Say("You chose {result}")),
         Rule(after="adk_request_input", then=Say("Noted: {result}")),
         Rule(after="ask_boss", then=Say("The boss says {result}")),
+        Rule(after="order", then=Say("Ordered: {result}")),
         Rule(user="pay", then=Call("pay", amount=5)),
         Rule(user="refund", then=Call("refund", order=17)),
         Rule(user="read", then=Call("read")),
         Rule(user="choose", then=Call("get_user_choice", options=["red", "blue", LONG])),
         Rule(user="details", then=Call("adk_request_input", message="Which seats?",
                                        payload={"train": "ICE 7"}, response_schema=DETAILS)),
+        Rule(user="order", then=Call("order", what="ink")),
         Rule(user="boss", then=Call("ask_boss", what="a raise")),
     ]),
 )
@@ -112,14 +119,14 @@ def button(session: SessionPage, name: str):
 
 
 def is_answered(session: SessionPage, visit: Visit, says: str, *, forms: int = 0) -> None:
-    """The form is gone, the agent has gone on, and the store tells the same."""
+    """Check that the form is gone, the agent has continued, and the stored page is the same."""
     expect(session.messages.last).to_contain_text(says)
     session.ends()
     expect(session.page.locator(".ask")).to_have_count(forms)
     session.equals(visit.again(session), "#messages")
 
 
-def test_what_a_confirmation_carries_is_changed_and_confirmed_with_the_keyboard(asking):
+def test_a_confirmations_payload_is_edited_and_confirmed_with_the_keyboard(asking):
     session = asking.session("asker")
     session.say("refund")
     ask = session.page.locator(".ask")
@@ -134,7 +141,7 @@ def test_what_a_confirmation_carries_is_changed_and_confirmed_with_the_keyboard(
     is_answered(session, asking, "Given back: 5")
 
 
-def test_a_confirmation_without_words_of_its_own_asks_a_person_in_words(asking):
+def test_a_confirmation_without_a_hint_asks_in_plain_words(asking):
     session = session_with_question(asking, "pay")
     expect(session.page.locator(".ask")).to_contain_text("Allow this call? pay(amount=5)")
     expect(session.page.locator(".ask")).not_to_contain_text("ToolConfirmation")
@@ -154,7 +161,7 @@ def test_a_confirmed_call_is_made(asking):
     expect(session.panel).to_contain_text(re.compile("answered by [a-z]+ tab"))
 
 
-def test_an_answer_that_is_on_its_way_looks_so(asking):
+def test_an_answer_that_is_being_sent_dims_its_button(asking):
     session = session_with_question(asking, "pay")
     routes = []
     session.page.route("**/answers", lambda route: routes.append(route))
@@ -182,7 +189,7 @@ def test_the_two_answers_to_a_confirmation_look_alike(asking):
 
 
 @pytest.mark.req("R31")
-def test_a_question_is_answered_once_in_two_tabs(asking):
+def test_a_question_open_in_two_tabs_is_answered_once(asking):
     session = session_with_question(asking, "pay")
     other = asking.again(session)
     stale = other.page.locator(".ask").evaluate(
@@ -200,7 +207,7 @@ def test_a_question_is_answered_once_in_two_tabs(asking):
     assert refused == 409
 
 
-def test_the_top_bar_says_that_a_person_is_waited_for(asking):
+def test_the_top_bar_says_when_a_run_waits_for_a_person(asking):
     session = session_with_question(asking, "choose")
     expect(session.status).to_have_text("waiting for you")
     expect(asking.again(session).status).to_have_text("waiting for you")
@@ -222,7 +229,7 @@ def test_a_choice_is_a_button_for_each_option(asking):
 
 def test_an_input_has_a_form_made_from_its_schema(asking):
     session = asking.session("asker")
-    session.say("details")  # so that what is spoken comes while the page is open
+    session.say("details")  # so that the announcement comes while the page is open
     expect(session.messages.get_by_text("Which seats?").filter(visible=True)).to_have_count(1)
     expect(session.page.locator(".ask pre")).to_have_text('{"train": "ICE 7"}')
     expect(session.page.get_by_label("names (JSON list)")).to_be_visible()
@@ -242,7 +249,7 @@ def test_an_input_has_a_form_made_from_its_schema(asking):
     is_answered(session, asking, f"Noted: {expected}")
 
 
-def test_an_api_key_is_asked_for_and_used(asking):
+def test_an_api_key_is_requested_and_used(asking):
     session = session_with_question(asking, "read")
     field = session.page.get_by_label("API key")
     expect(field).to_have_attribute("type", "password")
@@ -251,7 +258,7 @@ def test_an_api_key_is_asked_for_and_used(asking):
     is_answered(session, asking, "Read k-123")
 
 
-def test_a_result_that_stands_in_until_a_call_is_confirmed_is_not_the_final_answer(asking):
+def test_the_placeholder_result_of_an_unconfirmed_call_is_not_final(asking):
     session = session_with_question(asking, "pay")
     expect(session.events.last).to_contain_text("waits for confirmation")
     expect(session.events.locator(".flag.final")).to_have_count(0)
@@ -278,11 +285,75 @@ def test_the_result_of_a_long_running_tool_is_given_as_json(asking):
     expect(result).to_have_value("{nonsense")
     result.fill('{"result": "yes"}')
     button(session, "Send result").click()
-    is_answered(session, asking, "The boss says yes", forms=1)  # It may give further results.
+    is_answered(session, asking, "The boss says yes", forms=1)  # it may get further results
 
 
-def test_a_question_waits_through_a_reload(asking):
+def test_a_question_survives_a_reload(asking):
     session = session_with_question(asking, "pay")
     session.page.reload()
     button(session, "Confirm").click()
     is_answered(session, asking, "Done: paid 5")
+
+
+def test_each_result_of_a_long_running_tool_is_shown_where_it_was_given(asking):
+    session = session_with_question(asking, "boss")
+    result = session.page.get_by_label("Result of the call")
+    for value in ("thinking", "yes"):
+        result.fill(value)
+        button(session, "Send result").click()
+        expect(session.messages.last).to_contain_text(f"The boss says {value}")
+        session.ends()
+    lines = session.page.locator(".msg.user .answer-line")
+    expect(lines).to_have_text(['Answered ask_boss: "thinking"', 'Answered ask_boss: "yes"'])
+    texts = session.page.locator(".msg header, .answer-line").all_inner_texts()
+    assert [text.split()[0] for text in texts] == [
+        "Asker",
+        "Answered",
+        "Asker",
+        "Answered",
+        "Asker",
+    ]
+    is_answered(session, asking, "The boss says yes", forms=1)
+
+
+def test_a_further_result_starts_with_the_previous_one(asking):
+    session = session_with_question(asking, "boss")
+    other = asking.again(session)
+    result = session.page.get_by_label("Result of the call")
+    expect(result).to_have_value('{\n  "status": "done"\n}')
+    result.fill('{"status": "asked", "by": "mail"}')
+    button(session, "Send result").click()
+    session.ends()
+    value = '{\n  "status": "asked",\n  "by": "mail"\n}'
+    expect(result).to_have_value(value)
+    expect(other.page.get_by_label("Result of the call")).to_have_value(value)
+    expect(asking.again(session).page.get_by_label("Result of the call")).to_have_value(value)
+    result.fill("yes")
+    button(session, "Send result").click()
+    is_answered(session, asking, "The boss says yes", forms=1)
+    expect(result).to_have_value("yes")
+
+
+def test_a_result_starts_with_what_the_tool_has_returned_so_far(asking):
+    session = session_with_question(asking, "order")
+    value = '{\n  "ticket": 17\n}'
+    expect(session.page.get_by_label("Result of the call")).to_have_value(value)
+    expect(session.messages.last).to_contain_text("Ordered: ")
+    session.equals(asking.again(session), "#messages")
+
+
+def test_answers_to_confirmations_and_credential_requests_name_their_tool(asking):
+    session = session_with_question(asking, "pay")
+    button(session, "Reject").click()
+    line = session.page.locator(".msg.user .answer-line")
+    expect(line).to_have_text("Rejected pay")
+    session = session_with_question(asking, "refund")
+    button(session, "Confirm").click()
+    line = session.page.locator(".msg.user .answer-line")
+    expect(line).to_have_text('Confirmed refund: {"amount": 20}')
+    session = session_with_question(asking, "read")
+    session.page.get_by_label("API key").fill("very-secret")
+    button(session, "Send answer").click()
+    line = session.page.locator(".msg.user .answer-line")
+    expect(line).to_have_text("Provided a credential for read")
+    is_answered(session, asking, "Read")

@@ -1,4 +1,4 @@
-"""A recorded run is executed again, and watched, as a person does it on the page."""
+"""Replaying a recorded run and playing it back, as a person does on the page."""
 
 import pytest
 from playwright.sync_api import expect
@@ -12,12 +12,12 @@ pytestmark = pytest.mark.browser
 
 TWICE = """() => [1, 2].forEach(() => document.body.dispatchEvent(
     new KeyboardEvent("keydown", { key: " ", bubbles: true, cancelable: true })))"""
-"""Space, and Space again before anything can come of the first."""
+"""Presses Space twice, before the first press can take effect."""
 
 
 @pytest.fixture
 def recorded(browser, tmp_path):
-    """A page on a recorded run, its number, and the folder of what it reads and reaches."""
+    """A page on a recorded run, its session's number, and the folder of the files that it uses."""
     (tmp_path / "manner.txt").write_text("well")
     write_app(tmp_path / "agents", "team", team(tmp_path))
     with (
@@ -32,22 +32,22 @@ def recorded(browser, tmp_path):
         yield page, debugged.key, tmp_path
 
 
-def test_the_page_asks_how_far_the_preparation_of_a_replay_is(recorded):
+def test_the_page_polls_for_the_progress_of_preparing_a_replay(recorded):
     page, key, _ = recorded
     posts = []
-    # The server takes its time.
+    # Delays the request, so that the page polls before it is answered.
     page.route(f"**/sessions/{key}/replays", lambda post: posts.append(post))
     with page.expect_request(lambda request: f"/jobs?session={key}" in request.url):
-        page.get_by_role("button", name="Start replay").click(no_wait_after=True)
+        page.get_by_role("button", name="Replay in a fork").click(no_wait_after=True)
     posts[0].continue_()
     expect(page.get_by_role("region", name="Replay")).to_be_visible()
 
 
-def test_a_run_is_executed_again_and_the_first_difference_shown(recorded):
+def test_a_run_is_replayed_and_its_first_divergence_shown(recorded):
     page, key, folder = recorded
     live = (folder / "live.log").read_text()
     page.get_by_label("pause at the first event").check()
-    page.get_by_role("button", name="Start replay").click()
+    page.get_by_role("button", name="Replay in a fork").click()
     bar = page.get_by_role("region", name="Replay")
     expect(bar).to_contain_text("of 12 events, no live calls")
     expect(bar.get_by_role("progressbar")).to_be_visible()
@@ -70,17 +70,17 @@ def test_a_run_is_executed_again_and_the_first_difference_shown(recorded):
     assert (folder / "live.log").read_text() == live
 
 
-def test_a_run_is_watched_event_after_event_and_stopped_with_a_key(recorded):
+def test_a_run_is_played_back_event_by_event_and_stopped_with_a_key(recorded):
     page, _, folder = recorded
     live = (folder / "live.log").read_text()
     page.get_by_label("Speed").select_option("fast")
-    page.get_by_role("link", name="Watch").click()
+    page.get_by_role("link", name="Play back").click()
     page.wait_for_url("**at=12**")
-    expect(page.get_by_label("Watch from here")).to_have_attribute("aria-pressed", "false")
+    expect(page.get_by_label("Play back from here")).to_have_attribute("aria-pressed", "false")
     page.goto(page.url.replace("at=12", "at=3"))
     expect(page.get_by_label("Speed")).to_have_value("0")
     page.evaluate(TWICE)
-    expect(page.get_by_label("Watch from here")).to_have_attribute("aria-pressed", "false")
+    expect(page.get_by_label("Play back from here")).to_have_attribute("aria-pressed", "false")
     assert "at=3" in page.url
     page.keyboard.press("Space")
     page.wait_for_url("**at=12**")

@@ -47,7 +47,7 @@ def request_of(session: SessionPage, number: int):
     return panel
 
 
-def test_the_prompt_of_an_answer_is_shown_as_it_was_sent(session):
+def test_the_prompt_of_an_answer_is_shown_as_sent(session):
     panel = request_of(session, 4)
     expect(panel.locator("h2")).to_have_text("Request from teller to test-model")
     expect(panel.locator(".as-sent")).to_contain_text("As sent by the runtime")
@@ -66,7 +66,7 @@ def test_the_prompt_of_an_answer_is_shown_as_it_was_sent(session):
     expect(panel.locator(".facts")).to_contain_text("300 of them cached")
 
 
-def test_results_of_tools_have_a_name_and_a_colour_of_their_own_in_a_prompt(session):
+def test_tool_results_in_a_prompt_have_a_name_and_color_of_their_own(session):
     panel = request_of(session, 4)
     result = panel.locator(".block.r-result")
     expect(result.locator(".role")).to_have_text("result")
@@ -77,10 +77,10 @@ def test_results_of_tools_have_a_name_and_a_colour_of_their_own_in_a_prompt(sess
     fills = panel.locator(".shares rect").evaluate_all(
         "rects => rects.map(r => getComputedStyle(r).fill)"
     )
-    assert len({*fills}) == len(fills) == 6, fills  # the last is what the cache served
+    assert len({*fills}) == len(fills) == 6, fills  # the last one is the cached share
 
 
-def test_without_a_selection_the_request_is_that_of_the_last_call_or_the_held_one(visit):
+def test_without_a_selection_the_request_is_that_of_the_last_or_held_call(visit):
     session = visit.session("teller")
     session.tab("request")
     expect(session.panel).to_contain_text("No model has been called")
@@ -101,7 +101,7 @@ def test_without_a_selection_the_request_is_that_of_the_last_call_or_the_held_on
     expect(session.panel.locator(".as-sent")).to_contain_text("The last model call, of event #6")
 
 
-def test_raw_json_is_asked_for_when_it_is_unfolded_and_can_be_copied(session):
+def test_raw_json_is_fetched_when_unfolded_and_can_be_copied(session):
     session.page.context.grant_permissions(["clipboard-read", "clipboard-write"])
     panel = request_of(session, 2)
     panel.locator("#raw-request summary").click()
@@ -120,7 +120,7 @@ def test_a_tool_response_shows_the_arguments_sent_and_the_raw_result(session):
     expect(call.locator(".json").nth(1)).to_contain_text('sky: "clear"')
 
 
-def test_a_message_of_the_user_says_that_nothing_was_sent(session):
+def test_a_users_message_says_that_nothing_was_sent(session):
     panel = request_of(session, 1)
     expect(panel).to_contain_text("aren't produced by a model call")
 
@@ -138,7 +138,7 @@ def test_a_prompt_that_only_grew_keeps_its_cached_prefix(session):
     expect(session.page).to_have_url(re.compile("with=0"))
 
 
-def test_a_changed_system_instruction_is_shown_by_word_and_breaks_the_cache(session):
+def test_a_changed_system_instruction_is_diffed_by_word_and_breaks_the_cache(session):
     send(session, "Say hello sternly")
     panel = request_of(session, 6)
     select = panel.get_by_label("Diff with")
@@ -154,7 +154,7 @@ def test_a_changed_system_instruction_is_shown_by_word_and_breaks_the_cache(sess
     expect(session.page.locator('#e-4[aria-selected="true"]')).to_be_visible()
 
 
-def test_a_huge_prompt_is_shown_folded_and_its_blocks_come_when_they_are_unfolded(visit):
+def test_a_huge_prompt_is_folded_and_its_blocks_load_when_unfolded(visit):
     session = send(visit.session("huge"), "one", "two")
     panel = request_of(session, 4)
     expect(panel.locator("h3", has_text="Messages")).to_contain_text("202")
@@ -177,7 +177,7 @@ def test_without_scripts_a_request_can_be_read_and_compared(session, browser, se
         expect(page.locator("#differences")).to_contain_text("cached prefix holds")
 
 
-def test_a_streamed_answer_can_be_gone_through_piece_by_piece(session):
+def test_a_streamed_answer_can_be_browsed_chunk_by_chunk(session):
     streamed = request_of(session, 4).locator(".streamed")
     expect(streamed.locator(".plain")).to_have_text("It is sunny in Oslo.")
     session.page.keyboard.press("[")
@@ -192,18 +192,18 @@ def test_a_streamed_answer_can_be_gone_through_piece_by_piece(session):
     expect(streamed.locator(".mismatch")).to_have_count(0)
 
 
-def test_an_answer_that_differs_from_its_pieces_is_marked(visit):
+def test_an_answer_that_differs_from_its_chunks_is_marked(visit):
     session = send(visit.session("liar"), "How is the weather?")
     expect(request_of(session, 4).locator(".mismatch")).to_be_visible()
 
 
-def test_an_answer_that_differs_from_its_pieces_by_a_space_at_its_end_is_not_marked(visit):
+def test_an_answer_with_an_extra_trailing_space_is_not_marked(visit):
     session = send(visit.session("padded"), "How is the weather?")
     expect(request_of(session, 4).locator(".streamed")).to_be_visible()
     expect(session.page.locator(".mismatch")).to_have_count(0)
 
 
-def test_the_answer_of_a_model_is_shown_beside_what_a_callback_made_of_it(visit):
+def test_a_models_answer_is_shown_next_to_the_callbacks_replacement(visit):
     session = visit.session("seller")
     session.page.get_by_label("stream", exact=True).uncheck()
     send(session, "What is the price?")
@@ -214,11 +214,17 @@ def test_the_answer_of_a_model_is_shown_beside_what_a_callback_made_of_it(visit)
     session.page.keyboard.press("1")
     changed = session.page.locator("#panel .changed-answer")
     expect(changed).to_contain_text("changed the model's answer")
+    mark = session.events.locator(".flag.changed")
+    expect(mark).to_have_count(1)
+    expect(session.row(4).locator(".flag.changed")).to_have_attribute(
+        "title", "a callback, plugin, or planner changed the model's answer"
+    )
+    visit.again(session).equals(session, "#rows")
     changed.get_by_role("link").click()
     expect(answer.locator(".changed-answer")).to_be_visible()
 
 
-def test_what_a_callback_puts_in_the_place_of_an_error_is_compared_with_nothing(visit):
+def test_a_callbacks_replacement_for_an_error_is_not_compared(visit):
     session = send(visit.session("shop"), "Are you open?")
     answer = request_of(session, 2).locator(".answer")
     expect(answer.locator(".changed-answer")).to_be_visible()
@@ -231,6 +237,7 @@ def test_an_answer_that_no_callback_changed_has_no_mark(visit):
     answer = request_of(session, 2).locator(".answer")
     expect(answer.locator(".k-call")).to_contain_text('city: "Rome"')
     expect(answer.locator(".changed-answer, .block-diff")).to_have_count(0)
+    expect(session.events.locator(".flag.changed")).to_have_count(1)  # its second answer
     session.page.keyboard.press("1")
     expect(session.page.locator("#panel .event h2")).to_contain_text("#2")
     expect(session.page.locator("#panel .changed-answer")).to_have_count(0)

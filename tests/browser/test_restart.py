@@ -1,4 +1,4 @@
-"""The end of a run before its time: Stop, and a server that is killed and comes back."""
+"""Runs that end early: Stop, and a server that is killed and restarted."""
 
 import shutil
 
@@ -16,12 +16,12 @@ AWAY = (
     r"ERR_(CONNECTION|INCOMPLETE|EMPTY|NETWORK|SOCKET)|Failed to fetch|network error"
     r"|NetworkError when|Error in input stream"
 )
-"""What browsers say where a server is gone."""
+"""What browsers report when a server is gone."""
 
 
 @pytest.fixture(scope="module")
 def agents(tmp_path_factory):
-    """The samples, with an answer that never ends."""
+    """The samples, one with an answer that never ends."""
     folder = shutil.copytree(SAMPLES, tmp_path_factory.mktemp("restart") / "agents")
     write_lingering(folder)
     return folder
@@ -35,7 +35,7 @@ def server(agents):
 
 @pytest.fixture
 def open_server(agents, tmp_path):
-    """A server of this test's own, without sign-in."""
+    """The test's own server, without sign-in."""
     with running(agents, tmp_path / "data", "--no-auth") as open_server:
         yield open_server
 
@@ -55,7 +55,7 @@ def banner(page: Page):
     return page.locator("#connection")
 
 
-def test_stop_ends_the_run_and_the_row_and_the_chat_say_so(visit):
+def test_stop_ends_the_run_and_row_and_chat_say_so(visit):
     session = visit.session("summary")
     session.send(SUMMARISE)
     expect(session.live).to_contain_text("Events carry everything")
@@ -70,7 +70,7 @@ def test_stop_ends_the_run_and_the_row_and_the_chat_say_so(visit):
     expect(session.messages.last).to_contain_text("Events are the history")
 
 
-def test_what_a_stopped_answer_had_said_so_far_stays_to_be_read(visit):
+def test_the_partial_text_of_a_stopped_answer_stays_readable(visit):
     session = visit.session("summary")
     session.send(SUMMARISE)
     expect(session.live).to_contain_text("Events carry everything")
@@ -90,7 +90,7 @@ def test_a_tool_that_never_returns_is_stopped(visit):
     session.ends("stopped")
 
 
-def test_every_event_that_was_shown_is_there_after_a_kill(open_visit):
+def test_every_event_that_was_shown_survives_a_kill_of_the_server(open_visit):
     session = open_visit.session("faulty")
     session.say("Hello")
     session.send("Loop for ever")
@@ -112,7 +112,7 @@ def test_every_event_that_was_shown_is_there_after_a_kill(open_visit):
     )
 
 
-def test_after_a_kill_the_page_goes_on_by_itself(open_visit):
+def test_a_page_recovers_by_itself_after_the_server_was_killed(open_visit):
     session = open_visit.session("summary")
     session.send(SUMMARISE)
     expect(session.live).to_contain_text("Commit comes before resume")
@@ -128,7 +128,7 @@ def test_after_a_kill_the_page_goes_on_by_itself(open_visit):
     expect(session.live).to_have_count(0)
 
 
-def test_a_message_that_does_not_reach_the_server_stays_in_the_field_and_the_page_says_so(
+def test_a_message_that_does_not_reach_the_server_stays_in_the_field(
     open_visit,
 ):
     session = open_visit.session("summary")
@@ -145,12 +145,12 @@ def test_a_message_that_does_not_reach_the_server_stays_in_the_field_and_the_pag
 
 
 @pytest.mark.req("R58")
-def test_a_page_is_read_anew_where_its_data_folder_was_made_anew(open_visit, agents, tmp_path):
+def test_a_page_reloads_when_the_servers_data_folder_was_replaced(open_visit, agents, tmp_path):
     session = open_visit.session("travel", ["I live in Paris, remember that for the next trip"])
     seen = session.events.count()
     with running(agents, tmp_path / "other", "--no-auth") as server, server.client() as client:
         other = make_session(client, "summary")
-        for _ in range(10):  # more has happened there than the page has seen
+        for _ in range(10):  # more events than the page has seen
             run(client, "summary", other["id"], SHORTER)
     open_visit.server.kill()
     expect(banner(session.page)).to_be_visible()
@@ -163,9 +163,7 @@ def test_a_page_is_read_anew_where_its_data_folder_was_made_anew(open_visit, age
     expect(banner(session.page)).to_be_hidden()
 
 
-def test_a_browser_that_a_restart_has_signed_out_is_told_and_goes_on_once_signed_in(
-    browser, tmp_path
-):
+def test_a_browser_signed_out_by_a_restart_says_so_and_recovers_after_sign_in(browser, tmp_path):
     with (
         running(SAMPLES, tmp_path / "data") as server,
         Visit(browser, server) as visit,

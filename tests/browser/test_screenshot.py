@@ -1,4 +1,4 @@
-"""The picture in the README, of a real conversation; drawn anew with DEVUI_WRITE_SCREENSHOTS=1."""
+"""The picture in the README, of a real conversation; redrawn with DEVUI_WRITE_SCREENSHOTS=1."""
 
 import os
 
@@ -11,7 +11,7 @@ pytestmark = pytest.mark.browser
 
 PICTURE = ROOT / "docs" / "img" / "session.png"
 LARGEST = 300_000
-"""Bytes."""
+"""The largest size of the picture, in bytes."""
 
 
 @pytest.mark.skipif(

@@ -1,4 +1,4 @@
-"""Secrets on the page: hidden, shown to the person who asks for it, and hidden again."""
+"""Secrets on the page: hidden, shown to the person who asks, and hidden again."""
 
 import pytest
 from playwright.sync_api import expect
@@ -18,7 +18,7 @@ def server(tmp_path_factory):
         yield server
 
 
-def test_secrets_that_come_while_the_page_is_open_can_be_shown_and_hidden_by_keys(visit):
+def test_secrets_that_arrive_live_can_be_shown_and_hidden_with_keys(visit):
     here = visit.session("echo")
     show = here.page.get_by_role("button", name="Show secrets")
     expect(show).to_be_hidden()
@@ -36,7 +36,7 @@ def test_secrets_that_come_while_the_page_is_open_can_be_shown_and_hidden_by_key
     expect(notice).to_be_hidden()
 
 
-def test_other_tabs_follow_once_nothing_unsent_is_in_them(visit):
+def test_other_tabs_follow_once_they_have_no_unsent_text(visit):
     here = visit.session("echo")
     here.send("tabs")
     expect(here.page.locator("#chat").get_by_text("tabs: [redacted]")).to_be_visible()

@@ -1,4 +1,4 @@
-"""The list of an app's sessions: sorted, filtered, in pages, and several of them at once."""
+"""The list of an app's sessions: sorting, filtering, paging, and bulk actions."""
 
 import re
 import zipfile
@@ -17,7 +17,7 @@ def test_sessions_are_sorted_filtered_selected_exported_and_deleted(visit, serve
         for number in range(1, 54):
             make_session(client, "field_state", user="lister", sessionId=f"list-{number:02}")
     page = visit.open("/apps/field_state?q=list-")
-    expect(page.locator(".app-head .status")).to_have_text("ready")  # nothing moves any more
+    expect(page.locator(".app-head .status")).to_have_text("ready")  # the page has settled
     expect(page.locator(".pager")).to_contain_text("1\u201350 of 53")
     page.get_by_role("link", name="Next").click()
     expect(page.locator(".session .id")).to_have_text(["list-03", "list-02", "list-01"])

@@ -1,4 +1,4 @@
-"""Sessions as people keep them: made with care, named, found again, deleted."""
+"""Sessions as people manage them: created, named, found again, deleted."""
 
 import re
 
@@ -22,7 +22,7 @@ def fill(page: Page, **fields: str) -> None:
     page.locator(".new-session .go button").click()
 
 
-def test_a_session_is_made_with_an_id_a_user_a_title_and_a_state(visit):
+def test_a_session_is_created_with_an_id_a_user_a_title_and_a_state(visit):
     page = visit.open("/apps/travel")
     fill(page, id="trip-1", user="ada", title="To <Paris> & back", state=STATE)
     page.wait_for_url("**/sessions/*")
@@ -46,7 +46,7 @@ def test_a_session_is_made_with_an_id_a_user_a_title_and_a_state(visit):
         ({"id": "taken"}, "id", "taken"),
     ],
 )
-def test_what_is_wrong_with_a_new_session_is_said_at_its_field_and_nothing_typed_is_lost(
+def test_an_error_in_a_new_session_is_shown_at_its_field_and_input_is_kept(
     visit, server, fields, field, says
 ):
     visit.allow("422")
@@ -66,7 +66,7 @@ def test_what_is_wrong_with_a_new_session_is_said_at_its_field_and_nothing_typed
     expect(page.locator(".sessions .session")).to_have_count(count)
 
 
-def test_a_title_changed_in_place_shows_in_other_tabs_and_touches_no_state(visit):
+def test_a_title_edited_in_place_shows_in_other_tabs_and_leaves_state_alone(visit):
     session = visit.session("travel", ["I live in Paris, remember that for the next trip"])
     other = visit.again(session)
     state = session.outline("#panel")
@@ -81,7 +81,7 @@ def test_a_title_changed_in_place_shows_in_other_tabs_and_touches_no_state(visit
     assert fresh.outline("#panel") == state
 
 
-def test_escape_takes_a_change_of_the_title_back(visit):
+def test_escape_reverts_a_change_of_the_title(visit):
     session = visit.session("summary", title="As it was")
     title = session.page.locator("#title-text")
     title.fill("Something else")
@@ -107,7 +107,7 @@ def delete(session: SessionPage) -> None:
     session.page.get_by_role("button", name="Delete session").click()
 
 
-def test_a_session_is_deleted_after_a_question_only(visit):
+def test_a_session_is_deleted_only_after_confirmation(visit):
     visit.allow("404")
     session = visit.session("summary", title="Short-lived")
     visit.answer_next_dialog(accept=False)
@@ -124,7 +124,7 @@ def test_a_session_is_deleted_after_a_question_only(visit):
     expect(page.locator("main")).to_contain_text("it may have been deleted")
 
 
-def test_a_session_with_a_run_under_way_is_not_deleted_and_the_page_says_why(visit):
+def test_a_session_with_an_active_run_is_not_deleted_and_the_page_says_why(visit):
     visit.allow("409")
     session = visit.session("faulty")
     session.send("Loop for ever")
@@ -165,7 +165,7 @@ def test_sessions_are_listed_newest_first_with_their_users_and_events(visit, ser
         ("/nowhere", "Not Found"),
     ],
 )
-def test_what_does_not_exist_is_a_page_that_says_so(visit, path, says):
+def test_an_unknown_address_shows_a_page_that_says_so(visit, path, says):
     visit.allow("404")
     page = visit.open(path)
     expect(page.locator("main")).to_contain_text(says, ignore_case=True)
@@ -174,7 +174,7 @@ def test_what_does_not_exist_is_a_page_that_says_so(visit, path, says):
 
 
 @pytest.mark.parametrize("number", ["99", "0", "-1", "one", "1e3", "9" * 40])
-def test_an_event_that_does_not_exist_is_a_page_that_says_so(visit, number):
+def test_an_unknown_event_shows_a_page_that_says_so(visit, number):
     visit.allow("404")
     session = visit.session("summary")
     page = visit.open(f"{session.path}?event={number}")
@@ -194,7 +194,7 @@ def test_a_message_larger_than_the_limit_is_refused_and_stays_in_the_field(visit
     expect(session.page.locator("#notice .notice")).to_have_count(0)
 
 
-def test_a_message_of_blanks_is_not_sent(visit):
+def test_a_blank_message_is_not_sent(visit):
     session = visit.session("summary")
     session.send("  \n ")
     session.say("Shorter, please: one sentence")

@@ -1,4 +1,4 @@
-"""Notes, stars and links, and a session as a file, as a person handles them."""
+"""Notes, stars, links and exported sessions, as a person handles them."""
 
 import json
 
@@ -24,7 +24,7 @@ def own_visit(browser, tmp_path, monkeypatch):
         yield own_visit
 
 
-def test_a_session_is_noted_linked_exported_read_and_goes_on(own_visit, tmp_path):
+def test_a_session_is_annotated_linked_exported_imported_and_continued(own_visit, tmp_path):
     own_visit.context.grant_permissions(["clipboard-read", "clipboard-write"])
     session = own_visit.session("travel", [BOOK], state=json.dumps({"pin": f"it is {SECRET}"}))
     page, path = session.page, session.path
@@ -33,18 +33,17 @@ def test_a_session_is_noted_linked_exported_read_and_goes_on(own_visit, tmp_path
     page.get_by_role("link", name="Export…").click()
     expect(page.locator(".left-out")).to_contain_text("the value of a secret variable")
     page.get_by_label("city", exact=True).check()
-    page.get_by_role("button", name="Update the list").click()
     expect(page.locator(".left-out")).to_contain_text("the state key city")
     bundle = downloaded(page, "Bundle (JSON)", tmp_path / "it.json")
     for text in (SECRET, '"city":"London"'):
         assert text not in bundle
-    document = downloaded(page, "Page (HTML)", tmp_path / "it.html")
+    document = downloaded(page, "Web page (HTML)", tmp_path / "it.html")
     assert SECRET not in document
     imported_and_forked(own_visit, page, tmp_path / "it.json")
     read_from_the_disk(own_visit, tmp_path / "it.html")
 
 
-def test_a_session_of_adk_web_that_is_here_is_imported_as_a_copy(own_visit, tmp_path):
+def test_an_adk_web_session_that_already_exists_is_imported_as_a_copy(own_visit, tmp_path):
     own_visit.allow("status 409|the server responded with a status of 409")
     session = own_visit.session("travel", ["hello"])
     page, path, file = session.page, session.path, tmp_path / "it.json"
@@ -70,7 +69,7 @@ def noted_and_linked(visit, page, path):
     page.bring_to_front()
     page.keyboard.press("x")
     expect(page.locator("#nm-3 .starred")).to_be_visible()
-    other.bring_to_front()  # every page of the session hears of it, at the latest when it is seen
+    other.bring_to_front()  # a page updates when it becomes visible, if not before
     expect(other.locator("#nm-3 .starred")).to_be_visible()
     other.close()
     page.bring_to_front()
@@ -87,7 +86,7 @@ def noted_and_linked(visit, page, path):
     page.keyboard.press("y")
     link = page.wait_for_function("() => navigator.clipboard.readText()").json_value()
     assert link.endswith(f"{path}?event=3&tab=raw")
-    page.wait_for_function("() => window.seen")  # that it is copied is seen
+    page.wait_for_function("() => window.seen")  # the confirmation has been shown
     page.goto(link)
     expect(page.locator("#e-3")).to_have_attribute("aria-selected", "true")
     expect(page.locator("#raw-text")).to_be_visible()
@@ -95,8 +94,9 @@ def noted_and_linked(visit, page, path):
 
 
 def downloaded(page, name, place):
+    page.get_by_role("radio", name=name).check()
     with page.expect_download() as begun:
-        page.get_by_role("button", name=name).click()
+        page.get_by_role("button", name="Download").click()
     begun.value.save_as(place)
     return place.read_text()
 
@@ -147,5 +147,5 @@ def read_from_the_disk(visit, file):
     assert page.evaluate("document.documentElement.scrollWidth") == 390
     assert troubles == []
     assert page.locator("form, [hx-get], [hx-post], script[src], link[href]").count() == 0
-    assert page.locator(".try, .again, .fork").count() == 0  # what only a server can do
+    assert page.locator(".try, .again, .fork").count() == 0  # these need a server
     context.close()

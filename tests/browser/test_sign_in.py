@@ -1,10 +1,11 @@
-"""Getting in: the printed link, the token, and what those see who have neither."""
+"""Signing in: the printed link, the token, and what a visitor without either sees."""
 
 import pytest
 from playwright.sync_api import expect
 
 from tests.kit.browser import Visit
 from tests.kit.server import SAMPLES, TOKEN, running
+from tests.kit.terminal import devui
 
 pytestmark = [pytest.mark.browser, pytest.mark.req("R08")]
 
@@ -41,7 +42,10 @@ def test_a_printed_link_works_once_and_leaves_no_code_behind(browser, tmp_path):
             page = second.context.new_page()
             assert page.goto(server.link).status == 401
             expect(page.get_by_role("alert")).to_contain_text("This link was already used")
-            expect(page.locator("main")).to_contain_text("To get a new link, restart devui")
+            expect(page.locator("main")).to_contain_text("To get a new link, run devui link")
+            done = devui("link", "--data-dir", str(tmp_path / "data"), cwd=tmp_path)
+            page.goto(done.stdout.strip())
+            expect(page.get_by_role("heading", name="Apps", exact=True)).to_be_visible()
 
 
 def test_a_guessed_link_does_not_work(stranger):
@@ -49,12 +53,12 @@ def test_a_guessed_link_does_not_work(stranger):
     expect(page.get_by_role("alert")).to_contain_text("already used or is more than ten minutes")
 
 
-def test_the_token_signs_in_and_a_wrong_one_is_told(stranger):
+def test_the_token_signs_in_and_a_wrong_one_is_rejected(stranger):
     page = stranger.open("/")
-    page.get_by_label("paste the access token").fill("not-the-token-of-this-server")
+    page.get_by_label("Access token").fill("not-the-token-of-this-server")
     page.get_by_role("button", name="Sign in").click()
     expect(page.get_by_role("alert")).to_contain_text("isn't this server's access token")
-    page.get_by_label("paste the access token").fill(TOKEN)
+    page.get_by_label("Access token").fill(TOKEN)
     page.get_by_role("button", name="Sign in").click()
     expect(page.get_by_role("heading", name="Apps", exact=True)).to_be_visible()
 

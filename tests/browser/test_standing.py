@@ -1,4 +1,4 @@
-"""Why a run does not come on, as a person finds it out on the page."""
+"""Why a run makes no progress, as a person finds out on the page."""
 
 import re
 
@@ -24,7 +24,7 @@ def server(tmp_path_factory):
 
 @pytest.fixture
 def begin(visit, server):
-    """A session of an app whose run waits; its file is let go of at the end."""
+    """A function that starts a run of an app; the run waits until it is released at the end."""
     begun: list[str] = []
 
     def start(app: str, *, pause: bool = False) -> SessionPage:
@@ -55,7 +55,7 @@ def press(session: SessionPage, key: str) -> None:
     session.page.keyboard.press(key)
 
 
-def test_the_chat_names_the_tool_that_is_at_work_and_counts_its_seconds(begin, server):
+def test_the_chat_names_the_running_tool_and_counts_its_seconds(begin, server):
     session = begin("sleeping")
     doing = session.page.locator("#live-chat .waiting")
     expect(doing).to_contain_text(re.compile(r"^look_up \d+ s$"))
@@ -66,10 +66,10 @@ def test_the_chat_names_the_tool_that_is_at_work_and_counts_its_seconds(begin, s
     expect(doing).to_have_count(0)
 
 
-def test_a_run_without_progress_offers_to_say_why_and_the_key_opens_it(begin, server):
+def test_a_run_without_progress_offers_an_explanation_and_h_opens_it(begin, server):
     session = begin("sleeping")
     chip = session.page.locator("#why")
-    expect(chip).to_contain_text("why?")
+    expect(chip).to_contain_text(re.compile(r"waiting for look_up, \d+ s"))
     press(session, "h")
     standing = session.page.locator("#standing")
     call = standing.locator(".pending-calls li")
@@ -91,8 +91,10 @@ def test_a_run_without_progress_offers_to_say_why_and_the_key_opens_it(begin, se
 
 
 def a_pause_is_taken_back(session: SessionPage) -> None:
-    """It has not come true, since nothing comes of the run; not by a double click on Pause, in
-    whose place Continue is by then."""
+    """Check that Continue revokes a Pause that hasn't taken effect, as the run makes no progress.
+
+    A double click on Pause must not revoke it, although Continue is in its place by then.
+    """
     plan, mouse = session.page.locator("#debugger .plan"), session.page.mouse
     session.page.locator("#do-pause").click()
     expect(plan).to_have_text("running up to the next commit")
@@ -109,7 +111,7 @@ def a_pause_is_taken_back(session: SessionPage) -> None:
     ("app", "name", "function"),
     [("thread", "fetch", "fetch"), ("model", "slow-one", "generate_content_async")],
 )
-def test_a_thread_and_a_model_are_shown_with_their_line(begin, app, name, function):
+def test_a_thread_and_a_model_call_are_shown_with_their_line(begin, app, name, function):
     session = begin(app)
     session.page.locator("#why").click()
     standing = session.page.locator("#standing")
@@ -118,7 +120,7 @@ def test_a_thread_and_a_model_are_shown_with_their_line(begin, app, name, functi
     expect(standing.locator(".task")).to_contain_text(function)
 
 
-def test_a_tool_that_blocks_the_loop_is_named_and_the_run_can_be_stopped(begin, server):
+def test_a_tool_that_blocks_the_event_loop_is_named_until_it_returns(begin, server):
     session = begin("blocked")
     press(session, "6")
     worst = session.page.locator("#standing .whys .bad")
@@ -146,7 +148,7 @@ def test_a_deadlock_is_shown_with_both_lines_and_stopped_from_the_panel(begin):
     session.ends("stopped")
 
 
-def test_a_question_to_a_person_is_named_and_leads_to_its_event(begin):
+def test_a_question_to_a_person_is_named_and_links_to_its_event(begin):
     session = begin("asking")
     session.ends("waiting")
     press(session, "h")
@@ -166,7 +168,7 @@ STEPS = (
 )
 
 
-def test_one_of_two_held_calls_goes_on_alone_and_is_named_beside_the_other(begin, server):
+def test_one_of_two_held_calls_continues_alone_and_is_listed_beside_the_other(begin, server):
     session = begin("tools", pause=True)
     bars = session.page.locator("#held .held")
     for sentence in STEPS:
@@ -194,9 +196,7 @@ def test_one_of_two_held_calls_goes_on_alone_and_is_named_beside_the_other(begin
     session.ends()
 
 
-def test_branches_of_a_parallel_agent_stop_each_for_itself_and_the_page_says_which_run(
-    begin, server
-):
+def test_parallel_branches_are_held_separately_and_running_ones_are_listed(begin, server):
     session = begin("branches", pause=True)
     bars = session.page.locator("#held .held")
     beside = session.page.locator("#held .beside")
@@ -216,7 +216,7 @@ def test_branches_of_a_parallel_agent_stop_each_for_itself_and_the_page_says_whi
     expect(session.messages.filter(has_text="done")).to_have_count(3)
 
 
-def test_without_scripts_the_run_is_explained_as_well(begin, browser, server, signed_in):
+def test_without_scripts_the_run_is_explained_too(begin, browser, server, signed_in):
     session = begin("sleeping")
     session.page.locator("#why").click()
     expect(session.page.locator("#standing .pending-calls")).to_contain_text("look_up")
@@ -230,7 +230,7 @@ def test_without_scripts_the_run_is_explained_as_well(begin, browser, server, si
         expect(session.status).to_have_class("run held")
 
 
-def test_a_call_that_hangs_is_answered_from_the_panel_and_what_is_typed_outlives_its_renewal(begin):
+def test_a_hanging_call_is_answered_from_the_panel_which_keeps_the_input(begin):
     session = begin("sleeping")
     session.page.locator("#why").click()
     call = session.page.locator("#standing .pending-calls li")
@@ -255,7 +255,7 @@ def test_a_call_that_hangs_is_answered_from_the_panel_and_what_is_typed_outlives
     expect(session.page.locator("#standing .pending-calls")).to_have_count(0)
 
 
-def test_a_call_that_hangs_is_ended_and_the_agent_goes_on_with_its_error(begin):
+def test_a_hanging_call_is_ended_and_the_agent_continues_with_its_error(begin):
     session = begin("thread")
     session.page.locator("#why").click()
     call = session.page.locator("#standing .pending-calls li")
@@ -267,7 +267,7 @@ def test_a_call_that_hangs_is_ended_and_the_agent_goes_on_with_its_error(begin):
     expect(session.page.locator("#timeline")).to_contain_text(notice)
 
 
-def test_an_answer_is_a_form_of_what_the_tool_declares_and_says_what_does_not_fit(begin, visit):
+def test_an_answer_form_follows_the_tools_declaration_and_reports_errors(begin, visit):
     visit.allow("422")
     session = begin("declared")
     session.page.locator("#why").click()
@@ -280,7 +280,7 @@ def test_an_answer_is_a_form_of_what_the_tool_declares_and_says_what_does_not_fi
     form.get_by_role("button", name="Answer with these values").click()
     expect(form.get_by_role("alert")).to_have_text("price: must be 0 or more")
     with session.page.expect_response("**/standing"):
-        pass  # the panel has asked for itself once more
+        pass  # the panel has refreshed once
     with session.page.expect_response("**/standing"):
         expect(form.get_by_role("alert")).to_have_text("price: must be 0 or more")
     expect(form.get_by_label("from")).to_have_value("the desk")
@@ -290,7 +290,7 @@ def test_an_answer_is_a_form_of_what_the_tool_declares_and_says_what_does_not_fi
     expect(session.page.locator("#timeline")).to_contain_text("12.5")
 
 
-def test_what_is_typed_as_an_answer_stays_while_the_process_does_not_answer(begin, server):
+def test_an_answer_being_typed_survives_an_unresponsive_process(begin, server):
     session = begin("declared")
     session.page.locator("#why").click()
     call = session.page.locator("#standing .pending-calls li")

@@ -1,4 +1,4 @@
-"""A state value edited in the page: by its type or as JSON, and never over a newer one."""
+"""Editing a state value on the page: by its type or as JSON, and never over a newer one."""
 
 import pytest
 from playwright.sync_api import expect
@@ -6,7 +6,7 @@ from playwright.sync_api import expect
 pytestmark = pytest.mark.browser
 
 
-def test_a_value_is_edited_by_a_click_and_a_newer_one_is_not_overwritten(visit, server):
+def test_a_value_is_edited_in_place_and_a_newer_one_is_not_overwritten(visit, server):
     state = '{"city": "Oslo", "days": 3, "plan": {"steps": [1]}, "app:rate": 1.5}'
     session = visit.session("summary", state=state)
     panel, page = session.panel, session.page

@@ -1,4 +1,4 @@
-"""An answer while it is streamed: each fragment waits until the page has shown the one before."""
+"""An answer while it streams: each fragment waits until the page has shown the previous one."""
 
 import pytest
 from playwright.sync_api import expect
@@ -65,7 +65,7 @@ root_agent = Much(name="much", sub_agents=[Agent(name="speaks", model=model)])
 
 
 class Answer:
-    """An answer of which the next word comes when a test lets it."""
+    """An answer whose next word comes when a test releases it."""
 
     def __init__(self, session: SessionPage, server: Server, name: str) -> None:
         self.session = session
@@ -75,13 +75,13 @@ class Answer:
         session.send(name)
 
     def next(self) -> str:
-        """Let one more word come; all of the answer that there is by then."""
+        """Release one more word, and return the answer so far."""
         (self._folder / str(self._count)).touch()
         self._count += 1
         return "".join(WORDS[: self._count]).strip()
 
     def ends(self) -> None:
-        """Let all come that has not."""
+        """Release the rest of the answer."""
         while self._count <= len(WORDS):
             self.next()
         self.session.ends()
@@ -97,7 +97,7 @@ def server(tmp_path_factory):
         yield server
 
 
-def test_the_answer_streams_into_one_bubble_that_grows(visit, server):
+def test_an_answer_streams_into_one_growing_bubble(visit, server):
     session = visit.session("speaks")
     answer = Answer(session, server, "grows")
     for _ in WORDS:
@@ -110,7 +110,7 @@ def test_the_answer_streams_into_one_bubble_that_grows(visit, server):
     expect(session.messages.last.locator(".prose")).to_have_text("".join(WORDS))
 
 
-def test_a_row_in_flight_is_flagged_partial(visit, server):
+def test_a_streaming_row_is_flagged_partial(visit, server):
     session = visit.session("speaks")
     answer = Answer(session, server, "flagged")
     live = session.page.locator("#live-rows .row")
@@ -123,7 +123,7 @@ def test_a_row_in_flight_is_flagged_partial(visit, server):
     expect(session.row(2).locator(".flags")).to_contain_text(f"{len(WORDS)} chunks")
 
 
-def test_a_reload_in_the_middle_of_an_answer_loses_and_doubles_nothing(visit, server):
+def test_a_reload_during_an_answer_neither_loses_nor_duplicates_text(visit, server):
     session = visit.session("speaks")
     answer = Answer(session, server, "reloaded")
     for _ in range(3):
@@ -142,8 +142,8 @@ def test_a_reload_in_the_middle_of_an_answer_loses_and_doubles_nothing(visit, se
 
 
 @pytest.mark.req("R63")
-def test_a_page_that_has_seen_much_holds_little(visit):
-    """What is in use after a collection: bytes of scripts, and elements."""
+def test_a_page_that_has_streamed_a_lot_uses_little_memory(visit):
+    """Usage is the size of the JavaScript heap after a collection, and the number of elements."""
     session = visit.session("much")
     devtools = session.page.context.new_cdp_session(session.page)
 

@@ -55,7 +55,7 @@ def drawer(browser, tmp_path):
 
 
 def drawn(session, count: int) -> None:
-    """The chat has this many messages with chips, and pictures of those that are pictures alone."""
+    """Check that the chat has `count` chips, and pictures only for valid images among them."""
     chips = session.messages.locator(".chip.k-artifact")
     expect(chips).to_have_text(
         ["broken.png v0", "map.png v0", "broken.png v1", "map.png v1"][:count]
@@ -71,7 +71,7 @@ def test_a_saved_picture_is_in_the_chat_and_opens_its_version(drawer, tmp_path):
     for count in (2, 4):
         session.say("Draw")
         drawn(session, count)
-        expect(session.messages.last).to_be_in_viewport(ratio=1)  # the picture has moved it down
+        expect(session.messages.last).to_be_in_viewport(ratio=1)  # the picture pushed it down
     page.reload()
     drawn(session, 4)
     assert session.messages.locator(".thumbnail").last.bounding_box()["height"] <= 162
@@ -91,7 +91,7 @@ def test_a_saved_picture_is_in_the_chat_and_opens_its_version(drawer, tmp_path):
         expect(image).to_have_js_property("naturalHeight", 400)
 
 
-def test_a_deleted_picture_has_its_chip_alone(drawer):
+def test_a_deleted_picture_leaves_only_its_chip(drawer):
     session = drawer.session("drawer")
     session.say("Draw")
     drawn(session, 2)
@@ -105,3 +105,21 @@ def test_a_deleted_picture_has_its_chip_alone(drawer):
         ["broken.png v0", "map.png v0"]
     )
     expect(session.messages.locator(".thumbnail")).to_have_count(0)
+
+
+def test_selecting_a_result_with_files_marks_its_card_and_scrolls_to_it(drawer):
+    session = drawer.session("drawer")
+    session.say("Draw")
+    page = session.page
+    number = int(page.locator("#messages .outcome").get_attribute("data-event"))
+    outcome, files = page.locator("#messages .outcome"), page.locator(f"#m-{number}")
+    page.set_viewport_size({"width": 1440, "height": 420})
+    session.select(number)
+    for element in outcome, files:
+        expect(element).to_have_class(re.compile("selected"))
+    expect(outcome).to_be_in_viewport(ratio=1)
+    again = drawer.again(session, f"?event={number}").page
+    again.set_viewport_size({"width": 1440, "height": 420})
+    again.reload()
+    expect(again.locator("#messages .outcome")).to_be_in_viewport(ratio=1)
+    expect(again.locator("#messages .outcome")).to_have_class(re.compile("selected"))

@@ -1,4 +1,4 @@
-"""The page as of an event: by the address, the scrubber and the keys; live news do not move it."""
+"""The page as of an event: by address, scrubber and keys; live updates don't move it."""
 
 import re
 
@@ -32,7 +32,7 @@ def is_as_of(session: SessionPage, number: int, count: int) -> None:
 
 
 def takes_keys(session: SessionPage) -> None:
-    """The scrubber of a page that was just opened has the focus."""
+    """Wait until the scrubber of a page that was just opened has the focus."""
     expect(session.page.locator("#scrub")).to_be_focused()
 
 
@@ -53,7 +53,7 @@ def test_the_whole_page_is_as_of_the_event_in_its_address(visit, travelled):
     expect(session.row(count)).to_be_attached()
 
 
-def test_keys_that_are_quicker_than_the_page_all_count(travelled):
+def test_keys_pressed_faster_than_the_page_loads_all_count(travelled):
     travelled.say(HOME)
     count = travelled.events.count()
     delta = "(rows) => rows.filter((row) => row.querySelector('.delta')).map((row) => row.id)"
@@ -100,7 +100,21 @@ def test_keys_move_the_page_through_time(travelled):
     is_as_of(travelled, changed, count)
 
 
-def test_news_do_not_move_a_page_of_the_past(visit, travelled):
+def test_the_scrubber_follows_the_selected_and_the_newest_event(travelled):
+    count = travelled.events.count()
+    scrub = travelled.page.locator("#scrub")
+    travelled.say(BOOK)
+    total = travelled.events.count()
+    expect(scrub).to_have_value(str(total))
+    travelled.select(count)
+    expect(scrub).to_have_value(str(count))
+    travelled.page.keyboard.press("Shift+G")
+    expect(scrub).to_have_value(str(total))
+    travelled.page.go_back()
+    expect(scrub).to_have_value(str(count))
+
+
+def test_new_events_do_not_change_a_page_of_the_past(visit, travelled):
     count = travelled.events.count()
     past = visit.again(travelled, "?at=2&tab=state")
     before = [past.outline(part) for part in ("#rows", "#messages", "#totals", "#panel")]
@@ -112,7 +126,7 @@ def test_news_do_not_move_a_page_of_the_past(visit, travelled):
     assert after == before
 
 
-def test_a_row_of_the_past_is_looked_at_without_leaving_it(visit, travelled):
+def test_selecting_a_row_does_not_leave_a_page_of_the_past(visit, travelled):
     session = visit.again(travelled, "?at=3")
     session.row(1).click()
     expect(session.page).to_have_url(re.compile(r"at=3\b.*event=1\b|event=1\b.*at=3\b"))
@@ -121,7 +135,7 @@ def test_a_row_of_the_past_is_looked_at_without_leaving_it(visit, travelled):
     assert row_ids(session) == ["e-1", "e-2", "e-3"]
 
 
-def test_a_tick_under_the_pointer_tells_its_event_and_what_that_changed(travelled):
+def test_hovering_over_a_tick_shows_its_event_and_what_it_changed(travelled):
     page, count = travelled.page, travelled.events.count()
     changed = int(travelled.page.locator("#rows .row:has(.flag.delta)").get_attribute("data-event"))
     scrub, tip = page.locator("#scrub"), page.locator("#tip")
@@ -144,11 +158,11 @@ def test_a_tick_under_the_pointer_tells_its_event_and_what_that_changed(travelle
     expect(tip).to_be_hidden()
 
 
-def test_it_is_watched_from_the_row_that_was_chosen(visit, travelled):
+def test_playback_starts_at_the_selected_row(visit, travelled):
     session = visit.again(travelled)
     session.select(3)
     session.page.get_by_label("Speed").select_option("fast")
-    session.page.get_by_label("Watch from here").click()
+    session.page.get_by_label("Play back from here").click()
     expect(session.page.locator("#as-of")).to_contain_text("as of #4")
     session.page.wait_for_url(re.compile(f"at={row_ids(travelled)[-1].removeprefix('e-')}\\b"))
 
@@ -183,7 +197,7 @@ def test_the_states_of_two_events_are_compared(visit, travelled):
     expect(page.locator("main")).to_contain_text("has no event #999")
 
 
-def test_going_back_brings_the_event_before_and_leaves_the_rest_of_the_page(visit, travelled):
+def test_back_restores_the_previous_selection_and_leaves_the_rest_alone(visit, travelled):
     session = visit.again(travelled)
     page = session.page
     session.composer.fill("half a mess")
@@ -208,7 +222,7 @@ def test_going_back_brings_the_event_before_and_leaves_the_rest_of_the_page(visi
     expect(page.locator("#rows [aria-selected=true]")).to_have_count(0)
 
 
-def test_forms_come_into_sight_where_they_open(visit, travelled):
+def test_forms_scroll_into_view_when_they_open(visit, travelled):
     session = visit.again(travelled)
     page = session.page
     page.set_viewport_size({"width": 1440, "height": 620})
@@ -223,7 +237,7 @@ def test_forms_come_into_sight_where_they_open(visit, travelled):
     last = session.messages.filter(has_text=HOME).last
     last.hover()
     last.locator(".again summary").click()
-    again = last.get_by_role("button", name="Edit and run again")
+    again = last.get_by_role("button", name="Rewind and send again")
     expect(again).to_be_in_viewport(ratio=1)
     again.click()
     expect(last.locator(".again")).not_to_have_attribute("open", "")

@@ -10,7 +10,7 @@ pytestmark = pytest.mark.browser
 
 @pytest.fixture(autouse=True)
 def _without_breakpoints(server):
-    """The breakpoint of a tour stays with the app."""
+    """Delete the app's breakpoints afterwards: a tour leaves its breakpoint behind."""
     yield
     with server.client() as client:
         for each in client.get("/api/apps/faulty/breakpoints").json()["breakpoints"]:
@@ -25,7 +25,7 @@ def title(page, text):
     expect(card(page).locator("h2")).to_have_text(text)
 
 
-def test_the_tour_is_followed_to_its_end(visit):
+def test_the_tour_can_be_followed_to_its_end(visit):
     session = visit.session("travel")
     page = session.page
     page.locator("#welcome [data-tour-begin]").click()
@@ -60,7 +60,44 @@ def test_the_tour_is_followed_to_its_end(visit):
     expect(card(page)).to_be_hidden()
 
 
-def test_it_is_offered_once_and_restarted_from_the_help_sheet(visit):
+@pytest.mark.parametrize("width", [390, 1440])
+def test_the_cards_button_alone_leads_to_the_end(visit, width):
+    """The button names what it presses next, and the card doesn't cover what the step is about."""
+    page = visit.session("faulty").page
+    page.set_viewport_size({"width": width, "height": 900})
+    page.locator("#welcome [data-tour-begin]").click()
+    act = card(page).locator("[data-tour-act]")
+    for label, about in (
+        ("Open Breaks", ".tabs[aria-label=Inspector]"),
+        ("Fill it in", "#break-form"),
+        ("Add breakpoint", "#break-form"),
+        ("Write it", "[data-composer]"),
+        ("Send", "[data-composer]"),
+        ("Enter 75.6", None),
+        ("Use these values", None),
+        ("Continue", "#do-continue"),
+    ):
+        expect(act).to_have_text(label)
+        expect(act).to_be_enabled()
+        assert about is None or not covers(page, about), label
+        act.click()
+    title(page, "Each of you pays 18.9")
+    expect(page.locator("#messages")).to_contain_text("18.9")
+
+
+def covers(page, selector):
+    """Return whether the card overlaps the element."""
+    over, under = card(page).bounding_box(), page.locator(selector).bounding_box()
+    return (
+        under is not None
+        and over["x"] < under["x"] + under["width"]
+        and under["x"] < over["x"] + over["width"]
+        and over["y"] < under["y"] + under["height"]
+        and under["y"] < over["y"] + over["height"]
+    )
+
+
+def test_the_tour_is_offered_once_and_restarted_from_the_help_sheet(visit):
     session = visit.session("faulty")
     page = session.page
     offer = page.locator("#welcome [data-tour-offer]")
@@ -81,7 +118,7 @@ def test_it_is_offered_once_and_restarted_from_the_help_sheet(visit):
 
 
 @pytest.mark.parametrize("width", [390, 900])
-def test_the_card_stays_in_sight(visit, width):
+def test_the_card_stays_within_the_window(visit, width):
     session = visit.session("faulty")
     page = session.page
     page.set_viewport_size({"width": width, "height": 800})
@@ -101,8 +138,8 @@ def begin(visit):
     return page, card(page).locator("[data-tour-act]")
 
 
-def test_a_tour_that_cannot_go_on_says_why_and_starts_over(visit):
-    """Through a breakpoint that is switched off, and through a reader who continues too early."""
+def test_a_tour_that_cannot_continue_says_why_and_starts_over(visit):
+    """One reason is a disabled breakpoint, another a reader who continues too early."""
     page, act = begin(visit)
     act.click()
     expect(act).to_have_text("Fill it in")
@@ -131,7 +168,7 @@ def test_a_tour_that_cannot_go_on_says_why_and_starts_over(visit):
     expect(act).to_have_text("Start over")
 
 
-def test_escape_leaves_the_tour_and_nothing_else(visit):
+def test_escape_closes_the_suggestions_first_and_then_only_the_tour(visit):
     page, _ = begin(visit)
     page.locator("#filter-field").click()
     expect(page.locator("#filter-words")).to_be_visible()

@@ -1,4 +1,4 @@
-"""Where the time of a run goes, as a person sees it on the page."""
+"""Where a run spends its time, as a person sees it on the page."""
 
 import re
 from itertools import pairwise
@@ -42,7 +42,7 @@ def server(tmp_path_factory):
         yield server
 
 
-def test_a_run_that_is_over_is_a_waterfall_that_leads_to_its_events(visit):
+def test_a_finished_run_is_a_waterfall_that_links_to_its_events(visit):
     session = visit.session("teller")
     session.send("How is the weather?")
     session.ends()
@@ -66,7 +66,7 @@ def test_a_run_that_is_over_is_a_waterfall_that_leads_to_its_events(visit):
     assert "resourceSpans" in download.value.path().read_text(encoding="utf-8")
 
 
-def test_a_run_that_goes_on_shows_its_spans_as_they_begin_and_end(visit, server):
+def test_the_trace_of_an_active_run_shows_spans_as_they_begin_and_end(visit, server):
     let_go(server, "sleeping", go=False)
     session = visit.session("sleeping")
     press(session, "v")
@@ -82,18 +82,18 @@ def test_a_run_that_goes_on_shows_its_spans_as_they_begin_and_end(visit, server)
     expect(session.page.locator("#trace tr.t-model")).to_have_count(2)
 
 
-def test_a_model_that_streams_is_shown_while_it_does(visit):
+def test_a_streaming_model_call_is_shown_in_the_trace(visit):
     session = visit.session("talking")
     press(session, "v")
     session.send("go")
     model = session.page.locator("#trace tr.t-model")
     expect(model).to_have_class(re.compile("going"))
-    expect(session.events).to_have_count(1)  # the answer is not whole yet
+    expect(session.events).to_have_count(1)  # the answer isn't complete yet
     session.page.get_by_role("button", name="Stop").first.click()
     session.ends("stopped")
 
 
-def test_a_trace_marks_when_the_run_was_held_and_choosing_a_span_keeps_it(visit):
+def test_a_trace_marks_holds_and_stays_open_when_a_span_is_selected(visit):
     session = visit.session("teller")
     session.page.get_by_label("pause first").check()
     session.send("How is the weather?")
@@ -110,11 +110,15 @@ def test_a_trace_marks_when_the_run_was_held_and_choosing_a_span_keeps_it(visit)
     expect(session.page.locator("#trace tr.chosen th")).to_contain_text("weather")
     expect(session.panel).to_contain_text("result #3")
     assert session.page.evaluate("document.scrollingElement.scrollTop") == 0
-    expect(session.page.locator("#trace .runs")).to_have_count(0)  # there is no other
+    expect(session.page.locator("#trace .runs")).to_have_count(0)  # it is the only run
 
 
-def test_the_rounds_of_a_loop_are_numbered(visit):
+def test_the_rounds_of_a_loop_are_numbered_in_rows_and_trace(visit):
     session = visit.session("loop", ["go"])
+    rounds = session.events.locator(".flag.round")
+    expect(rounds).to_have_text([re.compile(f"^round {number}") for number in (2, 3)])
+    expect(session.row(3).locator(".flag.round")).to_have_count(1)
+    visit.again(session).equals(session, "#rows")
     press(session, "v")
     names = [r"loop", *(rf"writer {n} of 3" for n in (1, 2, 3))]
     expect(session.page.locator("#trace tr.t-agent th")).to_have_text(
@@ -123,7 +127,7 @@ def test_the_rounds_of_a_loop_are_numbered(visit):
 
 
 @pytest.mark.parametrize("scripts", [True, False], ids=["scripts", "no_scripts"])
-def test_a_trace_names_its_message_and_leads_to_the_runs_beside_it(
+def test_a_trace_is_titled_with_its_message_and_links_to_adjacent_runs(
     visit, browser, server, signed_in, scripts
 ):
     texts = [f"Weather in {city}?" for city in ("Oslo", "Rome", "Lima")]
@@ -159,7 +163,7 @@ BOXES = """axis => [...axis.querySelectorAll('text')].map(each => {
 
 
 def axis_labels(page):
-    """The labels of the axis that can be seen, from left to right; none is cut or on another."""
+    """Return the visible axis labels from left to right; none may be cut off or overlap."""
     labels = page.locator("#trace .axis").evaluate(BOXES)
     edge = page.locator("#trace .trace-body").evaluate("it => it.getBoundingClientRect().right")
     assert labels[-1]["right"] <= edge, labels
@@ -169,7 +173,7 @@ def axis_labels(page):
 
 
 @pytest.mark.parametrize(("seconds", "count"), [(3.45, 3), (0.519, 5), (6.0, 6)])
-def test_every_label_of_the_axis_can_be_read(visit, server, seconds, count):
+def test_every_label_of_the_axis_is_readable(visit, server, seconds, count):
     began, trace = 1_700_000_000, f"{int(seconds * 1000):032x}"
     span = {"traceId": trace, "spanId": f"{1:016x}", "name": "invoke_agent teller"}
     span |= {"startTimeUnixNano": f"{began}000000000"}
@@ -196,13 +200,13 @@ def session(visit):
 
 
 def is_trace(session: SessionPage) -> None:
-    """The trace is shown, and nothing of the events can be reached."""
+    """Check that the trace is shown and the events can't be reached."""
     expect(session.page.locator("#trace tbody tr").first).to_be_visible()
     expect(session.page.get_by_role("treegrid", name="Events")).to_have_count(0)
     expect(session.page.get_by_role("combobox", name="Filter the events")).to_have_count(0)
 
 
-def test_the_view_is_in_the_address_and_stays_while_one_looks_around(session, visit):
+def test_the_view_is_in_the_address_and_survives_navigation(session, visit):
     page, choice = session.page, session.page.locator("#trace tr.chosen th")
     session.select(2)
     session.tab("request")
@@ -234,7 +238,7 @@ def test_the_view_is_in_the_address_and_stays_while_one_looks_around(session, vi
     expect(again.locator("#trace tr.chosen th")).to_contain_text("weather")
 
 
-def test_back_and_the_key_of_the_filter_lead_to_the_events(session):
+def test_back_and_the_filter_key_return_to_the_events(session):
     press(session, "v")
     is_trace(session)
     session.page.go_back()
@@ -247,7 +251,7 @@ def test_back_and_the_key_of_the_filter_lead_to_the_events(session):
     expect(session.page.locator("#trace")).to_have_count(0)
 
 
-def test_quick_steps_under_the_trace_each_lead_one_event_on(session):
+def test_quick_steps_in_the_trace_each_move_by_one_event(session):
     session.select(1)
     press(session, "v")
     is_trace(session)
@@ -257,7 +261,7 @@ def test_quick_steps_under_the_trace_each_lead_one_event_on(session):
     expect(session.page.locator("#trace tr.chosen th")).to_contain_text("test-model")
 
 
-def test_the_events_go_on_growing_under_the_trace(session):
+def test_new_events_are_added_while_the_trace_is_shown(session):
     press(session, "v")
     session.send("And tomorrow?")
     session.ends()

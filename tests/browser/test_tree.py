@@ -1,4 +1,4 @@
-"""The timeline read like a trace: depth, lanes, calls with their results, and what folds."""
+"""The timeline read like a trace: depth, lanes, calls with their results, and folds."""
 
 import re
 import shutil
@@ -55,8 +55,42 @@ root_agent = Agent(
     name="Pair", model=ScriptedLlm(rules=rules), tools=[list_flights, get_weather]
 )
 """
+DUO = """
+from devui.runtime.agents import Agent
+from devui.runtime.models.scripted_llm import Call, Rule, Say, ScriptedLlm
+
+hello = Rule(user="hello", then=Say("Good morning."))
+ask = Rule(then=Call("transfer_to_agent", agent_name="Clerk"))
+clerk = Agent(name="Clerk", model=ScriptedLlm(rules=[Rule(then=Say("Here I am."))]))
+root_agent = Agent(name="Porter", model=ScriptedLlm(rules=[hello, ask]), sub_agents=[clerk])
+"""
+STATE = """
+from devui.runtime.agents import Agent, SequentialAgent
+from devui.runtime.models.scripted_llm import Rule, Say, ScriptedLlm
+
+
+def count_turn(callback_context):
+    callback_context.state["turns"] = callback_context.state.get("turns", 0) + 1
+
+
+def settle(callback_context):
+    callback_context.state["bill"] = 84
+    callback_context.state["tip"] = 8
+
+
+def waiter(name, **callbacks):
+    model = ScriptedLlm(rules=[Rule(then=Say("Enjoy."))])
+    return Agent(name=name, model=model, **callbacks)
+
+
+Ann = waiter("Ann", before_agent_callback=count_turn, after_agent_callback=settle)
+Ben = waiter("Ben", before_agent_callback=count_turn)
+root_agent = SequentialAgent(name="Inn", sub_agents=[Ann, Ben])
+"""
+TURNS, WORDS, SETTLED, OTHER_TURNS = 2, 3, 4, 5
+"""The numbers of Ann's events, and of Ben's first one."""
 FAN, OSLO = range(2, 8), range(8, 11)
-"""The numbers of the events of these agents."""
+"""The numbers of these agents' events."""
 
 
 @pytest.fixture(scope="module")
@@ -64,7 +98,10 @@ def server(tmp_path_factory):
     folder = tmp_path_factory.mktemp("tree")
     write_app(folder / "agents", "team", TEAM)
     write_app(folder / "agents", "pair", PAIR)
-    shutil.copytree(SAMPLES / "story_flow", folder / "agents" / "story_flow")
+    write_app(folder / "agents", "inn", STATE)
+    write_app(folder / "agents", "duo", DUO)
+    for sample in ("story_flow", "refunds"):
+        shutil.copytree(SAMPLES / sample, folder / "agents" / sample)
     with running(folder / "agents", folder / "data", "--no-auth") as server:
         yield server
 
@@ -96,10 +133,10 @@ def test_agents_are_indented_and_parallel_branches_have_lanes(team, visit):
     visit.again(team).equals(team, "#rows")
 
 
-def test_a_call_and_its_result_read_as_one_row_until_they_are_shown_apart(team):
+def test_a_call_and_its_result_read_as_one_row_until_shown_separately(team):
     call, result = OSLO[0], OSLO[1]
     assert height(team, call) + height(team, result) < 2 * height(team, 1)
-    expect(team.row(FAN[3])).not_to_have_class(re.compile("answers"))  # another branch's is between
+    expect(team.row(FAN[3])).not_to_have_class(re.compile("answers"))  # another branch between
     team.row(call).locator(".seq a").focus()
     team.page.keyboard.press("j")
     expect(team.row(result)).to_have_attribute("aria-selected", "true")
@@ -132,7 +169,7 @@ def test_an_agent_folds_to_its_first_row_and_stays_folded(team, visit):
     expect(team.row(FAN[-1])).to_be_visible()
 
 
-def test_checkpoints_fold_into_the_row_before_them_until_they_are_asked_for(visit):
+def test_checkpoints_are_folded_into_the_previous_row(visit):
     story = visit.session("story_flow", ["A story about a lighthouse"])
     kinds = values(story.events, "class")
     first = next(n for n, kind in enumerate(kinds, 1) if "k-text" in kind)
@@ -141,7 +178,7 @@ def test_checkpoints_fold_into_the_row_before_them_until_they_are_asked_for(visi
     expect(story.row(first - 1)).to_be_visible()
     expect(story.row(first + 1)).to_be_hidden()
     shown = values(story.events.filter(visible=True), "class")
-    assert sum("k-checkpoint" in kind for kind in shown) == 2  # those with which an agent begins
+    assert not any("k-checkpoint" in kind for kind in shown)
     story.row(first).get_by_role("button", name="more events").click()
     expect(story.row(first + 1)).to_be_visible()
     story.page.goto(f"{story.page.url.partition('?')[0]}?event={first + 1}")
@@ -152,19 +189,78 @@ def test_checkpoints_fold_into_the_row_before_them_until_they_are_asked_for(visi
 
 def test_the_first_row_of_an_agent_unfolds_its_checkpoints_and_folds_the_agent(visit):
     story = visit.session("story_flow", ["A story about a lighthouse"])
-    authors = values(story.events, "data-path")
-    first = next(n for n, path in enumerate(authors, 1) if path and path.endswith("/Critic"))
-    critic, visible = story.row(first), story.events.filter(visible=True)
+    paths, kinds = values(story.events, "data-path"), values(story.events, "class")
+    loop = [n for n, path in enumerate(paths, 1) if path and "/CriticReviserLoop" in path]
+    checkpoint, first = loop[:2]
+    assert "k-checkpoint" in kinds[checkpoint - 1]
+    head, visible = story.row(first), story.events.filter(visible=True)
     before = visible.count()
-    button = critic.locator("[data-fold-row]")
-    expect(button).to_have_text("+2")
+    button = head.locator("[data-fold-row]")
+    expect(button).to_contain_text(re.compile(r"^\+2\b"))
     button.click()
     expect(visible).to_have_count(before + 2)
-    button.click()  # its second turn is folded with the first
-    expect(button).to_have_text(re.compile(r"^\+1\b"))
+    button.click()  # folds the loop that starts here, though its checkpoint is above
+    expect(button).to_contain_text(re.compile(rf"^\+{loop[-1] - first + 2}\b"))
+    expect(story.row(checkpoint)).to_be_hidden()
+    expect(visible).to_have_count(before - 3)
     button.click()
-    expect(button).to_have_text("+2")
+    expect(button).to_contain_text(re.compile(r"^\+2\b"))
     expect(visible).to_have_count(before)
+
+
+def test_the_author_column_appears_once_a_second_agent_speaks(visit):
+    duo = visit.session("duo", ["hello", "hello"])
+    column, authors = duo.page.locator(".heads .who"), duo.events.locator(".who")
+    expect(column).to_be_hidden()
+    expect(authors.filter(visible=True)).to_have_count(0)
+    duo.say("The clerk, please")
+    expect(column).to_be_visible()
+    expect(authors.filter(visible=True).last).to_have_text("Clerk")
+    expect(authors.filter(visible=True).first).to_have_text("user")
+    visit.again(duo).equals(duo, "#rows")
+
+
+def test_a_workflow_has_an_author_column_for_its_nodes(visit):
+    refunds = visit.session("refunds", ["Please refund 18"])
+    expect(refunds.page.locator(".heads .who")).to_be_visible()
+
+
+def test_on_phones_the_kind_is_an_icon_with_a_word_for_screen_readers(visit):
+    pair = visit.session("pair", ["Go"])
+    pair.page.set_viewport_size({"width": 390, "height": 800})
+    pair.page.get_by_role("link", name="Events", exact=True).first.click()
+    kind, text = pair.row(2).locator(".kind"), pair.row(2).locator(".what")
+    expect(kind).to_have_text("call")
+    assert kind.bounding_box()["width"] < 30
+    assert text.bounding_box()["width"] > 190
+
+
+def test_state_changes_fold_into_their_agents_previous_row_and_name_the_keys(visit):
+    inn = visit.session("inn", ["Hello"])
+    expect(inn.row(SETTLED)).to_be_hidden()
+    for number in (TURNS, OTHER_TURNS):  # the row above is the user's or another agent's
+        expect(inn.row(number)).to_be_visible()
+    button = inn.row(WORDS).get_by_role("button", name="Show 1 more event, changes bill, tip")
+    expect(button).to_have_text("+1 · Δ bill, tip")
+    button.click()
+    expect(inn.row(SETTLED)).to_be_visible()
+    inn.row(WORDS).locator("[data-fold-row]").click()
+    expect(inn.row(SETTLED)).to_be_hidden()
+    inn.page.goto(f"{inn.page.url.partition('?')[0]}?event={SETTLED}")
+    expect(inn.row(SETTLED)).to_be_visible()
+    inn.page.goto(f"{inn.page.url.partition('?')[0]}?filter=kind%3Astate")
+    expect(inn.events).to_have_count(3)
+    expect(inn.row(SETTLED)).to_be_visible()
+
+
+def test_a_folded_row_that_gets_a_note_becomes_visible(visit, server):
+    inn = visit.session("inn", ["Hello"])
+    expect(inn.row(SETTLED)).to_be_hidden()
+    key = re.search(r"/sessions/(\d+)", inn.page.url)[1]
+    with server.client() as client:
+        client.patch(f"/api/sessions/{key}/notes/{SETTLED}", json={"text": "why 84?"})
+    expect(inn.row(SETTLED)).to_be_visible()
+    expect(inn.row(WORDS).locator("[data-fold-row]")).to_have_count(0)
 
 
 def test_a_row_of_parallel_calls_shows_the_name_of_each(visit):

@@ -1,4 +1,4 @@
-"""State before its commit, on the page: what is pending, what was read too early, what is lost."""
+"""State before its commit, on the page: what is pending, read too early, or lost."""
 
 import pytest
 from playwright.sync_api import expect
@@ -48,7 +48,7 @@ def strip(session: SessionPage):
     return session.page.locator("#state-live .scope.pending")
 
 
-def test_what_a_running_agent_has_written_is_pending_until_its_event_is_committed(visit, server):
+def test_an_agents_writes_are_pending_until_its_event_is_committed(visit, server):
     session = visit.session("gated")
     session.send("go")
     expect(strip(session)).to_contain_text("pending from writes: 1 key")
@@ -62,7 +62,7 @@ def test_what_a_running_agent_has_written_is_pending_until_its_event_is_committe
     expect(session.page.locator("#state-live .scope").first).to_contain_text('"Oslo"')
 
 
-def test_a_page_that_comes_later_shows_what_is_pending_by_then(visit, server):
+def test_a_page_opened_during_a_run_shows_what_is_pending(visit, server):
     with server.client() as client:
         debugged = Debugged(client, "late").start(pause=False)
         begun(debugged, server.agents / "late")
@@ -74,7 +74,7 @@ def test_a_page_that_comes_later_shows_what_is_pending_by_then(visit, server):
         expect(strip(session)).to_have_count(0)
 
 
-def test_what_a_failed_run_has_not_committed_is_shown_as_lost_also_after_a_reload(visit):
+def test_writes_lost_by_a_failed_run_are_marked_even_after_a_reload(visit):
     session = visit.session("fails")
     session.say("go", "failed")
     for _ in range(2):
@@ -86,7 +86,7 @@ def test_what_a_failed_run_has_not_committed_is_shown_as_lost_also_after_a_reloa
     expect(strip(session)).to_have_count(1)
 
 
-def test_a_dirty_read_is_marked_on_the_row_and_leads_to_the_write_by_keyboard(visit):
+def test_a_dirty_read_is_marked_on_the_row_and_links_to_the_write(visit):
     session = visit.session("custom")
     session.say("go")
     flag = session.row(2).locator(".flag.dirty")
@@ -106,7 +106,7 @@ def test_a_dirty_read_is_marked_on_the_row_and_leads_to_the_write_by_keyboard(vi
     )
 
 
-def test_what_a_tool_reads_of_its_callback_is_marked_with_both_lines(visit):
+def test_a_tools_dirty_read_of_its_callbacks_write_is_marked_with_both_lines(visit):
     session = visit.session("callbacks")
     session.send("go")
     session.ends()
@@ -119,7 +119,7 @@ def test_what_a_tool_reads_of_its_callback_is_marked_with_both_lines(visit):
     expect(note).to_contain_text("read by agent (tool book) at callbacks/agent.py:20 in book")
 
 
-def test_a_dirty_read_of_what_is_lost_says_so(visit):
+def test_a_dirty_read_of_a_lost_write_says_so(visit):
     session = visit.session("custom")
     session.page.get_by_label("pause first").check()
     session.send("go")

@@ -1,4 +1,4 @@
-"""Windows that show the same page at once: all of them hear of what happens, also in Firefox."""
+"""Windows that show the same page at once: all receive its events, also in Firefox."""
 
 import pytest
 from playwright.sync_api import expect
@@ -9,7 +9,7 @@ from tests.kit.server import SAMPLES, running
 pytestmark = pytest.mark.browser
 
 
-def test_two_windows_that_show_the_same_both_have_their_stream(browser, tmp_path):
+def test_two_windows_with_the_same_page_both_get_its_stream(browser, tmp_path):
     with (
         running(SAMPLES, tmp_path / "data", "--no-auth") as server,
         Visit(browser, server) as visit,

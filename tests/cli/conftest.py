@@ -1,4 +1,4 @@
-"""What talks to the server of a test."""
+"""Clients of a test's server."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""ADK's commands and options in ADK's spelling: each is known, and has its effect or advice."""
+"""ADK's commands and options in ADK's spelling: each is recognized, and works or gives advice."""
 
 import json
 
@@ -50,12 +50,12 @@ root_agent = Agent(name="hello")
 
 @pytest.fixture(scope="module")
 def adk():
-    """The options of google-adk's commands, each with all its spellings."""
+    """The options of google-adk's commands, with all their spellings."""
     return json.loads(run_adk(LIST).rpartition("LIST")[2])
 
 
 def known(name):
-    """What our command takes, in one spelling."""
+    """The options of our command, in one spelling."""
     command = main.get_command(click.Context(main), name)
     return {
         kebab(each)
@@ -70,13 +70,13 @@ def known(name):
     ("theirs", "ours"),
     [("web", "web"), ("api_server", "web"), ("run", "run"), ("create", "create")],
 )
-def test_every_option_of_adk_is_known(adk, theirs, ours):
+def test_every_option_of_adk_is_recognized(adk, theirs, ours):
     spelled = {kebab(name) for names in adk[theirs] for name in names}
     assert spelled - known(ours) == set()
 
 
 @needs_adk
-def test_every_command_of_adk_is_ours_or_says_what_to_use(adk):
+def test_every_command_of_adk_exists_here_or_gives_advice(adk):
     groups = {"deploy", "conformance", "eval_set", "migrate", "telemetry"}
     assert groups <= adk.keys()
     ours = {*main.list_commands(click.Context(main)), "api_server"}
@@ -84,7 +84,7 @@ def test_every_command_of_adk_is_ours_or_says_what_to_use(adk):
 
 
 @pytest.mark.parametrize("name", sorted(COMMANDS))
-def test_a_command_that_we_do_not_have_ends_with_2_and_one_line(tmp_path, name):
+def test_an_unsupported_command_exits_with_2_and_one_line_of_advice(tmp_path, name):
     done = devui(name, "agents", "--print_detailed_results", cwd=tmp_path)
     assert (done.returncode, done.stdout) == (2, "")
     assert len(done.stderr.splitlines()) == 1
@@ -101,8 +101,8 @@ VALUES = {"text": ["x"], "texts": ["x"], "number": ["7"]}
 
 
 @pytest.mark.parametrize("spelling", ["adk", "kebab"])
-def test_every_option_starts_the_server_with_its_effect_or_one_line(tmp_path, spelling):
-    """All of them at once, but for those that leave no trace in a folder."""
+def test_the_server_starts_with_every_option_and_notes_ineffective_ones(tmp_path, spelling):
+    """All options at once, except those that leave no trace in a folder."""
     write_app(tmp_path / "agents", "hello", AGENT)
     arguments, advised = [], []
     for option in ADK_OPTIONS["web"]:
@@ -118,7 +118,7 @@ def test_every_option_starts_the_server_with_its_effect_or_one_line(tmp_path, sp
         assert client.get("/list-apps").json() == ["hello"]
 
 
-def test_features_the_default_model_and_sessions_have_their_effect(tmp_path):
+def test_features_default_model_and_auto_created_sessions_work(tmp_path):
     write_app(tmp_path / "agents", "hello", AGENT)
     options = ["--enable_features", "A,C", "--disable-features=B", "--auto_create_session"]
     options += ["--default_llm_model", "scripted-one"]
@@ -142,7 +142,7 @@ def test_features_the_default_model_and_sessions_have_their_effect(tmp_path):
         ("--session_service_uri=sqlite:///kept/my.db", ["kept"]),
     ],
 )
-def test_sessions_are_where_adks_options_say(tmp_path, option, kept):
+def test_sessions_are_stored_where_adks_options_say(tmp_path, option, kept):
     write_app(tmp_path / "agents", "hello", AGENT)
     with running(tmp_path / "agents", tmp_path / "data", option) as server:
         with server.client() as client:
@@ -162,7 +162,7 @@ def test_sessions_are_where_adks_options_say(tmp_path, option, kept):
         (["run", "x", "--jsnl"], "'--jsonl'"),
     ],
 )
-def test_what_is_misspelled_is_told_what_was_meant(tmp_path, typed, meant):
+def test_a_misspelled_command_or_option_gets_a_suggestion(tmp_path, typed, meant):
     done = devui(*typed, cwd=tmp_path)
     assert done.returncode == 2
     assert meant in done.stderr

@@ -1,4 +1,4 @@
-"""A journal is copied while its server writes it (R45)."""
+"""A journal is copied while its server writes to it (R45)."""
 
 import stat
 
@@ -16,13 +16,13 @@ pytestmark = pytest.mark.req("R45")
 
 @pytest.fixture
 def writing(tmp_path):
-    """A server with a run that says much, and that run."""
+    """A server, and a run on it that writes many events."""
     write_app(tmp_path / "agents", "flood", FLOOD)
     with running(tmp_path / "agents", tmp_path / "data") as server, server.client() as client:
         yield server, Debugged(client, "flood").start(pause=False)
 
 
-def test_a_copy_has_what_was_committed_at_one_moment(writing, tmp_path):
+def test_a_copy_is_the_journal_at_one_moment(writing, tmp_path):
     server, debugged = writing
     while not (before := debugged.kept()["events"]):
         pass
@@ -44,7 +44,7 @@ def test_a_copy_has_what_was_committed_at_one_moment(writing, tmp_path):
         assert copied_events == debugged.kept()["events"][: report.events]
 
 
-def test_nothing_is_written_over_and_nothing_made_of_nothing(writing, tmp_path):
+def test_backup_overwrites_nothing_and_needs_a_journal(writing, tmp_path):
     server, _ = writing
     (tmp_path / "full").mkdir()
     (tmp_path / "full" / "mine").write_text("mine")

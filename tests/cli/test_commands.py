@@ -1,4 +1,4 @@
-"""`devui` and its commands: which one is meant, what help says, what is loaded."""
+"""`devui` and its commands: which one runs, what help says, what is imported."""
 
 import subprocess
 import sys
@@ -15,7 +15,7 @@ root_agent = Agent(name="hello", model=ScriptedLlm(rules=[Rule(then=Say("hi"))])
 """
 
 
-def test_help_shows_how_to_open_the_ui_and_the_commands(tmp_path):
+def test_help_shows_the_usage_and_the_commands(tmp_path):
     help_text = devui("--help", cwd=tmp_path).stdout
     assert "[OPTIONS] [AGENTS_DIR]" in help_text
     assert "--no-browser" in help_text
@@ -24,23 +24,23 @@ def test_help_shows_how_to_open_the_ui_and_the_commands(tmp_path):
 
 
 @pytest.mark.parametrize("arguments", [["nowhere"], ["web", "nowhere"], ["api_server", "nowhere"]])
-def test_the_ui_opens_with_and_without_its_name(tmp_path, arguments):
+def test_the_ui_is_the_default_command(tmp_path, arguments):
     done = devui(*arguments, "--no-browser", cwd=tmp_path)
     assert (done.returncode, "nowhere is not a folder" in done.stderr) == (2, True)
 
 
-def test_options_alone_belong_to_the_ui(tmp_path):
+def test_options_without_a_command_are_the_uis(tmp_path):
     assert "99999" in devui("--port", "99999", cwd=tmp_path).stderr
 
 
-def test_a_folder_that_is_called_like_a_command_is_reached_by_its_path(tmp_path):
+def test_a_folder_named_like_a_command_is_opened_by_its_path(tmp_path):
     write_app(tmp_path / "resume", "hello", HELLO)
     for index, name in enumerate(("./resume", str(tmp_path / "resume"))):
         with running(name, tmp_path / f"data{index}") as server, server.client() as client:
             assert client.get("/list-apps").json() == ["hello"]
 
 
-def test_the_terminal_loads_nothing_of_the_server():
+def test_the_terminal_imports_nothing_of_the_server():
     heavy = ("starlette", "uvicorn", "aiosqlite", "jinja2", "pydantic", "devui.debugger")
     code = (
         "import sys, devui.cli.dbg.command, devui.cli.resume\n"
@@ -52,7 +52,7 @@ def test_the_terminal_loads_nothing_of_the_server():
     assert done.stdout == "[]\n"
 
 
-def test_the_ui_loads_nothing_of_the_terminal():
+def test_the_ui_imports_nothing_of_the_terminal():
     names = "[name for name in sys.modules if name.startswith('devui.cli.')]"
     code = f"import sys, devui.cli.web\nprint(sorted({names}))"
     done = subprocess.run(

@@ -1,4 +1,4 @@
-"""`devui compare`: what it prints of two sessions or runs, and what it ends with."""
+"""`devui compare`: its output and exit status for sessions and runs."""
 
 import json
 
@@ -22,7 +22,7 @@ def server(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def told(server):
-    """A session of three runs, of which the first two are the same."""
+    """A session with three runs, of which the first two are equal."""
     with server.client() as client:
         session = Debugged(client, "teller", sessionId="told@2")
         for message in (WEATHER, WEATHER, "Say hello sternly"):
@@ -35,7 +35,7 @@ def terminal(server):
     return Terminal(server)
 
 
-def test_runs_that_are_the_same_end_with_0(terminal, told):
+def test_equal_runs_exit_with_0(terminal, told):
     same = terminal("compare", f"{told.key}@1", f"{told.key}@2")
     assert (same.returncode, same.stderr) == (0, "")
     first, second, rows, last = same.stdout.splitlines()
@@ -46,7 +46,7 @@ def test_runs_that_are_the_same_end_with_0(terminal, told):
     assert last == "no difference"
 
 
-def test_what_differs_is_printed_and_ends_with_1(terminal, told):
+def test_differences_are_printed_and_exit_with_1(terminal, told):
     other = terminal("compare", f"{told.key}@1", "told@2@3")
     assert (other.returncode, other.stderr) == (1, "")
     lines = other.stdout.splitlines()[2:]
@@ -69,7 +69,7 @@ def test_what_differs_is_printed_and_ends_with_1(terminal, told):
         (("{key}",), 2, "Missing argument"),
     ],
 )
-def test_what_cannot_be_compared_is_no_difference(terminal, told, sides, status, words):
+def test_an_impossible_comparison_has_its_own_exit_status(terminal, told, sides, status, words):
     done = terminal("compare", *(side.format(key=told.key) for side in sides))
     assert done.returncode == status
     assert words in done.stderr

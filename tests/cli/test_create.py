@@ -12,7 +12,7 @@ from tests.kit.terminal import devui
 ASK = "What is the time in Tokyo?"
 
 
-def test_a_new_agent_answers_without_a_key_and_the_next_command_is_said(tmp_path):
+def test_a_new_agent_answers_without_a_key(tmp_path):
     created = devui("create", "first", cwd=tmp_path)
     assert created.returncode == 0, created.stderr
     assert f'devui run first "{ASK}"' in created.stdout
@@ -22,7 +22,7 @@ def test_a_new_agent_answers_without_a_key_and_the_next_command_is_said(tmp_path
     assert "FAULT" not in done.stdout.partition("Apps")[2]
 
 
-def test_a_model_and_its_key_are_written_by_adks_names(tmp_path):
+def test_a_model_and_its_key_are_written_with_adks_names(tmp_path):
     options = ["--model", "gemini-2.5-pro", "--api_key", "k-1234", "--project=p", "--region", "eu"]
     done = devui("create", "deep/first", *options, cwd=tmp_path)
     assert done.returncode == 0, done.stderr
@@ -42,7 +42,7 @@ def test_a_model_and_its_key_are_written_by_adks_names(tmp_path):
     assert "k-1234" not in done.stdout + code
 
 
-def test_nothing_is_written_over(tmp_path):
+def test_create_does_not_overwrite_files(tmp_path):
     (tmp_path / "mine").mkdir()
     (tmp_path / "mine" / "agent.py").write_text("mine")
     done = devui("create", "mine", cwd=tmp_path)
@@ -51,13 +51,13 @@ def test_nothing_is_written_over(tmp_path):
 
 
 @pytest.mark.parametrize("name", ["9a", "user", "my-agent", "..", "a b"])
-def test_a_name_that_is_none_of_an_agent_is_refused(tmp_path, name):
+def test_an_invalid_agent_name_is_refused(tmp_path, name):
     done = devui("create", name, cwd=tmp_path)
     assert (done.returncode, "is not a valid" in done.stderr) == (2, True)
     assert not [path for path in tmp_path.iterdir() if path.is_dir()]
 
 
-def test_the_agents_are_styled_as_our_own_code(tmp_path):
+def test_created_agents_are_formatted_like_our_own_code(tmp_path):
     for name, model in (("one", []), ("two", ["--model", "m"])):
         devui("create", name, *model, cwd=tmp_path)
         command = [sys.executable, "-m", "ruff", "format", "--check", "--config"]

@@ -1,4 +1,4 @@
-"""`devui doctor`: it finds what was planted, says it plainly, and changes nothing."""
+"""`devui doctor` finds planted faults, reports them plainly, and changes nothing."""
 
 import json
 import os
@@ -8,6 +8,7 @@ import subprocess
 import sys
 import venv
 from contextlib import closing
+from importlib.metadata import version
 from pathlib import Path
 from subprocess import PIPE
 from types import SimpleNamespace
@@ -28,7 +29,7 @@ FLIGHT = "Find me a flight to London"
 
 @pytest.fixture(scope="module")
 def used(tmp_path_factory) -> Path:
-    """The data folder of a server that was used for everything, and has ended in order."""
+    """The data folder of a well-used server that shut down cleanly."""
     folder = tmp_path_factory.mktemp("doctor") / "data"
     with running(SAMPLES, folder) as server, server.client() as client:
         debugged = Debugged(client, "travel", state={"user:home_airport": "BRN", "n": 1})
@@ -45,7 +46,7 @@ def used(tmp_path_factory) -> Path:
 
 @pytest.fixture
 def data(used, tmp_path) -> Path:
-    """A copy of it, to plant a fault in."""
+    """A copy of that data folder, to plant a fault in."""
     return Path(shutil.copytree(used, tmp_path / "data"))
 
 
@@ -66,20 +67,20 @@ def doctor(data: Path, agents: Path = SAMPLES, *options: str) -> tuple[int, dict
 
 
 def findings(report: dict[str, list[dict]], level: str, area: str | None = None) -> list[str]:
-    """What was found at a level, in one area or in all."""
+    """The findings of a level, in one area or in all."""
     areas = report if area is None else [area]
     return [each["what"] for a in areas for each in report[a] if each["level"] == level]
 
 
 def plant(data: Path, *statements: str) -> None:
-    """Change the journal as no server of ours would."""
+    """Change the journal as none of our servers would."""
     with closing(sqlite3.connect(data / "journal.db", isolation_level=None)) as journal:
         for statement in statements:
             assert journal.execute(statement).rowcount != 0, statement
 
 
 @pytest.mark.req("R36")
-def test_every_server_of_a_test_is_looked_after_in_the_end(tmp_path):
+def test_every_test_servers_journal_is_checked_when_it_stops(tmp_path):
     server = Server(SAMPLES, tmp_path / "data").start()
     with server.client() as client:
         make_session(client, "travel", state={"n": 1})
@@ -94,7 +95,7 @@ def test_every_server_of_a_test_is_looked_after_in_the_end(tmp_path):
 
 
 @pytest.mark.req("R36")
-def test_what_was_used_and_ended_in_order_is_well_and_stays_untouched(data):
+def test_a_sound_data_folder_has_no_faults_and_is_left_unchanged(data):
     before = {path.name: path.read_bytes() for path in data.iterdir()}
     status, report = doctor(data)
     assert findings(report, "fault") == []
@@ -151,7 +152,7 @@ def test_a_planted_fault_is_found(data, statements, sentence):
         (lambda content: content[:60] + b"\0\0\3\xe7" + content[64:], "has version 999"),
     ],
 )
-def test_a_damaged_or_foreign_file_is_told_and_left_alone(data, damage, sentence):
+def test_a_damaged_or_foreign_file_is_reported_and_left_alone(data, damage, sentence):
     file = data / "journal.db"
     file.write_bytes(damage(file.read_bytes()))
     before = file.read_bytes()
@@ -172,16 +173,16 @@ def test_a_damaged_or_foreign_file_is_told_and_left_alone(data, damage, sentence
     ],
     ids=["folder", "broken link", "link", "pipe"],
 )
-def test_what_is_no_file_in_the_place_of_the_journal_is_told(data, make):
+def test_a_journal_that_is_not_a_plain_file_is_reported(data, make):
     (data / "journal.db").unlink()
     make(data / "journal.db")
     status, report = doctor(data)
     assert status == 1
-    [fault] = findings(report, "fault")  # and nothing about the file that a link leads to
+    [fault] = findings(report, "fault")  # the only one: a link's target isn't read
     assert "is not a plain file; move it away" in fault
 
 
-def test_many_faults_of_a_kind_are_summed_up(data):
+def test_many_faults_of_one_kind_are_summarized(data):
     plant(
         data,
         "WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 500)"
@@ -212,7 +213,7 @@ sys.stdin.read()
 
 @pytest.mark.req("R41")
 @pytest.mark.skipif(sys.platform != "linux", reason="only Linux tells who has a lock")
-def test_a_program_that_holds_up_all_who_write_is_named(data):
+def test_a_program_that_locks_the_journal_is_named(data):
     command = [sys.executable, "-c", HOLDS, str(data / "journal.db")]
     with subprocess.Popen(command, stdin=PIPE, stdout=PIPE, text=True) as other:
         assert other.stdout.readline() == "held\n"
@@ -225,7 +226,7 @@ def test_a_program_that_holds_up_all_who_write_is_named(data):
 
 
 @pytest.mark.req("R43")
-def test_of_a_damaged_file_it_tells_what_becomes_of_it_and_how_to_get_something_out(data):
+def test_a_damaged_journal_comes_with_advice_on_recovery(data):
     journal = data / "journal.db"
     content = journal.read_bytes()
     journal.write_bytes(content[: len(content) // 2 + 100])
@@ -237,7 +238,7 @@ def test_of_a_damaged_file_it_tells_what_becomes_of_it_and_how_to_get_something_
 
 
 @pytest.mark.req("R10")
-def test_files_that_others_may_read_are_faults_with_the_command_that_mends_them(data, tmp_path):
+def test_files_readable_by_others_are_faults_with_a_chmod_command(data, tmp_path):
     (data / "journal.db").chmod(0o644)
     data.chmod(0o755)
     status, report = doctor(data)
@@ -259,7 +260,7 @@ def test_files_that_others_may_read_are_faults_with_the_command_that_mends_them(
         (("os.access", lambda path, mode: mode != os.W_OK), "the data folder is not writable"),
     ],
 )
-def test_a_folder_that_takes_nothing_more_is_a_fault(data, monkeypatch, planted, what):
+def test_a_folder_that_cannot_be_written_to_is_a_fault(data, monkeypatch, planted, what):
     monkeypatch.setattr(*planted)
     status, report = doctor(data)
     assert status == 1
@@ -268,7 +269,7 @@ def test_a_folder_that_takes_nothing_more_is_a_fault(data, monkeypatch, planted,
 
 
 @pytest.mark.req("R46")
-def test_a_place_where_a_journal_may_be_damaged_is_told(data, tmp_path, monkeypatch):
+def test_a_data_folder_on_a_network_disk_or_in_dropbox_is_a_note(data, tmp_path, monkeypatch):
     mounts = [
         "22 1 8:1 / / rw,relatime shared:1 - ext4 /dev/sda1 rw",
         f"23 22 0:44 / {tmp_path}/of\\040others rw - nfs4 server:/homes rw",
@@ -288,7 +289,7 @@ def test_a_place_where_a_journal_may_be_damaged_is_told(data, tmp_path, monkeypa
         assert (status, findings(report, "note", "data folder")) == (0, notes)
 
 
-def test_what_was_set_aside_is_told_with_what_gets_it_out(data):
+def test_a_journal_set_aside_as_damaged_is_a_note_with_advice(data):
     (data / "journal.db.damaged-20260101T000000Z").write_bytes(b"x")
     (data / "journal.db.damaged-20260101T000000Z").chmod(0o600)
     [note] = [each for each in doctor(data)[1]["data folder"] if each["level"] == "note"]
@@ -296,7 +297,7 @@ def test_what_was_set_aside_is_told_with_what_gets_it_out(data):
     assert ".recover" in note["advice"]
 
 
-def test_a_server_may_go_on_meanwhile_and_what_it_left_when_killed_is_told(tmp_path):
+def test_a_running_server_is_good_and_a_killed_one_is_a_note(tmp_path):
     with running(SAMPLES, tmp_path / "data") as server, server.client() as client:
         held = Debugged(client, "travel").start(FLIGHT)
         held.settled()
@@ -319,7 +320,7 @@ def test_a_server_may_go_on_meanwhile_and_what_it_left_when_killed_is_told(tmp_p
 
 
 @pytest.mark.req("R22")
-def test_apps_are_looked_at_without_running_them(data, agents):
+def test_apps_are_checked_without_running_them(data, agents):
     marker = agents / "marker"
     write_app(agents, "marks", f"open({str(marker)!r}, 'w')\nroot_agent = 1\n")
     write_app(agents, "broken", "root_agent = (\n")
@@ -341,6 +342,22 @@ def test_apps_are_looked_at_without_running_them(data, agents):
     assert nothing.startswith("nothing has no `root_agent` or `app`")
     assert first.startswith(f"{agents}/1st looks like an agent but is not listed")
     assert not marker.exists()
+
+
+@pytest.mark.parametrize("code", ["", "from . import tools\n"])
+def test_the_package_of_a_yaml_app_is_checked(data, agents, code):
+    folder = agents / "described"
+    folder.mkdir()
+    (folder / "root_agent.yaml").write_text("name: a\n")
+    (folder / "__init__.py").write_text(code)
+    status, report = doctor(data, agents)
+    if code:
+        assert status == 1
+        assert "there is no module described/tools" in findings(report, "fault", "apps")[0]
+    else:
+        assert status == 0
+        assert "described is described in root_agent.yaml" in findings(report, "good", "apps")
+        assert findings(report, "note", "apps") == []
 
 
 def test_relative_imports_are_followed_without_running_them(data, agents):
@@ -383,13 +400,78 @@ def test_relative_imports_are_followed_without_running_them(data, agents):
     ]
 
 
-def test_extras_take_one_line(data):
-    _, report = doctor(data)
-    lines = [each["what"] for each in report["environment"] if "extra" in each["what"]]
-    assert [line.partition(":")[0] for line in lines] == ["extras installed"]
+def test_missing_packages_that_an_app_imports_are_named(data, agents, tmp_path):
+    cloud, pil = "from google.cloud import nothing_v1", "from PIL_absent import Image"
+    alpha = "from alpha.tools import x"
+    absent = f"from .tools import x\nimport nowhere.deep\n{cloud}\n"
+    optional = "try:\n    import absent_one\nexcept ImportError:\n    pass\n"
+    lazy = "def f():\n    import absent_two\n"
+    write_app(agents, "lacks", f"{absent}{optional}{lazy}import json, pydantic\nroot_agent = 1\n")
+    (agents / "lacks" / "tools.py").write_text(f"x = 1\n{pil}\n")
+    write_app(agents, "paths", "import sys\nsys.path.append('x')\nimport below\nroot_agent = 1\n")
+    write_app(agents, "beside", "import helper\nroot_agent = 1\n")
+    (agents / "beside" / "helper.py").write_text("")
+    write_app(agents / "team", "alpha", f"{alpha}\nroot_agent = 1\n")
+    write_app(agents, "other", "from fine.agent import root_agent\nimport fine\n")
+    status, report = doctor(data, agents)
+    faults = {each["what"]: each["advice"] for each in report["apps"] if each["level"] == "fault"}
+    assert status == 1
+    no = "there is no module"
+    cannot = "cannot be loaded:"
+    assert [*faults] == [
+        f"beside {cannot} beside/agent.py:1: import helper: {no} helper where agents run",
+        f"lacks {cannot} lacks/agent.py:2: import nowhere.deep: {no} nowhere where agents run",
+        f"lacks {cannot} lacks/agent.py:3: {cloud}: {no} google.cloud.nothing_v1 where agents run",
+        f"lacks {cannot} lacks/tools.py:2: {pil}: {no} PIL_absent where agents run",
+        f"team.alpha {cannot} team/alpha/agent.py:1: {alpha}: {no} alpha where agents run",
+    ]
+    beside, deep, cloud, pil, alpha = faults.values()
+    assert "`from .helper import ...`" in beside
+    assert f"{sys.executable} -m pip install nowhere`" in deep
+    assert f"{sys.executable} -m pip install google-cloud-nothing`" in cloud
+    assert f"{sys.executable} -m pip install PIL-absent`" in pil
+    assert alpha.endswith(f"Start devui in {agents / 'team'} instead.")
+    good = [each.split()[0] for each in findings(report, "good", "apps")]
+    assert good == ["fine", "other", "paths"]
 
 
-def test_a_named_python_is_looked_at_and_what_each_app_would_run_on(data, agents, tmp_path):
+def test_packages_are_compared_with_requirements_and_extras(data, tmp_path, monkeypatch):
+    requirements = [
+        "absent-one>=2",
+        "pyyaml>=5,<99",
+        "pyyaml>=5; extra == 'whole'",
+        "pyyaml; extra == 'any'",
+        "absent-two>=1; extra == 'gone'",
+        "pyyaml>=5; extra == 'half'",
+        "absent-two>=1; extra == 'half'",
+        "pyyaml[fast]>=98.7; extra == 'old'",
+        "click>=1; extra == 'old'",
+        "absent-two>=1; extra == 'dev'",
+    ]
+    folder = tmp_path / "devui-9.dist-info"
+    folder.mkdir()
+    lines = ["Metadata-Version: 2.4", "Name: devui", "Version: 9"]
+    lines += [f"Requires-Dist: {each}" for each in requirements]
+    (folder / "METADATA").write_text("\n".join(lines))
+    monkeypatch.syspath_prepend(tmp_path)
+    status, report = doctor(data)
+    assert (status, findings(report, "fault")) == (1, ["absent-one is missing"])
+    about = [each for each in report["environment"] if each["what"].startswith("extra")]
+    assert about == [
+        {
+            "level": "note",
+            "what": f"extra old: pyyaml {version('pyyaml')} is older than 98.7",
+            "advice": "`pip install 'devui[old]'` updates it",
+        },
+        {
+            "level": "good",
+            "what": "extras installed: any, whole; not installed: gone, half",
+            "advice": "`pip install 'devui[gone,half]'` for agents that need them",
+        },
+    ]
+
+
+def test_a_given_python_and_each_apps_engine_are_checked(data, agents, tmp_path):
     write_app(agents, "theirs", "from google import adk\nroot_agent = adk.Agent(name='theirs')\n")
     venv.create(tmp_path / "bare", symlinks=True)
     status, report = doctor(data, agents, "--python", str(tmp_path / "bare"))
@@ -404,7 +486,7 @@ def test_a_named_python_is_looked_at_and_what_each_app_would_run_on(data, agents
 
 
 @needs_adk
-def test_apps_that_import_google_adk_run_on_it_where_it_is(tmp_path):
+def test_apps_that_import_google_adk_run_on_it_if_installed(tmp_path):
     agents = tmp_path / "agents"
     write_app(agents, "theirs", "from .inner import root_agent\n")
     (agents / "theirs" / "inner.py").write_text("from google.adk.agents import Agent as root_agent")
@@ -426,7 +508,7 @@ def test_apps_that_import_google_adk_run_on_it_where_it_is(tmp_path):
 
 
 @pytest.mark.req("R64")
-def test_keys_are_told_by_name_and_never_by_value(data, agents):
+def test_keys_are_listed_by_name_without_their_values(data, agents):
     (agents / ".env").write_text("OPENAI_API_KEY=canary-one\nOTHER=canary-two\nGROQ_API_KEY=\n")
     (agents / "fine" / ".env").write_text("ANTHROPIC_API_KEY='canary-three'\n")
     done = devui(
@@ -443,7 +525,7 @@ def test_keys_are_told_by_name_and_never_by_value(data, agents):
     assert "canary" not in done.stdout + done.stderr
 
 
-def test_a_port_that_is_taken_is_a_note(data):
+def test_a_taken_port_is_a_note(data):
     with default_port_taken() as port:
         status, report = doctor(data)
     assert status == 0
@@ -452,7 +534,7 @@ def test_a_port_that_is_taken_is_a_note(data):
     )
 
 
-def test_lines_are_for_people_and_cannot_drive_the_terminal(data, agents):
+def test_printed_findings_are_readable_and_escaped(data, agents):
     (agents / "a\x1b[2Jb").mkdir()
     (agents / "a\x1b[2Jb" / "agent.py").write_text("root_agent = 1\n")
     plant(data, "UPDATE sessions SET events = 0 WHERE key = 1")
@@ -465,7 +547,7 @@ def test_lines_are_for_people_and_cannot_drive_the_terminal(data, agents):
     assert done.stderr == ""
 
 
-def test_what_is_not_there_is_said(tmp_path, agents):
+def test_missing_folders_and_journals_are_reported(tmp_path, agents):
     nothing = devui("doctor", "--data-dir", str(tmp_path / "none"), cwd=tmp_path)
     assert (nothing.returncode, nothing.stdout) == (2, "")
     assert "there is no data folder" in nothing.stderr

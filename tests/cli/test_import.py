@@ -1,4 +1,4 @@
-"""Sessions that google-adk has stored come into devui as they are (docs/guide/from-adk-web.md)."""
+"""Sessions stored by google-adk are imported unchanged (docs/guide/from-adk-web.md)."""
 
 import json
 import re
@@ -44,7 +44,7 @@ root_agent = Agent(name="tools", model=ScriptedLlm(rules=script), tools=[look])
 
 @pytest.fixture
 def place(tmp_path):
-    """A folder with the app, in which commands are run."""
+    """A folder with the app, for running commands in."""
     write_app(tmp_path / "agents", "travel", AGENT)
     return tmp_path
 
@@ -57,7 +57,7 @@ def import_sessions(place, *args):
 
 
 def make_database(place, kind):
-    """A database of that kind, and the session s1 as google-adk reads it."""
+    """A database of that kind, and its session s1 as google-adk reads it."""
     file = place / "agents" / "travel" / ".adk" / "session.db"
     if kind == "sqlite":
         return file, json.loads(sqlite_store(file))
@@ -66,7 +66,7 @@ def make_database(place, kind):
 
 
 def plain(session):
-    """What has to be the same of a session, whoever reads it."""
+    """What must be equal in a session, whoever reads it."""
     events = [
         {
             **event,
@@ -81,7 +81,7 @@ def plain(session):
 
 
 @pytest.mark.parametrize("kind", ["sqlite", "1", "0"])
-def test_a_database_comes_in_with_ids_times_actions_and_scopes(place, kind):
+def test_a_database_is_imported_with_ids_times_actions_and_scopes(place, kind):
     file, by_adk = make_database(place, kind)
     done, sessions = import_sessions(place, file)
     assert done.returncode == 0, done.stderr
@@ -116,13 +116,13 @@ def test_a_database_comes_in_with_ids_times_actions_and_scopes(place, kind):
 SERVERS = [
     pytest.param(postgres, "postgresql", "asyncpg", "1", marks=needs_postgres),
     pytest.param(postgres, "postgresql", "asyncpg", "0", marks=needs_postgres),
-    # google-adk 2.13.0 cannot write its older schema there: its pickles are no values of aiomysql.
+    # google-adk 2.13.0 can't write its older schema there: aiomysql doesn't accept its pickles.
     pytest.param(mariadb, "mysql", "aiomysql", "1", marks=needs_mariadb),
 ]
 
 
 @pytest.mark.parametrize(("database", "scheme", "driver", "schema"), SERVERS)
-def test_sessions_come_from_a_database_server(place, database, scheme, driver, schema):
+def test_sessions_are_imported_from_a_database_server(place, database, scheme, driver, schema):
     with database() as address:
         by_adk = json.loads(database_store(f"{scheme}+{driver}://{address}", schema))
         for number, spelling in enumerate((f"{scheme}+{driver}", scheme)):
@@ -148,7 +148,7 @@ def test_sessions_come_from_a_database_server(place, database, scheme, driver, s
         assert plain(here) == plain(by_adk)
 
 
-def test_what_is_here_is_skipped_copied_or_goes_on(place):
+def test_existing_sessions_are_skipped_copied_or_continued(place):
     file, by_adk = make_database(place, "sqlite")
     done, rows = import_sessions(place, place / "agents", "--list", "--user", "ann")
     assert [(each["id"], each["events"]) for each in rows] == [("s1", 4), ("s2", 4)]
@@ -167,10 +167,10 @@ def test_what_is_here_is_skipped_copied_or_goes_on(place):
         events = client.post("/run", json=body).json()
         assert events[-1]["content"]["parts"][0]["text"] == "on we go"
         fresh = client.post("/apps/travel/users/ann/sessions", json={}).json()
-        assert fresh["state"]["user:kind"] == "ann"  # it shares what has gone on
+        assert fresh["state"]["user:kind"] == "ann"  # shares the continued session's user state
 
 
-def test_files_come_with_their_sessions(place):
+def test_artifacts_are_imported_with_their_sessions(place):
     file, _ = make_database(place, "sqlite")
     artifact_store(file.parent / "artifacts")
     done, _ = import_sessions(place, place / "agents", "--session", "s1")
@@ -190,7 +190,7 @@ def test_files_come_with_their_sessions(place):
     assert [(each["id"], each["events"]) for each in alone] == [("s1", 0)], done.stderr
 
 
-def test_the_page_takes_a_database(place):
+def test_the_page_imports_a_database(place):
     file, _ = make_database(place, "1")
     with running(place / "agents", place / "data") as server, server.client() as client:
         origin = {"Origin": server.url}
@@ -207,7 +207,7 @@ def test_the_page_takes_a_database(place):
         assert (refusal.status_code, "session.db" in refusal.text) == (422, True)
 
 
-def test_a_file_whose_session_is_here_is_imported_as_a_copy(place):
+def test_a_file_of_an_existing_session_is_imported_as_a_copy(place):
     event = {"author": "user", "content": {"role": "user", "parts": [{"text": "hi"}]}}
     session = {"id": "s1", "appName": "travel", "userId": "ann", "events": [event], "state": {}}
     file = place / "s1.json"
@@ -219,7 +219,7 @@ def test_a_file_whose_session_is_here_is_imported_as_a_copy(place):
     assert (done.returncode, copy["id"] == "s1", copy["events"]) == (0, False, 1)
 
 
-def test_what_is_not_understood_is_named(place):
+def test_an_unreadable_database_is_reported_with_the_place(place):
     file, _ = make_database(place, "sqlite")
     with sqlite3.connect(file) as connection:
         cut = "UPDATE events SET event_data = '{' WHERE session_id = 's2' AND id = 'e3'"
@@ -274,7 +274,7 @@ print(json.dumps([read.model_dump(mode="json", exclude_none=True),
 """
 
 
-def test_adk_reads_an_eval_set_with_what_its_own_would_have(place):
+def test_an_exported_eval_set_equals_what_adk_makes(place):
     here = ("--data-dir", str(place / "data"), "--agents", str(place / "agents"))
     write_app(place / "agents", "tools", TOOLS)
     state = {"unit": "mile"}
@@ -302,7 +302,7 @@ def test_adk_reads_an_eval_set_with_what_its_own_would_have(place):
     assert case["session_input"] == begins
 
 
-def test_an_eval_set_leaves_out_what_is_rewound_and_has_what_counts_again(place):
+def test_an_eval_set_omits_rewound_turns_and_has_restored_ones(place):
     here = ("--data-dir", str(place / "data"), "--agents", str(place / "agents"))
     write_app(place / "agents", "tools", TOOLS)
     with running(place / "agents", place / "data") as server, server.client() as client:
@@ -310,7 +310,7 @@ def test_an_eval_set_leaves_out_what_is_rewound_and_has_what_counts_again(place)
         for text in ("thanks", "look"):
             run(client, "tools", session, text, userId="ann")
         [row] = client.get("/api/sessions").json()["sessions"]
-        for rest in (["thanks"], ["thanks", "look"]):  # the second rewind takes back the first
+        for rest in (["thanks"], ["thanks", "look"]):  # the second rewind undoes the first
             events = client.get(f"/apps/tools/users/ann/sessions/{session}").json()["events"]
             body = {"invocationId": events[-1]["invocationId"]}
             answer = client.post(f"/api/sessions/{row['key']}/rewind", json=body).json()
@@ -324,7 +324,7 @@ def test_an_eval_set_leaves_out_what_is_rewound_and_has_what_counts_again(place)
             (place / "e").unlink()
 
 
-def test_adk_takes_back_what_is_exported(place):
+def test_adk_reads_exported_sessions(place):
     file, by_adk = make_database(place, "sqlite")
     _, [session] = import_sessions(place, file, "--session", "s1")
     here = ("--data-dir", str(place / "data"), "--agents", str(place / "agents"))

@@ -1,4 +1,4 @@
-"""`--json` of every command prints what the table says (devui/skill/reference/json.md)."""
+"""`--json` of every command prints what the table describes (devui/skill/reference/json.md)."""
 
 import json
 import re
@@ -21,7 +21,7 @@ SPEAKS_JSON = "mcp"
 
 
 def table() -> Iterator[tuple[str, list[str]]]:
-    """Each command of the table with the members to rely on."""
+    """Each command of the table, with the members to rely on."""
     page = PAGE.read_text(encoding="utf-8")
     rows = re.findall(r"^\| (`devui [^|]+) \|[^|]*\| ([^|]+) \|$", page, re.MULTILINE)
     for names, members in rows:
@@ -40,7 +40,7 @@ SHAPES = dict(table())
 
 
 def names_of(command: click.Command, path: tuple[str, ...] = ()) -> Iterator[str]:
-    """Every command that is no group."""
+    """The names of all commands, without groups."""
     if isinstance(command, click.Group):
         for name in command.list_commands(click.Context(command)):
             yield from names_of(command.get_command(click.Context(command), name), (*path, name))
@@ -74,7 +74,7 @@ class Prints:
         self.left = dict(SHAPES)
 
     def __call__(self, row: str, *arguments: object, own: bool = False, status: int = 0) -> dict:
-        """`own`: whether the command needs no server."""
+        """Run a command; `own` means that it needs no server."""
         words = [*plain_name(row.removesuffix(" --diff")).split(), *map(str, arguments), "--json"]
         words += [] if own else ["--data-dir", str(self.server.data)]
         done = CliRunner().invoke(main, words)
@@ -82,7 +82,7 @@ class Prints:
         return self.compared(row, done.stdout)
 
     def compared(self, row: str, output: str) -> dict:
-        """The last line, which has the members of its row."""
+        """The last line, checked to have the members of its row."""
         last = json.loads(output.splitlines()[-1])
         for each in last if isinstance(last, list) else [last]:
             missing = set(SHAPES[row]) - each.keys()
@@ -97,7 +97,7 @@ def prints(server):
     return Prints(server)
 
 
-def test_each_command_prints_what_the_table_says(prints, server, tmp_path, monkeypatch):
+def test_each_command_prints_the_members_in_the_table(prints, server, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     failed = _look(prints)
     _control(prints)
@@ -109,7 +109,7 @@ def test_each_command_prints_what_the_table_says(prints, server, tmp_path, monke
 
 
 def _look(prints) -> int:
-    """What there is after a run that failed; its session."""
+    """Inspect a failed run; return its session."""
     ask = ("--new", "faulty", "--no-pause", bug_hunt.QUESTION)
     at = prints("dbg start", *ask, status=1)
     assert at["status"] == "failed"
@@ -129,7 +129,7 @@ def _look(prints) -> int:
 
 
 def _control(prints) -> None:
-    """A run that is held before a tool and before a commit, changed and moved on."""
+    """Edit and step a run that is held before a tool and before a commit."""
     number = prints("dbg break add", "tool:read_bill", "--app", "faulty")["id"]
     prints("dbg break list")
     at = prints("dbg start", "--new", "faulty", "--no-pause", bug_hunt.QUESTION)
@@ -149,8 +149,7 @@ def _control(prints) -> None:
 
 
 def _go_on(prints, server) -> int:
-    """Runs that are stopped, resumed, replayed, ended and taken back; a session of runs that are
-    done."""
+    """Stop, resume, replay, end and rewind runs; return a session whose runs are done."""
     at = prints("dbg start", "--new", "faulty", "hello")
     here = ("-s", at["session"])
     prints("dbg step", *here)
@@ -170,7 +169,7 @@ def _go_on(prints, server) -> int:
 
 
 def _files(prints, server, session: int) -> None:
-    """What is written, read and looked at as files, in the current folder."""
+    """Write, read and check files in the current folder."""
     prints("export", session, "-o", "session.json")
     prints("import", "session.json", "--as-copy")
     test_file = prints("make-test", session, "-o", "tests/test_it.py")
@@ -178,6 +177,7 @@ def _files(prints, server, session: int) -> None:
     assert done.returncode == 0, done.stderr
     assert prints.compared("test", done.stdout)["outcome"] == "passed"
     prints("prune", "--days", 1000)
+    prints("link")
     prints("doctor", "--agents", server.agents)
     prints("backup", "-o", "copy")
     prints("create", "mine", own=True)
@@ -185,7 +185,7 @@ def _files(prints, server, session: int) -> None:
 
 
 def _serve(prints, server) -> None:
-    """Another server, which tells how to get in."""
+    """Start another server, which prints how to sign in."""
     words = ("--port", "0", "--no-browser", "--json", "--data-dir", "other")
     with Opened("web", str(server.agents), *words) as web:
         about = prints.compared("web", web.until("link"))

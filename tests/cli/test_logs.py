@@ -27,7 +27,7 @@ logging.getLogger("devui.runs").warning("the agent said hunter2-hunter2 and sk-a
 
 @pytest.mark.req("R21")
 @pytest.mark.req("R64")
-def test_what_is_logged_cannot_drive_the_terminal_or_forge_a_record():
+def test_log_messages_are_escaped_and_redacted():
     done = subprocess.run(
         [sys.executable, "-c", LOGS],
         capture_output=True,
@@ -52,7 +52,7 @@ def test_what_is_logged_cannot_drive_the_terminal_or_forge_a_record():
 
 
 @pytest.mark.req("R64")
-def test_that_secrets_were_shown_is_in_the_log(tmp_path):
+def test_an_export_with_secrets_is_logged(tmp_path):
     with running(SAMPLES, tmp_path / "data") as server, server.client() as client:
         for _ in range(2):
             make_session(client, "summary")

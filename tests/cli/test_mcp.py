@@ -90,7 +90,7 @@ async def over_http(server):
 
 
 class Agent:
-    """A coding agent with the tools."""
+    """A coding agent that calls the tools."""
 
     def __init__(self, session: ClientSession) -> None:
         self.session = session
@@ -113,8 +113,9 @@ async def agent(server, way=over_stdio, name="coder"):
 
 
 @pytest.mark.parametrize("way", [over_stdio, over_http])
-async def test_a_coding_agent_finds_and_mends_the_bug_with_the_tools(server, way):
-    """Its policy: what_happened; go back from the error; prove with a fork; fix; fork again."""
+async def test_a_coding_agent_finds_and_fixes_the_bug_with_the_tools(server, way):
+    """The agent's policy: what_happened, go back from the error, prove with a fork, fix, fork
+    again."""
     app = way.__name__
     async with agent(server, way) as call:
         await call("send_message", app=app, message=bug_hunt.QUESTION)
@@ -135,7 +136,7 @@ async def test_a_coding_agent_finds_and_mends_the_bug_with_the_tools(server, way
         assert bug_hunt.RIGHT in proven
 
         bug_hunt.mend(*bug_hunt.definition_of(server.agents / app, tool), argument)
-        await asyncio.sleep(1)  # the server sees a saved file a moment later
+        await asyncio.sleep(1)  # the server notices a saved file a moment later
         mended = await call("fork", session=number, event=event - 2, guard="run")
         assert bug_hunt.RIGHT in mended
         assert "done" in mended.splitlines()[-1]
@@ -150,7 +151,7 @@ async def test_a_coding_agent_finds_and_mends_the_bug_with_the_tools(server, way
             assert "there is no file" in missing
 
 
-async def test_all_tools_together_cost_a_reader_little(server):
+async def test_the_tool_descriptions_fit_in_few_tokens(server):
     """A token is about four characters of JSON."""
     async with agent(server) as call:
         response = await call.session.list_tools()
@@ -173,7 +174,7 @@ async def test_all_tools_together_cost_a_reader_little(server):
     assert names <= {each["name"] for each in tools}
 
 
-async def test_answers_say_what_is_left_out_and_mistakes_what_to_do(server):
+async def test_answers_say_what_is_omitted_and_errors_what_to_do(server):
     async with agent(server, over_http) as call:
         await call("send_message", app="faulty", message="hello")
         assert "6 characters" not in await call("what_happened")
@@ -196,7 +197,7 @@ async def test_answers_say_what_is_left_out_and_mistakes_what_to_do(server):
     assert short("x" * 400).endswith("… 100 more characters")
 
 
-async def test_what_an_answer_cuts_can_be_read_to_its_end(server):
+async def test_truncated_values_can_be_read_to_the_end(server):
     async with agent(server, over_http) as call:
         await call("send_message", app="long", message="z" * 8000 + " END OF MESSAGE")
         history = await call("what_happened")
@@ -222,7 +223,7 @@ async def test_what_an_answer_cuts_can_be_read_to_its_end(server):
         assert "available: 0, 1" in await call("state_at", key="blob", path="rows[7]", fails=True)
 
 
-async def test_words_are_right_when_there_is_little_or_nothing(server):
+async def test_errors_about_missing_things_are_specific(server):
     async with agent(server, over_http) as call:
         await call("send_message", app="faulty", message=bug_hunt.QUESTION)
         assert "no event #99" in await call("prompt_at", event=99, fails=True)
@@ -242,7 +243,7 @@ async def test_words_are_right_when_there_is_little_or_nothing(server):
         assert "unknown" in await call("what_happened", filter="kind:(", fails=True)
 
 
-async def test_a_run_is_held_edited_and_finished_by_its_parts(server):
+async def test_a_run_is_held_edited_and_finished_with_the_tools(server):
     async with agent(server, over_http) as call:
         await call("breakpoints", action="add", app="faulty", on="state", condition="new < 0")
         held = await call("send_message", app="faulty", message=bug_hunt.QUESTION)
@@ -265,7 +266,7 @@ async def test_a_run_is_held_edited_and_finished_by_its_parts(server):
         assert answer == "no breakpoints"
 
 
-async def test_a_held_run_of_a_client_that_vanished_says_whose_it_is_and_can_be_taken_over(server):
+async def test_a_run_held_by_a_vanished_client_can_be_taken_over(server):
     async with over_http(server) as streams:
         info = Implementation(name="ghost", version="1")
         async with ClientSession(*streams[:2], client_info=info) as session:
@@ -275,7 +276,7 @@ async def test_a_held_run_of_a_client_that_vanished_says_whose_it_is_and_can_be_
     key = int(re.search(r"session (\d+): held", held.content[0].text)[1])
     with server.client() as person:
         page = person.get(f"/sessions/{key}", headers={"Accept": "text/html"}).text
-        assert re.search(r"Pause by</span> <span[^>]*>mcp:ghost<", page)
+        assert re.search(r"Paused by</span> <span[^>]*>mcp:ghost<", page)
         at = person.get(f"/api/sessions/{key}/run").json()
         assert at["status"] == "held"
         order = {"command": "stop", "key": "k", "position": at["position"], "actor": "Ada"}
@@ -283,7 +284,7 @@ async def test_a_held_run_of_a_client_that_vanished_says_whose_it_is_and_can_be_
 
 
 def speak(server, *lines: str) -> list[dict]:
-    """What `devui mcp` answers to these lines, before its input ends."""
+    """What `devui mcp` answers to these lines before its input ends."""
     client = parameters(server)
     done = subprocess.run(
         [client.command, *client.args],
@@ -299,7 +300,7 @@ def speak(server, *lines: str) -> list[dict]:
     return [json.loads(line) for line in done.stdout.splitlines()]
 
 
-def test_nonsense_over_stdio_ends_nothing(server):
+def test_nonsense_over_stdio_does_not_end_the_server(server):
     nonsense = [
         "not JSON",
         "[]",
@@ -324,7 +325,7 @@ def test_calls_with_odd_parameters_are_answered(server):
     assert "error" in answers[9]
 
 
-def test_clients_that_vanish_give_way_to_others(server):
+def test_sessions_of_vanished_clients_make_room_for_others(server):
     with server.client() as client:
 
         def opened() -> dict:
@@ -344,7 +345,7 @@ def test_clients_that_vanish_give_way_to_others(server):
 
 
 def begun(server, *messages: dict) -> subprocess.Popen[str]:
-    """`devui mcp` with a client that has said this, and keeps its input open."""
+    """`devui mcp` with a client that has sent these messages and keeps its input open."""
     client = parameters(server)
     process = subprocess.Popen(
         [client.command, *client.args],
@@ -362,7 +363,7 @@ def begun(server, *messages: dict) -> subprocess.Popen[str]:
 
 
 @pytest.mark.parametrize("way", ["Ctrl-C", "end of input"])
-def test_it_ends_at_once_although_a_call_waits_for_a_run(server, way):
+def test_it_exits_at_once_while_a_call_waits_for_a_run(server, way):
     arguments = {"app": "faulty", "message": "loop for ever"}
     call = {"name": "send_message", "arguments": arguments}
     initialized = {"jsonrpc": "2.0", "method": "notifications/initialized"}
@@ -416,7 +417,7 @@ def test_without_a_server_a_call_says_how_to_start_one(tmp_path):
     assert "Start one there with `devui AGENTS_DIR`" in answer["result"]["content"][0]["text"]
 
 
-def test_http_takes_only_the_protocol_from_those_with_the_token(server):
+def test_http_accepts_only_valid_messages_with_the_token(server):
     with server.client() as client:
         del client.headers["Authorization"]
         assert client.post("/mcp", json=INITIALIZE, headers=ACCEPT).status_code == 401
@@ -437,7 +438,7 @@ def test_http_takes_only_the_protocol_from_those_with_the_token(server):
         assert client.post("/mcp", json=INITIALIZE, headers=unknown).status_code == 404
 
 
-async def test_a_client_that_leaves_in_the_middle_of_a_call_costs_nobody_anything(server):
+async def test_a_client_that_leaves_during_a_call_does_no_harm(server):
     with server.client() as client:
         response = client.post("/mcp", json=INITIALIZE, headers=ACCEPT)
         session = {**ACCEPT, "Mcp-Session-Id": response.headers["Mcp-Session-Id"]}

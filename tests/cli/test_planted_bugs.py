@@ -1,4 +1,4 @@
-"""A coding agent finds and mends bugs from what a user says, with the tools and with the shell."""
+"""A coding agent finds and fixes bugs from a user's complaint, with the tools and the shell."""
 
 import asyncio
 import json
@@ -36,7 +36,7 @@ def server(tmp_path_factory):
 
 
 class Tools:
-    """devui by its tools for coding agents."""
+    """Uses devui through the tools for coding agents."""
 
     def __init__(self, session: ClientSession) -> None:
         self._session = session
@@ -92,7 +92,7 @@ class Tools:
 
 
 class Shell:
-    """devui by `devui dbg --json`."""
+    """Uses devui through `devui dbg --json`."""
 
     def __init__(self, terminal: Terminal) -> None:
         self._terminal = terminal
@@ -168,7 +168,7 @@ WAYS = {"tools": tools, "shell": shell}
 
 @pytest.mark.parametrize("way", WAYS)
 @pytest.mark.parametrize("bug", BUGS, ids=lambda bug: bug.app)
-async def test_the_bug_is_found_from_the_complaint_alone_and_mended(server, way, bug):
+async def test_the_bug_is_found_from_the_complaint_alone_and_fixed(server, way, bug):
     app = f"{bug.app}_{way}"
     code = server.agents / app / "agent.py"
     async with WAYS[way](server) as hands:

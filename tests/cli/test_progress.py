@@ -1,4 +1,4 @@
-"""Ctrl-C says what the server has made of the work, and not what it was meant to."""
+"""Ctrl-C reports what the server has done of a job, rather than what was intended."""
 
 import json
 from collections.abc import Iterator
@@ -15,7 +15,7 @@ from devui.failures import LEFT
 
 @contextmanager
 def answering(*statuses: str) -> Iterator[str]:
-    """A server whose job has these statuses, one after another; without any it doesn't know it."""
+    """A server whose job has these statuses, one after another, and is unknown after the last."""
     remaining = list(statuses)
 
     class Handler(BaseHTTPRequestHandler):
@@ -29,7 +29,7 @@ def answering(*statuses: str) -> Iterator[str]:
         do_POST = do_GET  # noqa: N815
 
         def log_message(self, *values: object) -> None:
-            """Keep quiet."""
+            """Log nothing."""
 
     with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
         Thread(target=server.serve_forever, daemon=True).start()
@@ -53,7 +53,7 @@ def answering(*statuses: str) -> Iterator[str]:
         ([], 14, "Stopped. 14 sessions were imported."),
     ],
 )
-def test_ctrl_c_waits_for_the_end_of_the_job_and_says_what_it_left(
+def test_ctrl_c_waits_for_the_end_of_the_job_and_reports_its_outcome(
     statuses: list[str],
     imported: int | None,
     outcome: str,
@@ -71,7 +71,9 @@ def test_ctrl_c_waits_for_the_end_of_the_job_and_says_what_it_left(
     assert capsys.readouterr().err.strip() == outcome
 
 
-def test_ctrl_c_without_an_answer_promises_nothing(capsys: pytest.CaptureFixture[str]) -> None:
+def test_ctrl_c_without_an_answer_says_that_it_was_not_confirmed(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
     with answering() as url:
         pass
     with (

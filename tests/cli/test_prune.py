@@ -1,4 +1,4 @@
-"""Sessions that nobody uses any more are deleted by one command (R48)."""
+"""One command deletes unused sessions (R48)."""
 
 import json
 
@@ -21,7 +21,7 @@ def server(tmp_path):
 
 
 @pytest.mark.req("R48")
-def test_what_is_unused_is_listed_and_deleted_if_somebody_is_sure(server, client, terminal):
+def test_unused_sessions_are_listed_and_deleted_only_with_yes(server, client, terminal):
     old, starred, noted, held, other = (
         Debugged(client, name) for name in ("fine", "fine", "fine", "fine", "other")
     )
@@ -52,7 +52,7 @@ def test_what_is_unused_is_listed_and_deleted_if_somebody_is_sure(server, client
 
 
 @pytest.mark.req("R48")
-def test_events_of_the_past_make_no_new_session_an_old_one(server, client, tmp_path):
+def test_a_new_session_with_old_events_is_not_pruned(server, client, tmp_path):
     event = {"id": "1", "author": "user", "invocationId": "i", "timestamp": 1.0}
     Debugged(client, "fine", events=[event])
     server.stop()

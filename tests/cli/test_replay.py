@@ -1,4 +1,4 @@
-"""`devui replay`: recorded runs are executed again, and what differs is explained."""
+"""`devui replay` executes recorded runs again and explains differences."""
 
 import json
 
@@ -27,7 +27,7 @@ def server(folder):
         yield server
 
 
-def test_a_replay_is_checked_and_its_first_difference_explained(server, folder):
+def test_replay_checks_runs_and_explains_the_first_difference(server, folder):
     terminal = Terminal(server)
     with server.client() as client:
         recorded = Debugged(client, "team").start(pause=False)
@@ -65,7 +65,7 @@ def test_a_replay_is_checked_and_its_first_difference_explained(server, folder):
         assert (folder / "live.log").read_text() == live
 
 
-def test_a_breakpoint_holds_a_replay_which_says_so_but_no_check(server):
+def test_a_breakpoint_holds_a_replay_but_not_a_check(server):
     terminal = Terminal(server)
     with server.client() as client:
         recorded = Debugged(client, "team").start(pause=False)
@@ -80,7 +80,7 @@ def test_a_breakpoint_holds_a_replay_which_says_so_but_no_check(server):
             newest = client.get("/api/sessions").json()["sessions"][0]["key"]
             going_on = ("dbg", "continue", "--session", str(newest))
             assert f"`devui {' '.join(going_on)}`" in held
-            while not replay.is_over:  # agents side by side may be held, each at its own call
+            while not replay.is_over:  # parallel agents may each be held at their own call
                 terminal(*going_on)
             status, _ = replay.ended()
             assert (status, "identical" in replay.lines[-1]) == (0, True)

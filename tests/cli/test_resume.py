@@ -1,4 +1,4 @@
-"""`devui resume`: what was cut off goes on, with the server that runs or with one of its own."""
+"""`devui resume` continues what was cut off, with the running server or one of its own."""
 
 import json
 import os
@@ -77,7 +77,7 @@ def server(started):
 
 
 def cut(client, app, command="stop"):
-    """A run that is over behind the first thing its agent said."""
+    """A run cut off after the first text of its agent."""
     debugged = Debugged(client, app).start("go")
     debugged.settled()
     debugged.tell("run_to", like={"kind": "text", "gate": "after_commit"})
@@ -86,7 +86,7 @@ def cut(client, app, command="stop"):
     return debugged
 
 
-def test_a_stopped_run_goes_on_and_its_events_are_printed(terminal, client):
+def test_a_stopped_run_is_resumed_and_its_events_are_printed(terminal, client):
     debugged = cut(client, "steps")
     assert debugged.texts() == ["go", "this is one"]
     done = terminal("resume", str(debugged.key), "--as", "Ada")
@@ -99,7 +99,7 @@ def test_a_stopped_run_goes_on_and_its_events_are_printed(terminal, client):
     assert debugged.texts() == ["go", "this is one", "this is two"]
 
 
-def test_a_call_of_unknown_outcome_is_decided_first(terminal, client):
+def test_a_call_with_an_unknown_outcome_needs_a_decision(terminal, client):
     debugged = Debugged(client, "pays").start("go")
     debugged.settled()
     with terminal.open("dbg", "attach") as attach:
@@ -116,14 +116,12 @@ def test_a_call_of_unknown_outcome_is_decided_first(terminal, client):
     assert (done.returncode, "It is paid." in done.stdout) == (0, True)
 
 
-def test_a_run_of_a_killed_server_goes_on_without_one(terminal, client):
+def test_a_run_of_a_killed_server_is_resumed_without_a_server(terminal, client):
     debugged = cut(client, "steps", command="")
     terminal.server.kill()
     server_file = terminal.server.data / "server.json"
     record = json.loads(server_file.read_text())
-    server_file.write_text(
-        json.dumps({**record, "pid": os.getpid()})
-    )  # another process has its number
+    server_file.write_text(json.dumps({**record, "pid": os.getpid()}))  # another process has its id
     refusal = terminal("dbg", "state")
     assert (refusal.returncode, "no server is running on" in refusal.stderr) == (3, True), (
         refusal.stderr
@@ -139,7 +137,7 @@ def test_a_run_of_a_killed_server_goes_on_without_one(terminal, client):
         assert debugged.texts() == ["go", "this is one", "this is two"]
 
 
-def test_an_invocation_is_resumed_by_its_id_in_a_session_by_its_id(terminal, client):
+def test_session_and_invocation_can_be_given_by_id(terminal, client):
     debugged = cut(client, "steps")
     done = terminal(
         *("resume", debugged.session, "--app", "steps"),
@@ -148,14 +146,14 @@ def test_an_invocation_is_resumed_by_its_id_in_a_session_by_its_id(terminal, cli
     assert (done.returncode, "this is two" in done.stdout) == (0, True)
 
 
-def test_a_run_that_fails_again_is_a_failure_with_its_reason(terminal, client):
+def test_a_run_that_fails_again_exits_with_1_and_the_reason(terminal, client):
     debugged = cut(client, "fails")
     done = terminal("resume", str(debugged.key))
     assert done.returncode == 1
     assert "ValueError: no second time" in done.stderr
 
 
-def test_what_cannot_be_resumed_is_said(terminal, client):
+def test_a_session_that_cannot_be_resumed_is_refused_with_the_reason(terminal, client):
     debugged = Debugged(client, "steps").start("go")
     debugged.settled()
     going = terminal("resume", str(debugged.key))
@@ -170,13 +168,13 @@ def test_what_cannot_be_resumed_is_said(terminal, client):
     assert terminal("resume", "nobody").returncode == 5
 
 
-def test_without_a_data_folder_nothing_is_made(tmp_path):
+def test_resume_without_a_data_folder_creates_nothing(tmp_path):
     done = devui("resume", cwd=tmp_path)
     assert (done.returncode, "no data folder" in done.stderr) == (3, True)
     assert not list(tmp_path.iterdir())
 
 
-def test_a_folder_without_the_app_is_said_to_lack_it(terminal, client, tmp_path):
+def test_a_missing_app_is_named(terminal, client, tmp_path):
     cut(client, "steps")
     terminal.server.kill()
     (tmp_path / "empty").mkdir()

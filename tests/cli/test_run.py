@@ -1,6 +1,7 @@
-"""`devui run`: an agent answers in the terminal, with the server that runs or one of its own."""
+"""`devui run`: an agent answers in the terminal, with the running server or one of its own."""
 
 import json
+import shlex
 import subprocess
 import sys
 
@@ -10,7 +11,7 @@ from tests.kit.asking_apps import ASKS, NEEDS_KEY
 from tests.kit.oracle import adk_python, needs_adk
 from tests.kit.pseudo_terminal import CTRL_C, CTRL_D, PseudoTerminal
 from tests.kit.server import SAMPLES, running, write_app
-from tests.kit.terminal import devui, environment
+from tests.kit.terminal import Terminal, devui, environment
 
 ECHO = """
 import asyncio
@@ -93,6 +94,21 @@ def charge() -> dict:
 root_agent = Agent(name="fails", model=Caller(model="caller"), tools=[charge])
 """
 
+STUMBLES = """
+from devui.runtime.agents import BaseAgent
+from devui.runtime.events import Event
+from google.genai import types
+
+
+class Stumbles(BaseAgent):
+    async def _run_async_impl(self, ctx):
+        yield Event(author=self.name, error_code="BUSY", error_message="try later")
+        yield Event(author=self.name, content=types.ModelContent("all is well"))
+
+
+root_agent = Stumbles(name="stumbles")
+"""
+
 
 @pytest.fixture
 def place(tmp_path):
@@ -106,7 +122,7 @@ def sessions(place):
         return client.get("/api/sessions").json()["sessions"]
 
 
-def test_one_message_has_the_answer_on_stdout_alone(place):
+def test_only_the_answer_to_a_message_is_on_stdout(place):
     done = devui("run", "agents/echo", "hello", cwd=place)
     assert (done.returncode, done.stdout) == (0, "you said hello\n")
     assert "thinks: well" in done.stderr
@@ -117,19 +133,19 @@ def test_one_message_has_the_answer_on_stdout_alone(place):
     assert [each["title"] for each in sessions(place)] == ["count", "hello"]
 
 
-def test_the_file_of_an_agent_means_its_folder(place):
+def test_an_agents_file_stands_for_its_folder(place):
     done = devui("run", "agents/echo/agent.py", "hello", cwd=place)
     assert (done.returncode, done.stdout) == (0, "you said hello\n")
 
 
-def test_no_answer_is_asked_for_where_the_session_is_gone(place):
+def test_a_question_in_memory_says_that_the_session_was_deleted(place):
     done = devui("run", "agents/asks", "pay", "--in-memory", cwd=place)
     assert done.returncode == 2
     assert "--session-id" not in done.stderr
     assert "--in-memory has deleted the session" in done.stderr
 
 
-def test_a_running_server_does_it_and_has_the_session(place):
+def test_a_running_server_executes_the_run_and_has_the_session(place):
     with running(place / "agents", place / ".devui") as server, server.client() as client:
         done = devui("run", "agents/echo", "hello", "--session-id", "s1", cwd=place)
         assert (done.returncode, done.stdout) == (0, "you said hello\n"), done.stderr
@@ -139,7 +155,7 @@ def test_a_running_server_does_it_and_has_the_session(place):
         assert (done.returncode, "it serves asks, echo" in done.stderr) == (5, True)
 
 
-def test_what_is_piped_is_one_message(place):
+def test_piped_input_is_one_message(place):
     command = [sys.executable, "-m", "devui", "run", "agents/echo", "--in-memory"]
     for text, status in (("hello\nyou\n", 0), ("", 2)):
         done = subprocess.run(
@@ -149,7 +165,7 @@ def test_what_is_piped_is_one_message(place):
     assert not (place / ".devui").exists()
 
 
-def test_lines_of_json_are_events_of_the_agent(place):
+def test_jsonl_prints_the_agents_events(place):
     done = devui("run", "agents/echo", "count", "--jsonl", cwd=place)
     events = [json.loads(line) for line in done.stdout.splitlines()]
     assert {event["author"] for event in events} == {"Parrot"}
@@ -158,7 +174,7 @@ def test_lines_of_json_are_events_of_the_agent(place):
     assert [e["actions"] for e in events if "actions" in e] == [{"stateDelta": {"n": 1}}]
 
 
-def test_a_run_that_fails_or_takes_too_long_ends_with_1(place):
+def test_a_run_that_fails_or_times_out_exits_with_1(place):
     done = devui("run", "agents/echo", "fail", cwd=place)
     assert (done.returncode, "ValueError: no luck" in done.stderr) == (1, True)
     done = devui("run", "agents/echo", "wait", "--timeout", "1s", cwd=place)
@@ -177,7 +193,7 @@ def test_a_run_that_fails_or_takes_too_long_ends_with_1(place):
         (["other", "hi"], "there is no app 'other' in '.'"),
     ],
 )
-def test_what_cannot_be_is_said(place, arguments, words):
+def test_invalid_arguments_are_refused_with_the_reason(place, arguments, words):
     (place / "agents" / "echo" / "notes.py").write_text("root_agent = 1")
     done = devui("run", *arguments, cwd=place)
     assert done.returncode in {2, 5}
@@ -185,7 +201,7 @@ def test_what_cannot_be_is_said(place, arguments, words):
     assert "Traceback" not in done.stderr
 
 
-def test_a_question_nobody_is_there_for_is_answered_by_the_next_call(place):
+def test_a_question_is_answered_by_the_next_command(place):
     options = ("--session-id", "s", "--engine", "devui")
     done = devui("run", "agents/asks", "pay", *options, cwd=place)
     assert (done.returncode, done.stdout) == (2, "")
@@ -201,12 +217,21 @@ def test_a_question_nobody_is_there_for_is_answered_by_the_next_call(place):
     done = devui("run", "agents/asks", "perhaps", "--session-id", "s", cwd=place)
     assert (done.returncode, "'Confirm', 'Reject'" in done.stderr) == (2, True)
     done = devui("run", "agents/asks", "yes", "--session-id", "s", cwd=place)
-    assert (done.returncode, "paid 5" in done.stderr) == (2, True)  # there are two questions
+    assert (done.returncode, "paid 5" in done.stderr) == (2, True)  # one question is left
     done = devui("run", "agents/asks", "no", "--session-id", "s", cwd=place)
     assert (done.returncode, "is rejected" in done.stdout) == (0, True), done.stderr
 
 
-def test_several_values_are_answered_with_json(place):
+def test_the_printed_answer_repeats_adks_session_option(place):
+    option = ("--session_service_uri", "sqlite:///kept/my.db")
+    done = devui("run", "agents/asks", "pay", *option, "--session-id", "s", cwd=place)
+    printed = done.stderr.splitlines()[-2].strip()
+    assert printed == f"devui run agents/asks {' '.join(option)} --session-id s yes"
+    done = devui(*shlex.split(printed)[1:], cwd=place)
+    assert "paid 5" in done.stderr
+
+
+def test_a_question_for_several_values_is_answered_with_json(place):
     devui("run", "agents/asks", "seats", "--session-id", "s", cwd=place)
     done = devui("run", "agents/asks", "two", "--session-id", "s", cwd=place)
     assert (done.returncode, "JSON object of seats, window" in done.stderr) == (2, True)
@@ -215,7 +240,7 @@ def test_several_values_are_answered_with_json(place):
     assert (done.returncode, done.stdout.startswith("So ")) == (0, True), done.stderr
 
 
-def test_a_script_of_adk_and_saved_sessions_are_played_and_continued(place):
+def test_adks_scripts_and_saved_sessions_are_replayed_and_continued(place):
     script = place / "script.json"
     script.write_text(json.dumps({"state": {"n": 10}, "queries": ["count", "count"]}))
     done = devui("run", "agents/echo", "--replay", "script.json", "--save_session", cwd=place)
@@ -232,13 +257,13 @@ def test_a_script_of_adk_and_saved_sessions_are_played_and_continued(place):
     assert (done.returncode, done.stdout.splitlines()[-1]) == (0, "n is 13"), done.stderr
 
 
-def test_a_file_without_queries_is_refused_with_what_it_should_hold(place):
+def test_a_script_without_queries_is_refused_with_an_example(place):
     (place / "x.json").write_text('{"queries": [1]}')
     done = devui("run", "agents/echo", "--replay", "x.json", cwd=place)
     assert (done.returncode, '"queries": ["…"]' in done.stderr) == (2, True)
 
 
-def test_a_chat_at_the_terminal_asks_and_answers(place):
+def test_questions_are_answered_in_a_chat(place):
     with PseudoTerminal("run", "agents/asks", cwd=place) as terminal:
         terminal.until("you: ")
         terminal.type("pay")
@@ -266,7 +291,7 @@ def test_a_chat_at_the_terminal_asks_and_answers(place):
         assert terminal.ended() == 0
 
 
-def test_credentials_and_long_running_calls_are_asked_for_in_a_chat(place):
+def test_credentials_and_long_running_results_are_given_in_a_chat(place):
     write_app(place / "agents", "needs", NEEDS_KEY)
     with PseudoTerminal("run", "agents/needs", cwd=place) as terminal:
         terminal.until("you: ")
@@ -288,7 +313,7 @@ def test_credentials_and_long_running_calls_are_asked_for_in_a_chat(place):
 
 
 @needs_adk
-def test_an_agent_of_google_adk_runs_on_google_adk(place):
+def test_an_agent_written_for_google_adk_runs_on_it(place):
     write_app(place / "agents", "theirs", ON_ADK)
     python = str(adk_python())
     done = devui("run", "agents/theirs", "hello", "--python", python, "--in-memory", cwd=place)
@@ -296,7 +321,7 @@ def test_an_agent_of_google_adk_runs_on_google_adk(place):
 
 
 @needs_adk
-def test_a_failure_is_shown_once_with_the_lines_of_the_app(place):
+def test_a_failure_is_printed_once_with_the_apps_lines(place):
     write_app(place / "agents", "theirs", FAILS_ON_ADK)
     python = str(adk_python())
     done = devui("run", "agents/theirs", "pay", "--python", python, "--in-memory", cwd=place)
@@ -309,6 +334,20 @@ def test_a_failure_is_shown_once_with_the_lines_of_the_app(place):
         f"        theirs/agent.py:{line} in charge",
         '          raise ConnectionError("gateway: 503")',
     ]
+
+
+def test_an_error_is_printed_before_the_debugger_holds_the_run(place):
+    write_app(place / "agents", "stumbles", STUMBLES)
+    with running(place / "agents", place / ".devui") as server:
+        terminal = Terminal(server)
+        added = terminal("dbg", "break", "add", "event:text", "--app", "stumbles")
+        assert added.returncode == 0, added.stderr
+        with terminal.open("run", "stumbles", "hi") as run:
+            run.complaint("paused by the debugger")
+            assert "  BUSY: try later" in run.complaints
+            assert terminal("dbg", "continue").returncode == 0
+            status, _ = run.ended()
+    assert (status, run.lines) == (0, ["all is well"])
 
 
 def test_an_app_that_cannot_be_imported_fails_with_the_line(place):
@@ -327,12 +366,12 @@ def test_a_logged_traceback_is_printed_line_by_line(place):
     assert "        ValueError: no luck" in lines
 
 
-def test_ctrl_c_stops_the_run_and_twice_leaves(place):
+def test_ctrl_c_stops_the_run_and_a_second_one_leaves(place):
     with PseudoTerminal("run", "agents/echo", cwd=place) as terminal:
         terminal.until("you: ")
         terminal.type("wait")
         terminal.until("→ wait()")
-        terminal.press(CTRL_C)  # once: a second one would leave
+        terminal.press(CTRL_C)  # only once: a second one would leave
         terminal.until("stopping the run")
         terminal.until("you: ")
         terminal.type("hello")
@@ -346,7 +385,7 @@ def test_ctrl_c_stops_the_run_and_twice_leaves(place):
         assert terminal.ended() == 0
 
 
-def test_one_message_that_is_interrupted_ends_with_130(place):
+def test_an_interrupted_message_exits_with_130(place):
     with PseudoTerminal("run", "agents/echo", "wait", cwd=place) as terminal:
         terminal.until("→ wait()")
         terminal.press(CTRL_C)

@@ -1,4 +1,4 @@
-"""`devui skill`: what it says is true, and a shell client that follows it mends a bug."""
+"""`devui skill`: its content is true, and a shell client that follows it fixes a bug."""
 
 import json
 import re
@@ -25,7 +25,7 @@ def server(tmp_path_factory):
         yield server
 
 
-def test_the_skill_is_one_page_that_leads_to_the_others():
+def test_the_skill_is_one_page_that_links_to_the_others():
     page = PAGES[0].read_text(encoding="utf-8")
     assert len(page.splitlines()) <= 150
     assert re.match(r"---\nname: devui\ndescription: .{50,}\n---\n", page)
@@ -34,7 +34,7 @@ def test_the_skill_is_one_page_that_leads_to_the_others():
 
 
 def commands_in(text: str) -> Iterator[list[str]]:
-    """The words behind `devui` in every piece of code."""
+    """The words after `devui` in every piece of code."""
     for code in re.findall(r"^```sh\n(.*?)^ *```|`([^`\n]+)`", text, re.DOTALL | re.MULTILINE):
         for line in "".join(code).splitlines():
             if match := re.match(r"\s*devui (.+?)(?:\s+#.*)?$", line):
@@ -57,7 +57,7 @@ def test_every_command_and_option_of_the_skill_exists(file):
         assert options - known_options <= {"--json"}, f"{command.name}: {options - known_options}"
 
 
-def test_it_is_printed_installed_and_kept_from_overwriting_what_others_wrote(tmp_path):
+def test_install_does_not_overwrite_files_of_others(tmp_path):
     assert devui("skill", cwd=tmp_path).stdout == PAGES[0].read_text(encoding="utf-8")
     assert "version 1" in devui("skill", "json", cwd=tmp_path).stdout
     assert devui("skill", "nothing", cwd=tmp_path).returncode == 2
@@ -78,7 +78,7 @@ def test_it_is_printed_installed_and_kept_from_overwriting_what_others_wrote(tmp
 
 
 class Shell:
-    """A coding agent with a shell; it reads JSON."""
+    """A coding agent with a shell, which reads JSON."""
 
     def __init__(self, terminal) -> None:
         self.terminal = terminal
@@ -90,13 +90,13 @@ class Shell:
 
 
 def documented() -> dict[str, list[str]]:
-    """The members that the page says a command prints, by the command."""
+    """The members that the page says each command prints, by command."""
     page = (SKILL / "reference" / "json.md").read_text(encoding="utf-8")
     rows = re.findall(r"^\| `devui ([^`]+)`[^|]*\|[^|]*\| ([^|]+) \|$", page, re.MULTILINE)
     return {command: re.findall(r"`(\w+)`", members) for command, members in rows}
 
 
-def test_a_shell_client_that_follows_the_skill_mends_the_bug(terminal, server):
+def test_a_shell_client_that_follows_the_skill_fixes_the_bug(terminal, server):
     shell, shapes = Shell(terminal), documented()
     app = server.agents / "faulty"
 

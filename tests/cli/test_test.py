@@ -1,4 +1,4 @@
-"""A session becomes a test, which plays without a server and fails when the agent goes astray."""
+"""A session becomes a test that plays without a server and fails if the agent diverges."""
 
 import json
 import subprocess
@@ -65,7 +65,7 @@ SECRET = "booking-token-2f8a91"
 
 
 class Stage:
-    """A server with a session of two runs, and what its tool did."""
+    """A server with a session of two runs, and the log of what its tool did."""
 
     def __init__(self, folder: Path, server: Server, client: Any) -> None:
         self.folder, self.server = folder, server
@@ -80,7 +80,7 @@ class Stage:
         return (self.folder / "live.log").read_text().split()
 
     def play(self, *arguments: str, **env: str) -> subprocess.CompletedProcess[str]:
-        """`devui test` in the folder, without a cache or a data folder of anybody."""
+        """Run `devui test` in the folder, without pytest's cache."""
         cache = ("-p", "no:cacheprovider")
         return devui("test", *arguments, "--", *cache, cwd=self.folder, **env)
 
@@ -106,7 +106,7 @@ def stage(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Stage]:
 
 @pytest.fixture(autouse=True)
 def unchanged(stage: Stage) -> Iterator[None]:
-    """Each test begins with the agent that was recorded, and with what it had done."""
+    """Restores the recorded agent and its log for each test."""
     stage.change("", "")
     yield
     stage.change("", "")
@@ -134,10 +134,10 @@ def test_a_session_becomes_a_test_that_plays_without_a_server(stage: Stage, tmp_
     assert (suite.get("tests"), suite.get("failures"), suite.get("errors")) == ("2", "0", "0")
 
 
-def test_an_agent_that_goes_astray_is_told_with_its_reason(stage: Stage) -> None:
+def test_a_diverging_agent_fails_its_test_with_the_reason(stage: Stage) -> None:
     strict = ("make-test", str(stage.session.key), "-o", "astray/test_trip.py")
     assert stage.terminal(*strict).returncode == 0
-    for file in (stage.folder / "astray").rglob("*.json"):  # made by an older devui
+    for file in (stage.folder / "astray").rglob("*.json"):  # as an older devui would write it
         recording = json.loads(file.read_text())
         recording["engine"]["version"] = "1.2.3"
         file.write_text(json.dumps(recording))
@@ -166,13 +166,13 @@ def test_an_agent_that_goes_astray_is_told_with_its_reason(stage: Stage) -> None
     assert stage.live == ["Oslo"]
 
 
-def test_what_changed_is_recorded_anew_and_told(stage: Stage) -> None:
+def test_refresh_records_changed_runs_again_and_reports_differences(stage: Stage) -> None:
     key = str(stage.session.key)
     assert stage.terminal("make-test", key, "-o", "anew/test_trip.py").returncode == 0
     files = sorted((stage.folder / "anew").rglob("*.json"))
     contents = [file.read_bytes() for file in files]
 
-    # Only what is asked otherwise is asked for real: the model once more, and not the tool.
+    # Only changed requests are made live: one to the model, none to the tool.
     stage.change('"Book a trip."', '"Book a trip.{city?}"')
     changed = stage.play("anew", "--refresh")
     assert changed.returncode == 0, changed.stdout + changed.stderr
@@ -187,7 +187,7 @@ def test_what_changed_is_recorded_anew_and_told(stage: Stage) -> None:
     assert same == [True, False]
     assert stage.play("anew").returncode == 0
 
-    # What a run comes to is for a person to judge; one that fails now is not taken.
+    # A person judges the new outcome; a run that fails now is not recorded.
     bergen = ('Call("book", city="{city}")', 'Call("book", city="Bergen")')
     stage.change("Book a trip.", "Book to Bergen.", bergen)
     other = stage.play("anew/test_trip.py", "--refresh")
@@ -203,7 +203,7 @@ def test_what_changed_is_recorded_anew_and_told(stage: Stage) -> None:
     assert [file.read_bytes() for file in files] == contents
 
 
-def test_what_cannot_be_made_or_run_is_said(stage: Stage) -> None:
+def test_tests_that_cannot_be_made_or_run_are_refused_with_the_reason(stage: Stage) -> None:
     key = str(stage.session.key)
     done = stage.terminal("make-test", key, "--list")
     assert '[x] state:city   Final state city: "Oslo"' in done.stdout

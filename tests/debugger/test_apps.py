@@ -1,4 +1,4 @@
-"""Which folder is an app, and what its README says (adk-web 2.2)."""
+"""Which folders are apps, and what their READMEs say (adk-web 2.2)."""
 
 import os
 from pathlib import Path
@@ -35,7 +35,7 @@ def test_a_folder_is_one_app_or_holds_apps(tmp_path: Path, files: list[str], nam
     assert AppFolder.at(folder_with(tmp_path, *files)).names() == names
 
 
-def test_a_readme_is_told_as_it_is_on_the_disk(tmp_path: Path) -> None:
+def test_a_readme_is_read_as_it_is_on_disk(tmp_path: Path) -> None:
     path = folder_with(tmp_path, "a/agent.py")
     apps = AppFolder.at(path)
     assert apps.about("a") == apps.readme("a") == ""
@@ -49,7 +49,7 @@ def test_a_readme_is_told_as_it_is_on_the_disk(tmp_path: Path) -> None:
     assert apps.readme("a") == ""
 
 
-def test_a_readme_that_did_not_change_is_not_read_again(tmp_path: Path) -> None:
+def test_an_unchanged_readme_is_not_read_again(tmp_path: Path) -> None:
     path = folder_with(tmp_path, "a/agent.py")
     apps = AppFolder.at(path)
     (path / "a" / "README.md").write_text(PARAGRAPH, encoding="utf-8")
@@ -66,7 +66,7 @@ NO_APPS = [
 
 @pytest.mark.req("R22")
 @pytest.mark.parametrize("name", NO_APPS)
-def test_no_name_reaches_out_of_the_folder(tmp_path, monkeypatch, name):
+def test_no_app_name_escapes_the_folder(tmp_path, monkeypatch, name):
     here = folder_with(tmp_path, "a/agent.py", ".hidden/agent.py", "../here2/a/agent.py")
     folder_with(tmp_path, "../outside/agent.py")
     (here / "link").symlink_to(tmp_path / "outside")

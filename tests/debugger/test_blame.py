@@ -1,4 +1,4 @@
-"""What a write changed inside a value, and which write a piece of it is from."""
+"""What a write changed inside a value, and which write each piece of it comes from."""
 
 from typing import Any
 
@@ -27,25 +27,25 @@ def pieces(*values: Any) -> dict[str, int]:
     return {path_text(path): by for path, by in lines(blamed(values))}
 
 
-def test_a_change_deep_inside_is_told_with_its_path_alone():
+def test_a_deeply_nested_change_is_reported_as_its_path_only():
     old = {"title": "trip", "steps": [*STEPS[:2], {"do": "pay", "done": False}]}
     new = {"title": "trip", "steps": [*STEPS[:2], {"do": "pay", "done": True}]}
     assert changes_of(old, new) == [("steps[2].done", False, True)]
 
 
-def test_an_item_put_in_front_is_one_addition():
+def test_an_item_added_or_removed_at_the_front_is_one_change():
     assert changes_of(STEPS, [{"do": "ask"}, *STEPS]) == [("[0]", ABSENT, {"do": "ask"})]
     assert changes_of(STEPS, STEPS[1:]) == [("[0]", STEPS[0], ABSENT)]
 
 
-def test_what_json_tells_apart_differs():
+def test_values_that_json_distinguishes_differ():
     assert changes_of({"a": 1}, {"a": True}) == [("a", 1, True)]
     assert changes_of([1], [1.0]) == [("[0]", 1, 1.0)]
     assert changes_of(None, None) == []
     assert changes_of(ABSENT, None) == [("", ABSENT, None)]
 
 
-def test_a_piece_is_from_the_write_that_last_changed_it_also_when_it_moved():
+def test_a_piece_is_blamed_on_the_last_write_that_changed_it_even_if_it_moved():
     first = {"steps": STEPS, "title": "trip"}
     second = {"steps": [*STEPS[:2], {"do": "pay", "done": True}], "title": "trip"}
     third = {"steps": [{"do": "ask"}, *second["steps"]], "title": "trip"}
@@ -63,17 +63,17 @@ def test_a_piece_is_from_the_write_that_last_changed_it_also_when_it_moved():
     assert blamed_at(piece, path_of("steps[9]")) is None
 
 
-def test_a_rewrite_of_the_whole_with_the_same_value_takes_no_blame():
+def test_rewriting_the_same_value_takes_no_blame():
     assert pieces({"a": [1, {"b": 2}]}, {"a": [1, {"b": 2}]}) == {"": 0}
 
 
 @pytest.mark.parametrize("text", ["plan.steps[2].done", '["a b"].c', "[0][1]", '["x\\"]"]', ""])
-def test_a_path_is_read_as_it_is_written(text):
+def test_a_path_round_trips_through_its_text(text):
     assert path_text(path_of(text)) == text
 
 
 @pytest.mark.parametrize("text", ["a..b", "a[", "[x]", "a b", ".", "a."])
-def test_what_is_no_path_is_refused(text):
+def test_an_invalid_path_is_refused(text):
     with pytest.raises(ValueError, match="isn't a valid path"):
         path_of(text)
 
@@ -85,7 +85,7 @@ def leaf(value: Any, path: tuple[str | int, ...]) -> Any:
 
 
 @given(JSON, JSON)
-def test_the_differences_are_where_the_values_say(old, new):
+def test_each_difference_has_the_new_value_at_its_path(old, new):
     changes = differences(old, new)
     assert bool(changes) == (repr(old) != repr(new) and changes_of(old, new) != [])
     for each in changes:

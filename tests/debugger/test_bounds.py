@@ -1,4 +1,4 @@
-"""What waits is bounded by bytes, not only by number (R60)."""
+"""Queues are bounded by bytes, not only by the number of items (R60)."""
 
 import asyncio
 from contextlib import aclosing
@@ -17,7 +17,7 @@ from devui.wire.messages import Append, Output, Partial
 pytestmark = pytest.mark.req("R60")
 
 QUARTER = BYTES // 4
-"""Characters of one byte; four such texts and what is around them are over the limit."""
+"""A number of one-byte characters; four texts of that length, with overhead, exceed the limit."""
 
 
 def partial(size: int) -> Partial:
@@ -25,11 +25,11 @@ def partial(size: int) -> Partial:
 
 
 async def ends(reader) -> bool:
-    """Whether a reader was cut off: the end comes at once."""
+    """Whether a reader was cut off, so that its next batch is the end."""
     return await reader.batch() == []
 
 
-async def test_a_reader_that_leaves_too_many_bytes_waiting_is_cut_off():
+async def test_a_reader_with_too_many_bytes_waiting_is_cut_off():
     bus = Bus[News]()
     with bus.subscribe(1) as reader:
         for _ in range(3):
@@ -40,7 +40,7 @@ async def test_a_reader_that_leaves_too_many_bytes_waiting_is_cut_off():
         assert await ends(reader)
 
 
-async def test_a_reader_may_be_a_thousand_items_behind_and_no_more():
+async def test_a_reader_may_be_at_most_a_thousand_items_behind():
     bus = Bus[News]()
     with bus.subscribe(1) as reader:
         for behind in (1000, 1001):
@@ -49,7 +49,7 @@ async def test_a_reader_may_be_a_thousand_items_behind_and_no_more():
             assert len(await reader.batch()) == (behind if behind == 1000 else 0)
 
 
-async def test_bytes_are_counted_wherever_an_item_has_them():
+async def test_bytes_are_counted_in_output_lines_and_non_ascii_text():
     bus = Bus[News]()
     lines = [OutputLine(stream="stdout", text="x" * (QUARTER // 100), at=0.0)] * 100
     with bus.subscribe(1) as reader:
@@ -62,7 +62,7 @@ async def test_bytes_are_counted_wherever_an_item_has_them():
         assert await ends(reader)
 
 
-async def test_one_item_passes_however_large_it_is():
+async def test_a_single_item_passes_whatever_its_size():
     bus = Bus[News]()
     large = PartialArrived("r", "x" * (3 * BYTES))
     with bus.subscribe(1) as reader:
@@ -71,7 +71,7 @@ async def test_one_item_passes_however_large_it_is():
             assert await reader.batch() == [large]
 
 
-async def test_a_reader_of_large_events_that_is_too_slow_begins_again_and_misses_none(tmp_path):
+async def test_a_slow_reader_of_large_events_starts_over_and_misses_none(tmp_path):
     bus = Bus[News]()
     seen: list[int] = []
     rounds = 0
@@ -98,7 +98,7 @@ async def test_a_reader_of_large_events_that_is_too_slow_begins_again_and_misses
 @pytest.mark.parametrize(
     ("size", "fitting"), [(0, MESSAGES), (INBOX_BYTES // 4, 3), (2 * INBOX_BYTES, 1)]
 )
-async def test_an_inbox_takes_what_it_has_room_for_and_makes_the_rest_wait(size, fitting):
+async def test_an_inbox_makes_writers_wait_when_it_is_full(size, fitting):
     inbox = Inbox[Partial]()
     messages = [partial(size) for _ in range(fitting + 2)]
     for message in messages[:fitting]:
@@ -119,7 +119,7 @@ async def put_all(inbox: Inbox[Partial], messages: list[Partial]) -> None:
         await inbox.put(message)
 
 
-async def test_whoever_stops_waiting_for_an_inbox_takes_nothing_from_it():
+async def test_a_cancelled_get_takes_nothing_from_an_inbox():
     inbox = Inbox[Output | Append]()
     with pytest.raises(TimeoutError):
         await asyncio.wait_for(inbox.get(), 0)

@@ -1,4 +1,4 @@
-"""Bundles: out of a journal and into another, and what is refused on the way in."""
+"""Bundles: export from one journal, import into another, and what the import refuses."""
 
 import asyncio
 import io
@@ -16,10 +16,10 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from devui.debugger.bundles.checks import BadBundle
-from devui.debugger.bundles.exchange import Exchange, Wish
+from devui.debugger.bundles.exchange import Exchange, ExportOptions
 from devui.debugger.bundles.extras import LARGEST
-from devui.debugger.bundles.landing import Landed
-from devui.debugger.bundles.writing import OPENING, dumped
+from devui.debugger.bundles.importing import ImportOptions
+from devui.debugger.bundles.writing import OPENING, compact_json
 from devui.debugger.runs.commit import event_of
 from devui.debugger.secrets.redaction import MARK
 from devui.settings import Settings
@@ -57,7 +57,7 @@ STEP = (
 
 
 TOUCH = {"run": "r", "number": 1, "key": "a", "agent": "planner", "at": 1.5}
-"""What a run tells of a write that is not committed."""
+"""A run's record of a write that isn't committed."""
 
 
 @asynccontextmanager
@@ -67,7 +67,7 @@ async def exchange(folder: Path) -> AsyncIterator[tuple[Journal, Exchange]]:
 
 
 class Story:
-    """A session that many things happen to."""
+    """Writes a session's history, step by step."""
 
     def __init__(self, journal: Journal, session: SessionRow, other: SessionRow) -> None:
         self.journal, self.session, self.other = journal, session, other
@@ -130,7 +130,7 @@ class Story:
         await journal.runs.change(name, status, error='{"type":"E"}', unfinished="[]", paused=0.25)
 
     async def spans(self, run: str, text: str) -> None:
-        """What a model was sent, in pieces, and a tool whose arguments look like pieces."""
+        """Add a model request, in pieces, and a tool call whose arguments look like pieces."""
         request = {"model": "m", "stream": True, "system": "h1", "tools": None, "config": None}
         request |= {"contents": ["h2", "h1"]}
         agent = NewSpan(run, 1, None, "agent", "agent", "agent", None, None, 1.5, None)
@@ -165,12 +165,12 @@ class Story:
         self.session = await self.journal.forks.make(self.session.key, new)
 
 
-async def exported(bundles: Exchange, key: int, wish: Wish = Wish()) -> str:  # noqa: B008
-    return "".join([line async for line in bundles.lines(key, wish)])
+async def exported(bundles: Exchange, key: int, options: ExportOptions = ExportOptions()) -> str:  # noqa: B008
+    return "".join([line async for line in bundles.lines(key, options)])
 
 
 async def seen(journal: Journal, key: int) -> list[Any]:
-    """What pages show of a session, without the journal's own numbers."""
+    """Return what pages show of a session, without numbers that only this journal uses."""
     row = await journal.sessions.get(key)
     assert row is not None
     facts: list[Any] = [row.title, row.events, row.tokens, row.created, row.updated]
@@ -196,11 +196,13 @@ async def seen(journal: Journal, key: int) -> list[Any]:
 
 
 def extended(text: str, extras: list[tuple[int, dict[str, Any]]]) -> str:
-    """A bundle with members of a later devui on some of its lines."""
+    """Add members of a later devui version to some lines of a bundle."""
     lines = text.removesuffix("\n").split("\n")
     for place, members in extras:
         n = place % len(lines)
-        members_json = dumped({f"x{n}-{name}": value for name, value in members.items()})[1:-1]
+        members_json = compact_json({f"x{n}-{name}": value for name, value in members.items()})[
+            1:-1
+        ]
         if f'"x{n}-' in lines[n]:
             continue
         if n == 0:
@@ -213,7 +215,7 @@ def extended(text: str, extras: list[tuple[int, dict[str, Any]]]) -> str:
 @pytest.mark.req("R27")
 @settings(max_examples=rounds(10, 25), deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(start=DELTA, steps=st.lists(STEP, max_size=12), extras=EXTRA)
-def test_export_import_export_gives_the_same_file(
+def test_exporting_an_imported_bundle_gives_the_same_file(
     start: dict[str, Any], steps: list[Any], extras: list[Any]
 ) -> None:
     async def story() -> None:
@@ -231,7 +233,7 @@ def test_export_import_export_gives_the_same_file(
                     await teller.step(*step)
                 key = teller.session.key
                 first = extended(await exported(bundles, key), extras)
-                row = await bundles.take(io.BytesIO(first.encode()))
+                row = await bundles.take(io.BytesIO(first.encode()), words_of=str)
                 assert await exported(bundles, row.key) == first
                 assert await seen(journal, row.key) == await seen(journal, key)
                 assert json.loads(first)["count"] == len(json.loads(first)["records"])
@@ -240,7 +242,7 @@ def test_export_import_export_gives_the_same_file(
 
 
 async def eventful_session(bundles: Exchange, journal: Journal) -> tuple[SessionRow, str]:
-    """A session that everything happened to, and its bundle."""
+    """Return a session with records of every kind, and its bundle."""
     other = await journal.sessions.create("travel", "ada", "other", {})
     story = Story(journal, await journal.sessions.create("travel", "ada", "s", {"a": 1}), other)
     await story.step("elsewhere", {"user:name": "Ada"})
@@ -252,7 +254,7 @@ async def eventful_session(bundles: Exchange, journal: Journal) -> tuple[Session
 
 
 def wrong_files(text: str) -> dict[str, bytes]:
-    """Files that are no bundles, by what is said of each."""
+    """Return files that aren't valid bundles, by a part of the error that each one causes."""
     lines = text.splitlines(keepends=True)
     event = next(n for n, line in enumerate(lines) if '"type":"event"' in line)
 
@@ -295,13 +297,13 @@ def wrong_files(text: str) -> dict[str, bytes]:
 
 
 @pytest.mark.req("R27")
-async def test_what_is_wrong_is_told_with_its_line_and_leaves_nothing(tmp_path: Path) -> None:
+async def test_a_bad_bundle_is_refused_with_its_line_and_stores_nothing(tmp_path: Path) -> None:
     async with exchange(tmp_path) as (journal, bundles):
         _, text = await eventful_session(bundles, journal)
         before = len(await journal.sessions.list("travel"))
         for sentence, data in wrong_files(text).items():
             with pytest.raises(BadBundle) as refusal:
-                await bundles.take(io.BytesIO(data))
+                await bundles.take(io.BytesIO(data), words_of=str)
             assert sentence in str(refusal.value)
         assert len(await journal.sessions.list("travel")) == before
 
@@ -319,7 +321,7 @@ async def test_what_is_wrong_is_told_with_its_line_and_leaves_nothing(tmp_path: 
         ("run", "unfinished", [{"author": "a"}], "unfinished: Value error, 0.text: Field req"),
     ],
 )
-async def test_what_pages_read_of_a_record_has_its_type(
+async def test_a_record_member_of_the_wrong_type_is_refused(
     tmp_path: Path, kind: str, member: str, value: Any, sentence: str
 ) -> None:
     async with exchange(tmp_path) as (journal, bundles):
@@ -328,15 +330,17 @@ async def test_what_pages_read_of_a_record_has_its_type(
         records = [each for each in bundle["records"] if each["type"] == kind]
         next(each for each in records if each.get("kind", "model") == "model")[member] = value
         with pytest.raises(BadBundle, match=re.escape(sentence)):
-            await bundles.take(io.BytesIO(json.dumps(bundle).encode()))
+            await bundles.take(io.BytesIO(json.dumps(bundle).encode()), words_of=str)
 
 
 @pytest.mark.req("R27")
-async def test_an_imported_session_is_read_only_and_goes_on_in_a_fork(tmp_path: Path) -> None:
+async def test_an_imported_session_is_read_only_and_continues_in_a_fork(tmp_path: Path) -> None:
     async with exchange(tmp_path) as (journal, bundles):
         session, text = await eventful_session(bundles, journal)
-        pretty = json.dumps(json.loads(text), indent=2)  # as an editor may have left it
-        row = await bundles.take(io.BytesIO(pretty.encode()), Landed(app="elsewhere"))
+        pretty = json.dumps(json.loads(text), indent=2)  # as if an editor had reformatted it
+        row = await bundles.take(
+            io.BytesIO(pretty.encode()), ImportOptions(app="elsewhere"), words_of=str
+        )
         assert (row.app, row.user, row.events) == ("elsewhere", "ada", 2)
         assert row.id != session.id
         with pytest.raises(ReadOnly, match="fork it to continue"):
@@ -352,7 +356,7 @@ async def test_an_imported_session_is_read_only_and_goes_on_in_a_fork(tmp_path: 
             "forks": [json.loads(await exported(bundles, row.key))["forks"][-1]]
         }
         neighbour = await journal.sessions.create("elsewhere", "ada", "later", {})
-        assert await journal.state.merged(neighbour.key) == {}  # what is imported is nobody else's
+        assert await journal.state.merged(neighbour.key) == {}  # imported state isn't shared
 
 
 def _event(name: str) -> tuple[dict[str, Any], str]:
@@ -360,7 +364,7 @@ def _event(name: str) -> tuple[dict[str, Any], str]:
     return event, json.dumps(event)
 
 
-async def test_secrets_and_chosen_keys_do_not_leave(tmp_path: Path) -> None:
+async def test_secrets_and_chosen_keys_are_not_exported(tmp_path: Path) -> None:
     (tmp_path / ".env").write_text("SERVICE_PASSWORD=hunter2-hunter2\nREGION=europe\n")
     async with exchange(tmp_path) as (journal, bundles):
         state = {"note": "hunter2-hunter2", "user:mail": "ada@example.org", "where": "europe"}
@@ -370,20 +374,20 @@ async def test_secrets_and_chosen_keys_do_not_leave(tmp_path: Path) -> None:
         await story.step("run", "done", {"a": f"Bearer {key}"}, f"use {key} at ada@example.org")
         await story.step("file", "f.txt", "it is hunter2-hunter2!")
         await story.step("file", "f.bin", b"\xff hunter2-hunter2")
-        plain = await exported(bundles, session.key, Wish(keep_secrets=True))
+        plain = await exported(bundles, session.key, ExportOptions(keep_secrets=True))
         assert all(text in plain for text in ("hunter2-hunter2", key, "ada@example.org"))
 
-        wish = Wish(keys=frozenset({"user:mail"}))
-        clean = await exported(bundles, session.key, wish)
+        options = ExportOptions(keys=frozenset({"user:mail"}))
+        clean = await exported(bundles, session.key, options)
         for secret in ("hunter2", "a1B2", "ada@example.org"):
             assert secret not in clean
         assert json.loads(clean)["redacted"] >= 6
-        assert "europe" in clean  # a word is no secret
+        assert "europe" in clean  # a plain word isn't a secret
         chunks = [r["data"] for r in json.loads(clean)["records"] if r["type"] == "chunk"]
         texts = [part["text"] for data in chunks if data for part in data["content"]["parts"]]
-        assert "".join(texts) == f"use {MARK} at {MARK}"  # one character came at a time
+        assert "".join(texts) == f"use {MARK} at {MARK}"  # each chunk has one character
 
-        preview = await bundles.preview(session.key, wish)
+        preview = await bundles.preview(session.key, options)
         findings = {(each.kind, each.hint[:3]): each for each in preview.findings}
         assert findings["a value of .env", "hun"].places[0] == "state"
         assert "event #1" in findings["an Anthropic key", "sk-"].places
@@ -391,5 +395,5 @@ async def test_secrets_and_chosen_keys_do_not_leave(tmp_path: Path) -> None:
         assert "a1B2" not in str(preview)
         assert preview.keys == ("a", "note", "user:mail", "where")
 
-        row = await bundles.take(io.BytesIO(clean.encode()))
-        assert await exported(bundles, row.key, wish) == clean
+        row = await bundles.take(io.BytesIO(clean.encode()), words_of=str)
+        assert await exported(bundles, row.key, options) == clean

@@ -1,4 +1,4 @@
-"""Two runs beside each other: the alignment, what counts as a difference, and where it begins."""
+"""Comparing two runs: the alignment, what counts as a difference, and where it begins."""
 
 import json
 from collections.abc import Sequence
@@ -19,7 +19,7 @@ from devui.wire.events import Event
 
 
 def read_step(number: int, event: dict[str, Any]) -> Step:
-    """The step of an event in ADK's wire form."""
+    """Return the step of an event in ADK's wire form."""
     event = {"id": f"e{number}", "invocationId": "i", "timestamp": 1.0 * number, **event}
     summary = summarise(Event.of(event), final=False)
     row = EventRow(
@@ -66,10 +66,10 @@ def pairs_of(comparison: Comparison) -> list[tuple[Any, ...]]:
     return [(row.kind, row.left, row.right) for row in comparison.rows]
 
 
-# --- what people expect ------------------------------------------------------------------------
+# --- examples ----------------------------------------------------------------------------------
 
 
-def test_one_step_more_moves_no_other() -> None:
+def test_an_added_step_does_not_move_the_others() -> None:
     short = steps(ASK, call("look", city="Oslo"), result("look", 1), DONE)
     long = steps(
         ASK,
@@ -95,7 +95,7 @@ def test_one_step_more_moves_no_other() -> None:
     )
 
 
-def test_ids_times_and_tokens_are_no_difference() -> None:
+def test_ids_times_and_tokens_do_not_count_as_differences() -> None:
     first = call("look", call_id="adk-1", city="Oslo")
     second = call("look", call_id="adk-2", city="Oslo")
     second |= {"usageMetadata": {"totalTokenCount": 3}, "customMetadata": {"devui_edited": []}}
@@ -108,13 +108,13 @@ def test_ids_times_and_tokens_are_no_difference() -> None:
     )
 
 
-def test_an_answer_that_ended_as_it_should_is_no_error() -> None:
+def test_a_normal_finish_reason_is_not_an_error() -> None:
     answer = say("agent", "yes")
     assert comparable(Event.of({**answer, "finishReason": "STOP"})) == comparable(Event.of(answer))
     assert "error" in comparable(Event.of({**answer, "finishReason": "MAX_TOKENS"}))
 
 
-def test_the_same_call_with_other_arguments_is_a_change_of_its_arguments() -> None:
+def test_the_same_call_with_other_arguments_is_a_changed_step() -> None:
     old = steps(ASK, call("look", city="Oslo"), result("look", 1), DONE)
     new = steps(ASK, call("look", city="Rome"), result("look", {"n": 1}), DONE)
     comparison = compare(old, new)
@@ -127,7 +127,7 @@ def test_the_same_call_with_other_arguments_is_a_change_of_its_arguments() -> No
     assert not comparison.rows[1].other_step
 
 
-def test_what_was_done_in_place_of_something_else_stands_beside_it() -> None:
+def test_a_different_step_at_the_same_place_is_shown_beside_the_original() -> None:
     comparison = compare(steps(ASK, call("look")), steps(ASK, say("agent", "I do not know")))
     assert pairs_of(comparison) == [("same", 1, 1), ("changed", 2, 2)]
     assert comparison.rows[1].other_step
@@ -138,14 +138,14 @@ def test_another_agents_step_stands_alone() -> None:
     assert pairs_of(comparison) == [("same", 1, 1), ("left", 2, None), ("right", None, 2)]
 
 
-def test_of_several_like_it_the_most_alike_is_beside_it() -> None:
+def test_a_step_is_paired_with_the_most_similar_one() -> None:
     old = steps(ASK, call("look", city="Oslo", day="Monday"), DONE)
     new = steps(ASK, call("look", city="Rome"), call("look", city="Oslo", day="Friday"), DONE)
     assert pairs_of(compare(old, new))[1:3] == [("right", None, 2), ("changed", 2, 3)]
 
 
 def branches(*order: str, **more: str) -> list[Step]:
-    """Steps of two branches; a name is the branch and the place in it."""
+    """Return steps of two branches; a step's name is its branch and its place in it."""
     return steps(
         ASK,
         *(say(name[0], more.get(name, name), branch=f"both.{name[0]}") for name in order),
@@ -153,7 +153,7 @@ def branches(*order: str, **more: str) -> list[Step]:
     )
 
 
-def test_branches_in_another_order_are_no_difference() -> None:
+def test_parallel_branches_in_another_order_are_equal() -> None:
     comparison = compare(branches("a1", "b1", "a2", "b2"), branches("a1", "a2", "b1", "b2"))
     assert comparison.equal
     moves = [row for row in comparison.rows if row.kind == "moved"]
@@ -161,7 +161,7 @@ def test_branches_in_another_order_are_no_difference() -> None:
     assert (moves[0].left or moves[0].right, moves[0].elsewhere) in {(3, 4), (4, 3)}
 
 
-def test_what_differs_within_a_branch_does_also_when_it_has_moved() -> None:
+def test_a_difference_within_a_moved_branch_is_found() -> None:
     comparison = compare(
         branches("a1", "b1", "a2", "b2"), branches("b1", "b2", "a1", "a2", a1="what?")
     )
@@ -170,7 +170,7 @@ def test_what_differs_within_a_branch_does_also_when_it_has_moved() -> None:
     assert comparison.first.aspects == ("text",)
 
 
-def test_steps_in_another_order_by_choice_differ() -> None:
+def test_steps_of_one_agent_in_another_order_differ() -> None:
     comparison = compare(
         steps(ASK, call("look"), call("book")), steps(ASK, call("book"), call("look"))
     )
@@ -178,12 +178,12 @@ def test_steps_in_another_order_by_choice_differ() -> None:
     assert (comparison.equal, comparison.differences) == (False, 1)
 
 
-def test_nothing_is_equal_to_nothing_and_to_nothing_else() -> None:
+def test_an_empty_run_equals_only_another_empty_run() -> None:
     assert compare([], []).equal
     assert pairs_of(compare([], steps(ASK))) == [("right", None, 1)]
 
 
-# --- whatever the sequences are ------------------------------------------------------------------
+# --- properties of any two runs ------------------------------------------------------------------
 
 EVENTS = st.builds(
     lambda make, branch: {**make, **({"branch": branch} if branch else {})},
@@ -198,7 +198,7 @@ RUNS = st.lists(EVENTS, max_size=14).map(lambda events: steps(*events))
 
 
 CELLS = st.sampled_from([alignment.CELLS, 12])
-"""Small sequences are looked at as if they were large, too."""
+"""Limits for the size of a stretch; the small one makes short sequences count as long."""
 
 
 def compared_by(left: list[Step], right: list[Step], cells: int) -> Comparison:
@@ -208,7 +208,7 @@ def compared_by(left: list[Step], right: list[Step], cells: int) -> Comparison:
 
 
 @given(left=RUNS, right=RUNS, cells=CELLS)
-def test_an_alignment_has_everything_once_in_order_and_is_symmetric(
+def test_an_alignment_has_every_step_once_in_order_and_is_symmetric(
     left: list[Step], right: list[Step], cells: int
 ) -> None:
     comparison = compared_by(left, right, cells)
@@ -226,7 +226,7 @@ def mirrored(row: Row) -> Row:
 
 
 def consistent(comparison: Comparison, left: Sequence[Step], right: Sequence[Step]) -> None:
-    """Rows say what their steps say."""
+    """Assert that each row's kind agrees with its steps."""
     for row in comparison.rows:
         first = left[row.left - 1] if row.left else None
         second = right[row.right - 1] if row.right else None
@@ -245,7 +245,7 @@ def partner(row: Row) -> tuple[int | None, int | None]:
 
 
 @given(run=RUNS, cells=CELLS)
-def test_comparing_with_itself_is_all_equal(run: list[Step], cells: int) -> None:
+def test_a_run_equals_itself(run: list[Step], cells: int) -> None:
     comparison = compared_by(run, run, cells)
     assert pairs_of(comparison) == [("same", each.number, each.number) for each in run]
     assert comparison.equal
@@ -261,7 +261,7 @@ def weight(pairs: Any, left: Sequence[Step], right: Sequence[Step]) -> int:
 
 
 def heaviest(left: Sequence[Step], right: Sequence[Step]) -> int:
-    """By the book, without anything clever."""
+    """Return the greatest weight, by the textbook algorithm without optimizations."""
     table = [[0] * (len(right) + 1) for _ in range(len(left) + 1)]
     for i, first in enumerate(left):
         for j, second in enumerate(right):
@@ -271,7 +271,7 @@ def heaviest(left: Sequence[Step], right: Sequence[Step]) -> int:
 
 
 @given(left=RUNS, right=RUNS)
-def test_no_alignment_is_heavier(left: list[Step], right: list[Step]) -> None:
+def test_the_alignment_has_the_greatest_weight(left: list[Step], right: list[Step]) -> None:
     assert weight(aligned(left, right, likeness), left, right) == heaviest(left, right)
 
 
@@ -284,7 +284,7 @@ def test_long_runs_that_differ_in_a_few_places_are_aligned_exactly() -> None:
     assert sorted(kinds) == ["changed", *["left"] * 10, "right"]
 
 
-def test_long_runs_that_share_nothing_are_aligned_in_a_band() -> None:
+def test_long_runs_without_common_steps_are_aligned_in_a_band() -> None:
     left = steps(*(call("look", city=f"x{number}") for number in range(1000)))
     right = steps(*(call("look", city=f"y{number}") for number in range(1300)))
     comparison = compare(left, right)

@@ -1,4 +1,4 @@
-"""Conditions of breakpoints: what they say, what they refuse, and that they always end."""
+"""Conditions of breakpoints: their values, what is refused, and that they always terminate."""
 
 import json
 import re
@@ -70,7 +70,7 @@ FACTS: dict[str, Any] = {
         ("[1, [2]] == [1, [2]]", True),
     ],
 )
-def test_a_condition_says_what_it_reads_as(text: str, value: object) -> None:
+def test_a_condition_evaluates_to_its_value(text: str, value: object) -> None:
     assert compiled(text).value(Facts(values=FACTS)) == value
 
 
@@ -104,7 +104,9 @@ def test_a_condition_says_what_it_reads_as(text: str, value: object) -> None:
         ("a" * (MAX_LENGTH + 1), MAX_LENGTH + 1, "longer than"),
     ],
 )
-def test_a_wrong_condition_is_refused_with_the_place(text: str, column: int, words: str) -> None:
+def test_an_invalid_condition_is_refused_with_its_column(
+    text: str, column: int, words: str
+) -> None:
     with pytest.raises(ConditionError, match=f"^column {column}: ") as caught:
         compiled(text)
     assert words in str(caught.value)
@@ -123,7 +125,7 @@ words = st.sampled_from([*NAMES, *MARKS.split()])
 
 @given(st.lists(words, max_size=20).map(" ".join) | st.text(max_size=40), facts)
 @settings(max_examples=rounds(150, 500))
-def test_any_text_is_refused_with_a_place_or_evaluates_without_raising(
+def test_any_text_is_refused_with_its_place_or_evaluates_without_raising(
     text: str, known: dict[str, Any]
 ) -> None:
     at = 0
@@ -155,7 +157,7 @@ conditions = st.recursive(
 
 
 @given(conditions, conditions, facts)
-def test_and_or_and_not_mean_what_they_mean(a: str, b: str, known: dict[str, Any]) -> None:
+def test_and_or_and_not_follow_boolean_logic(a: str, b: str, known: dict[str, Any]) -> None:
     def holds(text: str) -> bool:
         return compiled(text).holds(Facts(values=known))
 
@@ -188,11 +190,11 @@ def test_like_agrees_with_its_definition(pattern: str, text: str) -> None:
         ("[" * 30 + "1" + "]" * 30 + " == text", ""),
     ],
 )
-def test_the_worst_conditions_end(text: str, value: str) -> None:
+def test_expensive_conditions_terminate(text: str, value: str) -> None:
     assert compiled(text).holds(Facts(values={"text": value, "state": {}})) in {True, False}
 
 
-def test_values_nested_deeper_than_python_compares_are_not_equal() -> None:
+def test_values_nested_too_deeply_to_compare_are_not_equal() -> None:
     deep: list[Any] = []
     for _ in range(100_000):
         deep = [deep]
@@ -211,6 +213,6 @@ def test_the_guide_explains_every_kind_and_every_fact() -> None:
         assert {*names} <= {*re.findall(r"`([\w.]+)`", cells)}
 
 
-def test_what_a_condition_speaks_of_is_known() -> None:
+def test_a_condition_lists_the_names_it_uses() -> None:
     condition: Condition = compiled("state.a > 1 and len(args.b) == tokens")
     assert condition.names == {"state", "args", "tokens"}

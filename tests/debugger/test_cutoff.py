@@ -1,4 +1,4 @@
-"""How a session stands costs no more to find out after a long run than after a short one."""
+"""Finding out how a session stands costs no more after a long run than after a short one."""
 
 import asyncio
 import json
@@ -23,7 +23,7 @@ def text_part(number: int) -> Part:
 
 
 def call_or_answer(number: int) -> Part:
-    """A call in every other event, its answer in the next."""
+    """Return a call for an odd number, and its result for the next one."""
     if number % 2:
         return {"functionCall": {"id": f"c{number}", "name": "look", "args": {}}}
     response = {"id": f"c{number - 1}", "name": "look", "response": {"result": 1}}
@@ -42,7 +42,7 @@ def event(number: int, part: Part) -> NewEvent:
 
 
 async def stands(journal: Journal, run: str, parts: list[Part], status: Any) -> tuple[int, Cutoff]:
-    """What it costs in steps of SQLite, and how a run with these events stands."""
+    """Return the cost in SQLite steps, and how a session with such a run stands."""
     session = (await journal.sessions.create("travel", "ada", run, {})).key
     await journal.runs.start(run, session, "i1")
     new = [event(number, part) for number, part in enumerate(parts, 1)]
@@ -57,7 +57,7 @@ CASES = [(text_part, "stopped"), (call_or_answer, "stopped"), (text_part, "done"
 
 
 @pytest.mark.parametrize(("make", "status"), CASES)
-async def test_it_costs_no_more_after_a_long_run(tmp_path, make, status):
+async def test_a_cutoff_costs_no_more_after_a_long_run(tmp_path, make, status):
     async with await Journal.open(tmp_path, factory=ListeningConnection) as journal:
         parts = [make(number) for number in range(1, LONG + 1)]
         short, _ = await stands(journal, "short", parts[:SHORT], status)
@@ -68,7 +68,7 @@ async def test_it_costs_no_more_after_a_long_run(tmp_path, make, status):
     assert long <= short * 1.3 + 5
 
 
-async def test_a_call_far_behind_on_another_branch_is_still_asked_about(tmp_path):
+async def test_an_old_unanswered_call_on_another_branch_is_still_unknown(tmp_path):
     async with await Journal.open(tmp_path) as journal:
         session = (await journal.sessions.create("travel", "ada", "s", {})).key
         await journal.runs.start("r", session, "i1")

@@ -1,4 +1,4 @@
-"""A reader of a session misses nothing and sees nothing twice, wherever it begins (R58, R60)."""
+"""A reader of a session misses nothing and sees nothing twice, wherever it starts (R58, R60)."""
 
 import asyncio
 import itertools
@@ -36,7 +36,7 @@ def bus():
 
 
 class Writer:
-    """Commits and publishes as the driver of a run does."""
+    """Commits and publishes events as the driver of a run does."""
 
     def __init__(self, journal: Journal, bus: Bus[News], session: int) -> None:
         self.journal, self.bus, self.session = journal, bus, session
@@ -57,7 +57,7 @@ async def writer(journal, bus):
 
 
 async def read(journal, bus, session: int, after: int, until: int) -> tuple[list[int], int]:
-    """Event numbers up to `until`, and where the reader has come to."""
+    """Return the event numbers up to `until`, and the seq that the reader has reached."""
     seen: list[int] = []
     async with aclosing(follow(journal, bus, session, after)) as batches:
         async for batch in batches:
@@ -68,7 +68,7 @@ async def read(journal, bus, session: int, after: int, until: int) -> tuple[list
 
 
 @pytest.mark.req("R58")
-async def test_a_reader_beside_a_writer_sees_every_event_once_and_in_order(journal, bus, writer):
+async def test_a_concurrent_reader_sees_every_event_once_and_in_order(journal, bus, writer):
     async def write_all() -> None:
         for _ in range(300):
             await writer.write()
@@ -81,7 +81,7 @@ async def test_a_reader_beside_a_writer_sees_every_event_once_and_in_order(journ
 
 
 @pytest.mark.req("R58")
-async def test_a_reader_that_is_cut_off_goes_on_from_where_it_had_come_to(journal, bus, writer):
+async def test_a_reader_that_reconnects_resumes_where_it_stopped(journal, bus, writer):
     async def write_all() -> None:
         for _ in range(120):
             await writer.write()
@@ -101,9 +101,7 @@ async def test_a_reader_that_is_cut_off_goes_on_from_where_it_had_come_to(journa
 
 
 @pytest.mark.req("R60")
-async def test_a_reader_that_is_too_slow_begins_again_and_misses_nothing(
-    journal, bus, writer, monkeypatch
-):
+async def test_a_slow_reader_starts_over_and_misses_nothing(journal, bus, writer, monkeypatch):
     monkeypatch.setattr(buses, "CAPACITY", 5)
     seen: list[int] = []
     async with aclosing(follow(journal, bus, writer.session, 0)) as batches:
@@ -116,9 +114,7 @@ async def test_a_reader_that_is_too_slow_begins_again_and_misses_nothing(
     assert seen == list(range(1, len(seen) + 1))
 
 
-async def test_a_reader_that_was_too_slow_is_told_that_the_session_was_deleted_meanwhile(
-    journal, bus, writer, monkeypatch
-):
+async def test_a_slow_reader_learns_that_the_session_was_deleted(journal, bus, writer, monkeypatch):
     monkeypatch.setattr(buses, "CAPACITY", 5)
     async with aclosing(follow(journal, bus, writer.session, 0)) as batches:
         assert (await anext(batches)).begins
@@ -130,7 +126,7 @@ async def test_a_reader_that_was_too_slow_is_told_that_the_session_was_deleted_m
     assert (batch.news, batch.begins) == ([SessionChanged(None)], True)
 
 
-async def test_runs_and_titles_come_in_the_order_they_were_journaled(journal, bus, writer):
+async def test_events_and_runs_come_in_the_order_of_the_journal(journal, bus, writer):
     run = await journal.runs.start("r", writer.session)
     await writer.write("r")
     done = await journal.runs.change("r", "done")
@@ -142,7 +138,7 @@ async def test_runs_and_titles_come_in_the_order_they_were_journaled(journal, bu
 
 
 @pytest.mark.req("R58")
-async def test_who_joins_a_busy_session_is_told_its_title(journal, bus, writer):
+async def test_a_reader_that_joins_a_busy_session_gets_its_title(journal, bus, writer):
     async def write_on() -> None:
         while True:
             await writer.write()
@@ -162,7 +158,7 @@ async def test_who_joins_a_busy_session_is_told_its_title(journal, bus, writer):
         await asyncio.wait(writing)
 
 
-async def test_glimpses_are_passed_on_and_not_replayed(journal, bus, writer):
+async def test_partial_events_are_passed_on_and_not_replayed(journal, bus, writer):
     partial = PartialArrived("r", "{}")
     async with aclosing(follow(journal, bus, writer.session, 0)) as batches:
         await anext(batches)
@@ -172,7 +168,7 @@ async def test_glimpses_are_passed_on_and_not_replayed(journal, bus, writer):
         assert partial not in (await anext(batches)).news
 
 
-async def test_who_is_very_far_behind_is_told_to_read_the_page_anew(
+async def test_a_reader_that_is_too_far_behind_must_reload_the_page(
     journal, bus, writer, monkeypatch
 ):
     monkeypatch.setattr(feed, "CATCH_UP", 10)
@@ -182,7 +178,7 @@ async def test_who_is_very_far_behind_is_told_to_read_the_page_anew(
         await anext(follow(journal, bus, writer.session, 0))
 
 
-async def test_readers_are_sent_home_when_the_bus_closes(journal, bus, writer):
+async def test_closing_the_bus_ends_its_readers(journal, bus, writer):
     async with aclosing(follow(journal, bus, writer.session, 0)) as batches:
         await anext(batches)
         assert bus.readers(writer.session) == 1
@@ -192,7 +188,7 @@ async def test_readers_are_sent_home_when_the_bus_closes(journal, bus, writer):
 
 
 @pytest.mark.parametrize("patience", [0.0, 30.0])
-async def test_a_patient_reader_sees_a_run_begin_with_its_first_event(
+async def test_a_patient_reader_gets_a_new_run_together_with_its_first_event(
     journal, bus, writer, patience
 ):
     async with aclosing(follow(journal, bus, writer.session, 0, patience=patience)) as batches:
@@ -207,7 +203,7 @@ async def test_a_patient_reader_sees_a_run_begin_with_its_first_event(
     assert kinds == [RunChanged, EventCommitted][: 2 if patience else 1]
 
 
-async def test_a_patient_reader_does_not_wait_for_ever(journal, bus, writer):
+async def test_a_patient_reader_does_not_wait_forever(journal, bus, writer):
     async with aclosing(follow(journal, bus, writer.session, 0, patience=0.01)) as batches:
         await anext(batches)
         run = await start(journal, writer)
@@ -219,7 +215,7 @@ async def start(journal, writer) -> RunRow:
     return await journal.runs.start("run", writer.session, message="{}")
 
 
-async def test_a_patient_reader_hears_at_once_of_what_needs_no_event(journal, bus, writer):
+async def test_a_patient_reader_gets_a_new_position_at_once(journal, bus, writer):
     async with aclosing(follow(journal, bus, writer.session, 0, patience=30)) as batches:
         await anext(batches)
         run = RunChanged(await start(journal, writer))
@@ -229,7 +225,7 @@ async def test_a_patient_reader_hears_at_once_of_what_needs_no_event(journal, bu
         assert (await asyncio.wait_for(anext(batches), 10)).news == [run, held]
 
 
-async def test_a_patient_reader_is_sent_home_at_once(journal, bus, writer):
+async def test_closing_the_bus_ends_a_patient_reader_at_once(journal, bus, writer):
     async with aclosing(follow(journal, bus, writer.session, 0, patience=30)) as batches:
         await anext(batches)
         bus.publish(writer.session, RunChanged(await start(journal, writer)))

@@ -1,4 +1,4 @@
-"""The language of filters: what is read, what is refused, what holds of an event."""
+"""The filter language: what is read, what is refused, and what holds for an event."""
 
 import json
 
@@ -8,7 +8,14 @@ from hypothesis import strategies as st
 
 from devui.debugger.events.summary import summarise
 from devui.debugger.predicates.facts import FLAGS, Facts
-from devui.debugger.predicates.filters import FIELDS, FIGURES, Filter, FilterError, toggled
+from devui.debugger.predicates.filters import (
+    FIELDS,
+    FIGURES,
+    Filter,
+    FilterError,
+    shared_beginnings,
+    toggled,
+)
 from devui.store.rows import EventRow, NoteRow
 from devui.wire.events import Event
 
@@ -47,7 +54,24 @@ def facts(*, read: bool = False) -> Facts:
         ("kind:result", False),
         ("-kind:result author:planner", True),
         ("agent:plan*", True),
-        ("author:plan", False),
+        ("author:plan", True),
+        ("author:anner", False),
+        ('author:"plan"', False),
+        ('author:"PLANNER"', True),
+        ('author:"plan*"', True),
+        ("author:plan*r", True),
+        ("author:*plan", False),
+        ('author:"plan","planner"', True),
+        ('author:ann,"plan"', False),
+        ("kind:ca", True),
+        ("kind:te", False),
+        ('kind:"call"', True),
+        ("is:star", True),
+        ("-is:fail", True),
+        ("tool:search", True),
+        ("tool:flights", False),
+        ("branch:le", True),
+        ('branch:"le"', False),
         ("tool:search_flights", True),
         ("tool:*hotels*,*flights", True),
         ("branch:left", True),
@@ -55,20 +79,21 @@ def facts(*, read: bool = False) -> Facts:
         ("tokens>200 tokens<=236 cost>0.01 seconds>=1.5 size<1000", True),
         ("tokens:236 -tokens>236", True),
         ("key:key3", True),
-        ("key:key11", None),  # the row has the first keys alone
+        ("key:ke", True),
+        ("key:key11", None),  # the row has only the first keys
         ("key:key11 kind:result", False),
         ("search_flights", True),
         ('"search_flights(to="', True),
-        ("answer", None),  # the row of a call does not say what was said
+        ("answer", None),  # the row of a call doesn't show the text of its event
         ("-planner", False),
     ],
 )
-def test_a_row_decides_what_it_can(text: str, holds: bool | None) -> None:
+def test_a_filter_is_decided_by_the_row_if_possible(text: str, holds: bool | None) -> None:
     assert Filter.read(text).holds(facts()) is holds
 
 
 @pytest.mark.parametrize(("kind", "word"), [("human", "asks"), ("checkpoint", "saved")])
-def test_a_kind_is_also_known_by_the_word_in_its_row(kind: str, word: str) -> None:
+def test_a_kind_can_be_given_by_the_word_that_its_row_shows(kind: str, word: str) -> None:
     kind_alone = Facts(values={"kind": kind})
     for name in (kind, word, word.upper(), f"call,{word}"):
         assert Filter.read(f"kind:{name}").holds(kind_alone) is True
@@ -80,14 +105,16 @@ def test_a_kind_is_also_known_by_the_word_in_its_row(kind: str, word: str) -> No
     ("text", "holds"),
     [
         ("key:key11", True),
+        ("key:key1", True),
+        ('key:"key"', False),
         ("key:nothing", False),
         ('"long answer"', True),
         ('-"long answer"', False),
         ("KÖLN", True),
-        ("parts", False),  # a name of the format, which nobody said
+        ("parts", False),  # a field of the format, not something that was said
     ],
 )
-def test_the_body_decides_the_rest(text: str, holds: bool) -> None:
+def test_a_filter_that_the_row_cannot_decide_is_decided_by_the_body(text: str, holds: bool) -> None:
     assert Filter.read(text).holds(facts(read=True)) is holds
 
 
@@ -96,6 +123,8 @@ def test_the_body_decides_the_rest(text: str, holds: bool) -> None:
     [
         ("ok foo:bar", 3, "unknown field foo:. Use kind:"),
         ("kind:called", 0, "unknown kind 'called'. Use user, text"),
+        ('kind:"te"', 0, "unknown kind 'te'. Use user, text"),
+        ("kind:text,xy", 0, "unknown kind 'xy'. Use user, text"),
         ("is:odd", 0, "unknown flag 'odd'. Use error"),
         ("tokens>many", 0, "write tokens>NUMBER"),
         ("author>3", 0, "write author:NAME"),
@@ -104,7 +133,7 @@ def test_the_body_decides_the_rest(text: str, holds: bool) -> None:
         ("x" * 1001, 1000, "at most 1000"),
     ],
 )
-def test_what_cannot_be_read_is_told_with_its_place(text: str, at: int, told: str) -> None:
+def test_an_invalid_filter_is_refused_with_its_place(text: str, at: int, told: str) -> None:
     with pytest.raises(FilterError, match=told) as caught:
         Filter.read(text)
     assert caught.value.at == at
@@ -114,7 +143,7 @@ NAMES = st.text(st.characters(blacklist_categories=["Cs", "Zs", "Cc", "Zl", "Zp"
 
 
 @given(NAMES.filter(lambda name: "*" not in name))
-def test_a_quoted_name_finds_itself_and_its_negation_the_rest(name: str) -> None:
+def test_a_quoted_name_matches_itself_and_nothing_else(name: str) -> None:
     quoted = json.dumps(name, ensure_ascii=False)
     own, other = (Facts(values={"agent": each}) for each in (name, f"{name}x"))
     assert Filter.read(f"author:{quoted}").holds(own) is True
@@ -126,7 +155,7 @@ SCRAPS = st.sampled_from([*FIELDS, *FIGURES, *FLAGS, ":", ">", '"', "-", " ", ",
 
 
 @given(st.text(max_size=60) | st.lists(SCRAPS).map("".join))
-def test_any_text_is_read_or_refused_at_a_place_in_it(text: str) -> None:
+def test_any_text_is_read_or_refused_with_its_place(text: str) -> None:
     answer: bool | None = False
     at = 0
     try:
@@ -135,6 +164,41 @@ def test_any_text_is_read_or_refused_at_a_place_in_it(text: str) -> None:
         at = error.at
     assert answer is not None
     assert 0 <= at <= len(text)
+
+
+@pytest.mark.parametrize(
+    ("names", "shared"),
+    [
+        ((), set()),
+        (("Story", "story", "tale"), set()),
+        (("storyflow", "Story", "story", "tale", "a", "STORYGENERATOR"), {"story"}),
+    ],
+)
+def test_names_that_other_names_begin_with_are_found(
+    names: tuple[str, ...], shared: set[str]
+) -> None:
+    assert shared_beginnings(names) == shared
+
+
+def test_no_kind_or_flag_begins_with_another_one() -> None:
+    for name in ("kind", "is"):
+        assert not shared_beginnings(FIELDS[name].words)
+
+
+@pytest.mark.parametrize(
+    ("text", "name", "after"),
+    [
+        ("", "Story", 'author:"Story"'),
+        ('author:"Story"', "Tale, a", 'author:"Story","Tale, a"'),
+        ('late author:"Story","Tale, a" -x', "story", 'late author:"Tale, a" -x'),
+        ("author:story", "Story", ""),
+        ("author:story", "StoryFlow", 'author:story,"StoryFlow"'),
+        ('author:story,"StoryFlow"', "StoryFlow", "author:story"),
+    ],
+)
+def test_toggling_a_name_matches_it_alone(text: str, name: str, after: str) -> None:
+    assert toggled(text, "author", name) == after
+    assert Filter.read(after)
 
 
 @pytest.mark.parametrize(
@@ -149,6 +213,6 @@ def test_any_text_is_read_or_refused_at_a_place_in_it(text: str) -> None:
         ('tool == "kind:call"', "call", '(tool == "kind:call") kind:call'),
     ],
 )
-def test_a_name_is_added_to_a_filter_and_taken_out_of_it(text: str, name: str, after: str) -> None:
+def test_toggling_adds_a_name_to_a_filter_or_removes_it(text: str, name: str, after: str) -> None:
     assert toggled(text, "kind", name) == after
     assert Filter.read(after)

@@ -1,4 +1,4 @@
-"""Breakpoints asked about the past of a journal: what is read for it."""
+"""Past hits of breakpoints: what they are, and what is read to find them."""
 
 import sqlite3
 from contextlib import closing
@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from devui.debugger.breakpoints.breakpoint import Breakpoint, Draft
-from devui.debugger.breakpoints.past import past_hits
+from devui.debugger.breakpoints.hits import past_hits
 from devui.debugger.events.prices import Prices
 from devui.debugger.runs.commit import event_of
 from devui.store.events import history
@@ -20,7 +20,7 @@ COUNT = 450
 
 
 def event(number: int) -> NewEvent:
-    """Of ten events one is the user's, one calls a tool, one writes to the state, one fails."""
+    """Return an event: of every ten, one is the user's, one writes state, one calls, one fails."""
     event_json: dict[str, Any] = {
         "id": f"e{number}",
         "author": "user" if number % 10 == 1 else "planner",
@@ -57,18 +57,18 @@ ASKED: list[tuple[dict[str, Any], list[int], list[int]]] = [
         [5],
     ),
 ]
-"""What is asked for, where that is met, and what last digits have the events whose bodies tell."""
+"""A breakpoint, the events it hits, and the last digits of the events whose bodies are read."""
 
 
 def spoil(folder: Path, read: set[int]) -> None:
-    """Let no body be JSON but of events whose numbers end with one of these digits."""
+    """Overwrite the bodies of all events but those whose numbers end with one of the digits."""
     digits = ", ".join(map(str, read))
     with closing(sqlite3.connect(folder / "journal.db")) as file, file:
         file.execute(f"UPDATE events SET data = 'unread' WHERE number % 10 NOT IN ({digits or -1})")
 
 
 @pytest.mark.parametrize(("asked", "expected", "read"), ASKED)
-async def test_bodies_are_read_of_those_events_alone_that_may_be_met(
+async def test_only_bodies_of_events_that_may_match_are_read(
     tmp_path: Path, asked: dict[str, Any], expected: list[int], read: list[int]
 ) -> None:
     new = history([event(number) for number in range(1, COUNT + 1)])
@@ -89,7 +89,7 @@ async def test_bodies_are_read_of_those_events_alone_that_may_be_met(
         assert await hits(after=expected[0], limit=1) == expected[1:2]
 
 
-async def test_a_logpoint_says_a_line_for_each_key_that_an_event_wrote(tmp_path: Path) -> None:
+async def test_a_logpoint_writes_a_text_for_each_key_that_an_event_wrote(tmp_path: Path) -> None:
     new = history([event(3)])
     point = Breakpoint(Draft(on="state", name="*", condition="new > 2", log="{key} is {new}"))
     async with await Journal.open(tmp_path) as journal:

@@ -1,4 +1,4 @@
-"""Where in the tree of agents an event is from, however its agents hand over to one another."""
+"""Where in the tree of agents an event comes from, however agents transfer to one another."""
 
 import pytest
 
@@ -31,7 +31,7 @@ def began(number: int, parent: int | None, name: str, branch: str | None = None)
         (["root", "a", "root", "a", "root", "a"], "root/a"),
     ],
 )
-def test_an_agent_to_which_control_returns_is_where_it_was(chain: list[str], path: str) -> None:
+def test_an_agent_that_gets_control_back_keeps_its_place(chain: list[str], path: str) -> None:
     lineage = Lineage()
     for number, name in enumerate(chain, 1):
         lineage.begin(began(number, number - 1 or None, name))
@@ -44,3 +44,26 @@ def test_an_event_after_the_end_of_its_agent_is_still_placed() -> None:
     lineage.begin(began(2, 1, "a", "root.a"))
     lineage.end(SpanEnded(run="r", span=2, seconds=1.0))
     assert lineage.place("a", "root.a") == ("root/a", 1)
+
+
+def test_a_round_begins_with_the_first_agent_that_runs_again() -> None:
+    lineage = Lineage()
+    lineage.begin(began(1, None, "loop"))
+    rounds = []
+    for number in range(2, 8):
+        name = "critic" if number % 2 else "writer"
+        lineage.begin(began(number, 1, name))
+        rounds += [lineage.round(name, None), lineage.round(name, None)]
+        lineage.end(SpanEnded(run="r", span=number, seconds=1.0))
+    assert rounds == [0, 0, 0, 0, 2, 0, 0, 0, 3, 0, 0, 0]
+
+
+def test_a_round_of_agents_without_events_shows_at_the_first_event_below() -> None:
+    lineage = Lineage()
+    lineage.begin(began(1, None, "loop"))
+    for pair, writer in ((2, 3), (4, 5)):
+        lineage.begin(began(pair, 1, "pair"))
+        lineage.begin(began(writer, pair, "writer"))
+    assert lineage.round("writer", None) == 2
+    lineage.begin(began(6, 4, "critic"))
+    assert lineage.round("critic", None) == 0

@@ -1,4 +1,4 @@
-"""Values that agents gave stand in test files as they are, and cannot be anything but values."""
+"""Values from agents are written into test files unchanged, as literals and never as code."""
 
 import ast
 
@@ -21,13 +21,13 @@ VALUES = st.recursive(
 
 @example({"0" * 89: ""}, 0)
 @given(VALUES, st.integers(0, 90))
-def test_a_literal_is_the_value_again_in_printable_characters(value, used) -> None:
+def test_a_literal_is_printable_and_evaluates_to_its_value(value, used) -> None:
     text = literal(value, indent=4, used=used)
     assert ast.literal_eval(text) == value
     assert text.replace("\n", "").isprintable()
 
 
-def test_long_values_stand_in_lines_that_fit() -> None:
+def test_long_values_are_split_into_lines_that_fit() -> None:
     value = {"plan": ["go to the harbour " * 20, {"steps": [{"at": "a" * 40}] * 4}], "nothing": ()}
     text = literal(value, indent=4, used=30)
     assert ast.literal_eval(text) == value

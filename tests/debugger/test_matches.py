@@ -1,4 +1,4 @@
-"""Which events a filter lets through, of a journal: all of them, and the ones next to an event."""
+"""Which events of a journal match a filter: all of them, and the nearest ones to an event."""
 
 from pathlib import Path
 
@@ -29,7 +29,7 @@ async def fill(path: Path, count: int) -> tuple[Journal, int]:
 
 
 @pytest.mark.parametrize("text", FILTERS)
-async def test_the_matches_beside_an_event_are_those_of_the_whole_session(
+async def test_matches_beside_an_event_agree_with_those_of_the_whole_session(
     tmp_path: Path, text: str
 ) -> None:
     journal, key = await fill(tmp_path, 260)
@@ -45,9 +45,7 @@ async def test_the_matches_beside_an_event_are_those_of_the_whole_session(
 
 
 @pytest.mark.parametrize("text", [*FILTERS, "-is:noted", "remark"])
-async def test_what_is_remembered_of_a_search_is_what_a_new_one_finds(
-    tmp_path: Path, text: str
-) -> None:
+async def test_a_cached_search_finds_what_a_new_one_finds(tmp_path: Path, text: str) -> None:
     async with await Journal.open(tmp_path) as journal:
         events = [event(number) for number in range(1, 121)]
         key = (await journal.sessions.create("a", "u", "s", {}, history=history(events))).key
@@ -71,7 +69,7 @@ async def test_what_is_remembered_of_a_search_is_what_a_new_one_finds(
 
 
 def wide(number: int) -> NewEvent:
-    """One that writes more keys than its row tells."""
+    """Return an event that writes more keys than its row shows."""
     delta = {"n": number, **{f"k{each}": number for each in range(12)}}
     delta |= {"user:late": 1} if number % 3 == 0 else {}
     body = {"id": f"e{number}", "author": "a", "timestamp": 1.0, "actions": {"stateDelta": delta}}
@@ -82,6 +80,8 @@ KEYS = {
     "key:user:late": lambda number: number % 3 == 0,
     "-key:user:late": lambda number: number % 3 != 0,
     "key:late": lambda _: False,
+    "key:user:": lambda number: number % 3 == 0,
+    'key:"user:"': lambda _: False,
     "key:k1*": lambda _: True,
 }
 

@@ -1,4 +1,4 @@
-"""Pickles that are walked and never loaded: what is too large in them is refused."""
+"""Pickles are walked and never loaded; what is too large in them is refused."""
 
 import pickle
 
@@ -17,7 +17,7 @@ def test_plain_values_are_read_as_they_are(protocol):
     assert read(pickle.dumps(value, protocol), nothing_left_out) == {**value, "d": ["x", "y"]}
 
 
-def test_a_text_that_is_named_many_times_is_refused():
+def test_a_large_text_that_is_referenced_many_times_is_refused():
     text = "x" * 1_000_000
     with pytest.raises(NotPlain, match="texts have more than"):
         read(pickle.dumps([text] * 100), nothing_left_out)

@@ -1,4 +1,4 @@
-"""What tokens cost: names, long prompts, caches, tables of the user's own, and what is unknown."""
+"""What tokens cost: model names, long prompts, caches, users' own prices, and unknown models."""
 
 import json
 import re
@@ -16,7 +16,7 @@ BUILT_IN = Prices.load(Path("nowhere"))
 
 
 def table(folder: Path, *models: dict) -> Prices:
-    """The prices with these of the user's own."""
+    """Return the built-in prices with these of the user's own."""
     (folder / "prices.json").write_text(json.dumps({"models": models}))
     return Prices.load(folder)
 
@@ -25,7 +25,7 @@ def make_usage(model: str, prompt: int = 1_000_000, cached: int = 0, output: int
     return Usage(model, prompt, cached, output, 0)
 
 
-def test_the_table_has_a_date_its_sources_and_the_families_that_are_known() -> None:
+def test_the_price_table_has_a_date_its_sources_and_the_known_families() -> None:
     table = json.loads((Path(__file__).parents[2] / "devui" / "prices.json").read_text())
     assert re.fullmatch(r"20\d\d-\d\d-\d\d", table["date"])
     assert BUILT_IN.date == table["date"]
@@ -57,18 +57,18 @@ def test_the_table_has_a_date_its_sources_and_the_families_that_are_known() -> N
         ("", None),
     ],
 )
-def test_a_model_is_found_by_its_name_and_never_by_that_of_another(model, name) -> None:
+def test_a_model_is_never_priced_by_the_name_of_another(model, name) -> None:
     price = BUILT_IN.find(model)
     assert (price.name if price else None) == name
 
 
-def test_cached_tokens_and_answers_have_prices_of_their_own(tmp_path) -> None:
+def test_cached_tokens_and_output_have_their_own_prices(tmp_path) -> None:
     prices = table(tmp_path, {"name": "m", "input": 2, "cached": 0.5, "output": 8})
     usage = make_usage("m", prompt=1_000_000, cached=400_000, output=500_000)
     assert prices.cost(usage) == pytest.approx(0.6 * 2 + 0.4 * 0.5 + 0.5 * 8)
 
 
-def test_a_prompt_above_the_limit_costs_more_from_its_first_token_on(tmp_path) -> None:
+def test_a_prompt_above_the_limit_costs_more_from_its_first_token(tmp_path) -> None:
     long = {"above": 1000, "input": 4, "output": 16}
     prices = table(tmp_path, {"name": "m", "input": 2, "output": 8, "long": long})
     assert prices.limits[0] == 1000
@@ -77,14 +77,14 @@ def test_a_prompt_above_the_limit_costs_more_from_its_first_token_on(tmp_path) -
     assert prices.cost(over) == pytest.approx((1001 * 4 + 10 * 16) / 1e6)
 
 
-def test_what_the_user_names_comes_before_the_table(tmp_path) -> None:
+def test_the_users_prices_override_the_built_in_table(tmp_path) -> None:
     prices = table(tmp_path, {"name": "gpt-4o", "input": 1, "output": 1})
     assert prices.cost(make_usage("gpt-4o")) == 1
     assert prices.find("gpt-4o").source == str(tmp_path / "prices.json")
     assert prices.cost(make_usage("gpt-4o-mini")) == BUILT_IN.cost(make_usage("gpt-4o-mini"))
 
 
-def test_what_is_not_known_is_told_and_is_not_nothing(tmp_path) -> None:
+def test_usage_without_a_known_price_is_counted_as_unpriced(tmp_path) -> None:
     prices = table(tmp_path, {"name": "free", "input": 0, "output": 0})
     assert prices.cost(make_usage("who")) is None
     assert prices.cost(make_usage("free")) == 0
@@ -94,7 +94,7 @@ def test_what_is_not_known_is_told_and_is_not_nothing(tmp_path) -> None:
     assert prices.total([]).cost is None
 
 
-def test_a_cached_price_that_nobody_has_named_makes_no_cost_up(tmp_path) -> None:
+def test_an_unknown_price_for_cached_tokens_gives_no_cost(tmp_path) -> None:
     prices = table(tmp_path, {"name": "m", "input": 2, "cached": None, "output": 8})
     assert prices.cost(make_usage("m", prompt=1_000_000)) == 2
     assert prices.cost(make_usage("m", cached=10)) is None
@@ -113,14 +113,17 @@ def test_a_cached_price_that_nobody_has_named_makes_no_cost_up(tmp_path) -> None
         ("[]", "list indices"),
         ('{"prices": []}', "'models' is missing"),
         ('{"models": [{"name": "m", "input": 1}]}', "'output' is missing"),
-        ('{"models": [{"name": "m", "input": "1", "output": 1}]}', "'1' of m is no price"),
-        ('{"models": [{"name": "m", "input": -1, "output": 1}]}', "-1 of m is no price"),
-        ('{"models": [{"name": "m", "input": NaN, "output": 1}]}', "nan of m is no price"),
-        ('{"models": [{"name": "m", "input": true, "output": 1}]}', "True of m is no price"),
-        ('{"models": [{"name": "", "input": 1, "output": 1}]}', "no name of a model"),
+        ('{"models": [{"name": "m", "input": "1", "output": 1}]}', "'1' of m is not a valid price"),
+        ('{"models": [{"name": "m", "input": -1, "output": 1}]}', "-1 of m is not a valid price"),
+        ('{"models": [{"name": "m", "input": NaN, "output": 1}]}', "nan of m is not a valid price"),
+        (
+            '{"models": [{"name": "m", "input": true, "output": 1}]}',
+            "True of m is not a valid price",
+        ),
+        ('{"models": [{"name": "", "input": 1, "output": 1}]}', "not a valid model name"),
     ],
 )
-def test_a_table_that_is_none_is_refused_with_its_place(tmp_path, text, said) -> None:
+def test_an_invalid_price_table_is_refused_with_its_path(tmp_path, text, said) -> None:
     (tmp_path / "prices.json").write_text(text)
     with pytest.raises(WrongPrices) as refusal:
         Prices.load(tmp_path)
@@ -132,7 +135,7 @@ def test_a_table_that_is_none_is_refused_with_its_place(tmp_path, text, said) ->
     ("counts", "usage"),
     [
         (
-            # Thinking beside the answer, as Gemini counts.
+            # Thoughts are counted in addition to the answer, as Gemini does.
             {
                 "promptTokenCount": 100,
                 "cachedContentTokenCount": 40,
@@ -143,7 +146,7 @@ def test_a_table_that_is_none_is_refused_with_its_place(tmp_path, text, said) ->
             Usage("m", 100, 40, 50, 30),
         ),
         (
-            # Thinking within the answer, as OpenAI counts.
+            # Thoughts are counted as part of the answer, as OpenAI does.
             {
                 "promptTokenCount": 100,
                 "candidatesTokenCount": 50,

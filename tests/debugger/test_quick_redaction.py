@@ -1,11 +1,11 @@
-"""A value is cleaned by its whole JSON where that has nothing to hide: as each of its texts is."""
+"""A value whose JSON has no secret is cleared as a whole, with the same result as text by text."""
 
 import json
 import random
 
 import pytest
 
-from devui.debugger.background.turns import PIECE, encode
+from devui.debugger.background.slices import PIECE, encode
 from devui.debugger.secrets.redaction import Redactor, Secret
 from tests.kit.thorough import rounds
 
@@ -64,7 +64,7 @@ def grown(dice, depth, secrets):
 
 @pytest.mark.req("R64")
 @pytest.mark.parametrize("seed", range(rounds(30, 100)))
-def test_a_value_is_cleaned_as_each_of_its_texts_is(seed):
+def test_a_value_is_redacted_like_each_of_its_texts(seed):
     dice = random.Random(seed)
     value = grown(dice, 4, SECRETS if seed % 2 else [])
     before = json.dumps(value)
@@ -74,7 +74,7 @@ def test_a_value_is_cleaned_as_each_of_its_texts_is(seed):
 
 @pytest.mark.slow
 @pytest.mark.req("R64")
-def test_a_secret_is_taken_out_wherever_it_is_in_a_large_value():
+def test_a_secret_is_redacted_anywhere_in_a_large_value():
     rows = [{"name": f"row {n}", "tags": ["a", "b"]} for n in range(60_000)]
     for place in (0, 29_999, 30_000, 59_999):
         value = {"deep": [{"rows": [*rows]}]}
@@ -87,7 +87,7 @@ def test_a_secret_is_taken_out_wherever_it_is_in_a_large_value():
 
 @pytest.mark.slow
 @pytest.mark.parametrize("seed", range(3))
-def test_a_large_value_is_written_in_pieces_as_in_one(seed):
+def test_a_large_value_encodes_the_same_in_pieces(seed):
     dice = random.Random(seed)
     small = [grown(dice, 3, []) for _ in range(50)]
     rows = [dice.choice(small) for _ in range(30_000)]
@@ -97,7 +97,7 @@ def test_a_large_value_is_written_in_pieces_as_in_one(seed):
     assert encode(value, encoder) == encoder.encode(value)
 
 
-def test_what_has_no_secret_costs_no_look_at_each_of_its_texts():
+def test_a_value_without_secrets_is_not_searched_text_by_text():
     looks = []
 
     class Counting(Redactor):

@@ -1,4 +1,4 @@
-"""What is marked as taken back is what the runtime leaves out."""
+"""Events are marked as rewound if and only if the runtime leaves them out."""
 
 from hypothesis import given
 from hypothesis import strategies as st
@@ -10,13 +10,15 @@ from devui.runtime.events.rewinds import live_events
 from devui.store.rows import Rewind
 
 STEPS = st.lists(st.tuples(st.integers(0, 5), st.booleans()), max_size=25)
-"""An event of an invocation; or one of its own that takes the session back to before that."""
+"""Per step: an event of an invocation, or a rewind to before it, with an invocation of its own."""
 
 
 def events(steps: list[tuple[int, bool]]) -> list[Event]:
     events = []
     for place, (which, back) in enumerate(steps):
-        name = f"r{which}" if back and which % 2 else f"i{which}"  # also to before a rewind
+        name = (
+            f"r{which}" if back and which % 2 else f"i{which}"
+        )  # some rewind to before another rewind
         actions = EventActions(rewind_before_invocation_id=name) if back else EventActions()
         own = f"r{place % 6}" if back else f"i{which}"
         events.append(Event(author="user", invocation_id=own, actions=actions))
@@ -34,7 +36,7 @@ def rewinds(history: list[Event]) -> list[Rewind]:
 
 
 @given(STEPS)
-def test_an_event_is_taken_back_when_the_runtime_leaves_it_out(steps):
+def test_an_event_is_marked_as_rewound_if_the_runtime_leaves_it_out(steps):
     history = events(steps)
     rewound = TakenBack.of(rewinds(history))
     live_ids = [id(event) for event in live_events(history)]
@@ -43,7 +45,7 @@ def test_an_event_is_taken_back_when_the_runtime_leaves_it_out(steps):
         assert (id(event) in live_ids) is (rewound.by(number) is None and not holds)
 
 
-def test_a_rewind_that_is_taken_back_gives_back_what_it_took():
+def test_undoing_a_rewind_restores_its_events():
     rewound = TakenBack.of([Rewind(5, 3), Rewind(6, 5)])
     assert [rewound.by(number) for number in range(1, 7)] == [None, None, None, None, 6, None]
     rewound = TakenBack.of([Rewind(5, 3), Rewind(9, 2)])

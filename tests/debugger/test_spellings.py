@@ -1,4 +1,4 @@
-"""A secret is found in whatever escapes make of it (R64)."""
+"""A secret is found in each of its escaped forms (R64)."""
 
 import html
 import json
@@ -33,7 +33,7 @@ WAYS = (
     secret=st.text(CHARACTERS, min_size=8, max_size=24),
     ways=st.lists(st.sampled_from(WAYS), max_size=3),
 )
-def test_a_secret_is_taken_out_however_often_it_is_escaped(secret, ways):
+def test_a_secret_is_redacted_however_often_it_is_escaped(secret, ways):
     text = f"before {secret} after"
     for way in ways:
         text = way(text)
@@ -46,7 +46,7 @@ def test_a_secret_is_taken_out_however_often_it_is_escaped(secret, ways):
 @pytest.mark.slow
 @settings(max_examples=rounds(50, 200), deadline=None)
 @given(secret=st.text(CHARACTERS, min_size=8, max_size=24), other=st.text(CHARACTERS, max_size=40))
-def test_a_text_without_the_secret_stays_as_it_is(secret, other):
+def test_a_text_without_the_secret_is_unchanged(secret, other):
     letters = "".join(each for each in secret if each.isalnum())
     if letters and letters not in "".join(each for each in other if each.isalnum()):
         assert Redactor([Secret(secret, "a test")], shapes=False).text(other) == other

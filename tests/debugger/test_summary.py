@@ -1,4 +1,4 @@
-"""Summaries of events, row by row of the events seed's catalogue."""
+"""Summaries of events, for each row of the events seed's catalogue."""
 
 import json
 from dataclasses import asdict
@@ -166,6 +166,16 @@ CATALOGUE: list[tuple[str, dict[str, Any], bool, Kind, str]] = [
      'route "yes"'),
     ("end of a node", {"author": "wf", "customMetadata": {"__adk_internal_node_ended": True}},
      True, "checkpoint", "end of node"),
+    ("server-side call", {"author": "A", "content": parts(
+        {"toolCall": {"toolType": "URL_CONTEXT", "args": {"n": 1}}, "thoughtSignature": "eA=="})},
+     True, "other", 'tool call: toolType="URL_CONTEXT", args={"n": 1}'),
+    ("server-side call with its result", {"author": "A", "content": parts(
+        {"toolCall": {"id": "1"}}, {"toolResponse": {"id": "1", "response": {}}})},
+     True, "other", 'tool call: id="1"; tool response: id="1", response={}'),
+    ("voice activity", {"author": "A", "voiceActivity": {"voiceActivityType": "ACTIVITY_START"}},
+     True, "other", 'voice activity: voiceActivityType="ACTIVITY_START"'),
+    ("unknown part", {"author": "A", "content": parts({"futureKind": 7})}, True, "other",
+     "future kind: 7"),
     ("nothing", {"author": "A"}, True, "other", "no content"),
 ]  # fmt: skip
 
@@ -183,7 +193,7 @@ def test_each_pattern_of_the_catalogue_has_its_kind_and_line(
 
 
 @pytest.mark.parametrize("row", CATALOGUE, ids=[row[0] for row in CATALOGUE])
-def test_a_summary_comes_back_from_its_json(
+def test_a_summary_round_trips_through_its_json(
     row: tuple[str, dict[str, Any], bool, Kind, str],
 ) -> None:
     summary = summarise(Event.of(row[1]), final=row[2])
@@ -191,7 +201,7 @@ def test_a_summary_comes_back_from_its_json(
 
 
 @pytest.mark.parametrize("row", CATALOGUE, ids=[row[0] for row in CATALOGUE])
-def test_a_summary_of_before_with_all_members_of_calls_and_its_text_says_the_same(
+def test_a_summary_in_the_old_longer_format_reads_the_same(
     row: tuple[str, dict[str, Any], bool, Kind, str],
 ) -> None:
     summary = summarise(Event.of(row[1]), final=row[2])
@@ -199,7 +209,7 @@ def test_a_summary_of_before_with_all_members_of_calls_and_its_text_says_the_sam
     assert Summary.from_json(json.dumps(before)) == summary
 
 
-def test_the_text_of_a_call_and_of_its_result_is_not_written_twice() -> None:
+def test_a_summary_does_not_repeat_the_text_of_a_call_or_result() -> None:
     returned = response("look_up", {"found": "much"})
     for content in (parts(call("look_up")), parts(returned)):
         event = Event.of({"author": "A", "content": content})
@@ -209,7 +219,7 @@ def test_the_text_of_a_call_and_of_its_result_is_not_written_twice() -> None:
         assert "false" not in text
 
 
-def test_a_text_that_is_cut_is_written() -> None:
+def test_a_truncated_text_is_stored() -> None:
     long = parts(*(call("look_up_something_long") for _ in range(20)))
     summary = summarise(Event.of({"author": "A", "content": long}), final=False)
     assert summary.text.endswith("…")
@@ -228,7 +238,7 @@ def test_a_text_that_is_cut_is_written() -> None:
         ("root", "", ""),
     ],
 )
-def test_an_event_that_a_workflow_signs_tells_its_node(author: str, path: str, name: str) -> None:
+def test_an_event_of_a_workflow_has_the_name_of_its_node(author: str, path: str, name: str) -> None:
     event = {"author": author, "nodeInfo": {"path": path}}
     node = summarise(Event.of(event), final=True).node
     assert (node, name_of(node)) == (path if name else "", name)
@@ -238,7 +248,7 @@ def test_every_kind_has_an_example() -> None:
     assert {row[3] for row in CATALOGUE} == set(KINDS)
 
 
-def test_state_artifacts_and_tokens_are_told_apart_from_the_content() -> None:
+def test_a_summary_has_state_artifacts_and_tokens_besides_the_content() -> None:
     delta = {f"user:key{n}": n for n in range(11)}
     summary = summarise(
         Event.of(
@@ -258,7 +268,7 @@ def test_state_artifacts_and_tokens_are_told_apart_from_the_content() -> None:
     assert summary.tokens == 42
 
 
-def test_a_long_running_call_is_marked_and_others_beside_it_are_not() -> None:
+def test_only_the_long_running_call_of_an_event_is_marked() -> None:
     content = parts(call("wait"), {"functionCall": {"id": "adk-2", "name": "now", "args": {}}})
     summary = summarise(
         Event.of({"author": "A", "content": content, "longRunningToolIds": ["adk-1"]}), final=True
@@ -267,24 +277,46 @@ def test_a_long_running_call_is_marked_and_others_beside_it_are_not() -> None:
     assert [c.long_running for c in summary.calls] == [True, False]
 
 
-def test_the_answer_of_a_person_to_a_tool_is_a_result() -> None:
+def test_a_persons_answer_to_a_tool_call_is_a_result() -> None:
     event = {"author": "user", "content": parts(response("approve", {"status": "yes"}))}
     assert summarise(Event.of(event), final=True).kind == "result"
 
 
-def test_a_tool_that_answers_with_an_error_has_failed() -> None:
+def test_a_tool_that_returns_an_error_has_failed() -> None:
     event = {"author": "A", "content": parts(response("read", {"error": "disk full"}))}
     assert [r.failed for r in summarise(Event.of(event), final=False).responses] == [True]
 
 
-def test_a_call_that_waits_for_a_consent_has_not_failed() -> None:
+def test_a_call_that_waits_for_confirmation_has_not_failed() -> None:
     answers = [response("pay", {"error": "waits"}, call=each) for each in ("asked", "broken")]
     waits = {"requestedToolConfirmations": {"asked": {"hint": "Pay?"}}}
     event = {"author": "A", "content": parts(*answers), "actions": waits}
     assert [r.failed for r in summarise(Event.of(event), final=False).responses] == [False, True]
 
 
-def test_the_line_is_one_line_of_at_most_two_hundred_characters() -> None:
+@pytest.mark.parametrize(
+    ("value", "actions", "waits_for", "is_refused"),
+    [
+        ({"error": "wait"}, {"requestedToolConfirmations": {"adk-1": {}}}, "confirmation", False),
+        ({"error": "wait"}, {"requestedAuthConfigs": {"adk-1": {}}}, "sign_in", False),
+        ({"error": "This tool call is rejected."}, {}, "", True),
+        ({"result": "waits for confirmation"}, {}, "", False),
+    ],
+)
+def test_placeholder_results_are_recognized_in_old_summaries(
+    value: object, actions: dict[str, Any], waits_for: str, is_refused: bool
+) -> None:
+    event = {"author": "A", "content": parts(response("pay", value)), "actions": actions}
+    summary = summarise(Event.of(event), final=True)
+    before = json.loads(summary.to_json())
+    for name in ("waits_for", "is_refused"):
+        before["responses"][0].pop(name, None)
+    for each in (summary, Summary.from_json(json.dumps(before))):
+        [answer] = each.responses
+        assert (answer.waits_for, answer.is_refused) == (waits_for, is_refused)
+
+
+def test_the_text_is_one_line_of_at_most_two_hundred_characters() -> None:
     text = summarise(
         Event.of({"author": "A", "content": parts({"text": "a\nb " * 5000})}), final=True
     ).text
@@ -309,11 +341,11 @@ def test_a_summary_of_a_huge_value_is_small() -> None:
         {"author": "A", "content": {"parts": [{"functionResponse": {"name": "f"}}]}},
     ],
 )
-def test_odd_events_have_a_summary_too(event: dict[str, Any]) -> None:
+def test_malformed_events_have_a_summary(event: dict[str, Any]) -> None:
     assert Summary.from_json(summarise(Event.of(event), final=False).to_json()).kind in KINDS
 
 
-def test_an_event_that_people_had_a_hand_in_says_so() -> None:
+def test_an_event_that_a_person_edited_is_marked() -> None:
     mark = {"edit": 1, "gate": "before_tool", "action": "mock", "by": "Ada"}
     event = {"author": "a", "customMetadata": {"devui_edited": [mark]}}
     summary = summarise(Event.of(event), final=True)
@@ -326,7 +358,7 @@ def test_an_event_that_people_had_a_hand_in_says_so() -> None:
     )
 
 
-def test_text_that_is_no_summary_is_refused() -> None:
+def test_text_that_is_not_a_summary_is_refused() -> None:
     with pytest.raises(ValueError, match="not the summary"):
         Summary.from_json('{"kind": "text", "colour": "red"}')
 
@@ -343,19 +375,19 @@ def test_previews_are_compact_json(value: object, shown: str) -> None:
     assert preview(value, 22 if isinstance(value, dict) else 20) == shown
 
 
-def test_one_line_is_cut_at_its_limit() -> None:
+def test_one_line_is_truncated_at_its_limit() -> None:
     assert one_line("a  b\t\nc", 10) == "a b c"
     assert one_line("word " * 10, 12) == "word word w…"
 
 
-def test_state_that_was_set_in_the_users_name_is_no_message() -> None:
+def test_a_state_change_by_the_user_is_not_a_message() -> None:
     summary = summarise(
         Event.of({"author": "user", "actions": {"stateDelta": {"a": 1}}}), final=True
     )
     assert (summary.kind, summary.text) == ("state", "a = 1")
 
 
-def test_a_rewind_is_told() -> None:
+def test_a_rewind_has_a_summary() -> None:
     actions = {"stateDelta": {"a": None}, "rewindBeforeInvocationId": "e-1"}
     summary = summarise(Event.of({"author": "user", "actions": actions}), final=True)
     assert (summary.kind, summary.text) == ("user", "rewound the session")

@@ -31,7 +31,7 @@ histories = st.lists(
 
 
 def grown(page: list[Item], changes: Changes) -> list[Item]:
-    """A page after changes, as a browser makes them."""
+    """Apply changes to a page as a browser does."""
     if changes.heading is not None:
         place = max(n for n, item in enumerate(page) if isinstance(item, Heading))
         page = [*page[:place], changes.heading, *page[place + 1 :]]
@@ -39,7 +39,7 @@ def grown(page: list[Item], changes: Changes) -> list[Item]:
 
 
 @given(histories, st.lists(st.integers(0, 30)))
-def test_pieces_of_a_history_make_the_same_page_as_the_whole(
+def test_a_history_in_pieces_makes_the_same_page_as_the_whole(
     news: Sequence[News], cuts: list[int]
 ) -> None:
     whole, changes = fold(Timeline(), news)
@@ -65,7 +65,7 @@ def test_each_shown_event_is_under_the_heading_of_its_invocation(news: Sequence[
             assert heading.row.invocation_id == item.row.invocation_id
 
 
-def test_a_window_that_begins_inside_an_invocation_says_so() -> None:
+def test_a_window_that_begins_inside_an_invocation_has_a_continued_heading() -> None:
     _, changes = fold(Timeline(row(1, "a")), [Entry(row(2, "a")), Entry(row(3, "b"))])
     headings = [item for item in changes.items if isinstance(item, Heading)]
     assert [(each.continued, each.row.number) for each in headings] == [(True, 2), (False, 3)]

@@ -1,4 +1,4 @@
-"""The list of cases: what is played on both runtimes, and where they are meant to differ."""
+"""The list of cases that are played on both runtimes, and their intended differences."""
 
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
@@ -12,36 +12,36 @@ Play = Callable[[Stage], Awaitable[Any]]
 
 @dataclass(frozen=True)
 class Difference:
-    """A difference on purpose, as agent authors read it in docs/guide/adk-differences.md."""
+    """An intended difference, as agent authors read it in docs/guide/adk-differences.md."""
 
     topic: str
     here: str
     there: str
     why: str
     without: Callable[[Any], Any] | None = None
-    """Takes the difference out of a record, so that everything else can be compared."""
+    """Removes the difference from a record, so that the rest can be compared."""
 
 
 @dataclass(frozen=True)
 class Case:
-    """One thing done on both runtimes."""
+    """A scenario that is played on both runtimes."""
 
     name: str
     play: Play
     differs: Difference | None = None
     unordered: bool = False
-    """Whether what happens at the same time may come in any order."""
+    """Whether concurrent events and requests may come in any order."""
     needs: str | None = None
-    """A package that an extra brings, without which the case cannot be played."""
+    """The package, brought by an extra, that the case needs."""
 
     @property
     def is_separable(self) -> bool:
-        """Whether its difference can be taken out of a record."""
+        """Whether its difference can be removed from a record."""
         return self.differs is not None and self.differs.without is not None
 
     @property
     def missing(self) -> str | None:
-        """What it needs and this Python has not."""
+        """The package that the case needs and this Python lacks, if any."""
         return self.needs if self.needs and find_spec(self.needs) is None else None
 
 
@@ -49,7 +49,7 @@ CASES: dict[str, Case] = {}
 
 
 def add(case: Case) -> None:
-    """Add a case to the list; its name must be new."""
+    """Add a case to the list. Raises ValueError if the name is taken."""
     if case.name in CASES:
         raise ValueError(f"two cases are named {case.name!r}")
     CASES[case.name] = case
@@ -62,7 +62,7 @@ def case(
     unordered: bool = False,
     needs: str | None = None,
 ) -> Callable[[Play], Play]:
-    """Add a function to the list; without a name, its own with blanks is used."""
+    """Return a decorator that adds a function to the list, named after the function by default."""
 
     def register(play: Play) -> Play:
         add(Case(name or play.__name__.replace("_", " "), play, differs, unordered, needs))

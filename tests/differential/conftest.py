@@ -1,4 +1,4 @@
-"""What google-adk makes of the cases, asked once for all tests and until they change."""
+"""google-adk's records of the cases, made once for all tests and cached until the cases change."""
 
 import os
 from collections.abc import Iterator
@@ -12,7 +12,7 @@ from tests.differential.oracle import NoOracleError, reference
 
 @pytest.fixture(scope="session")
 def theirs(pytestconfig: pytest.Config) -> Json:
-    """The record of every case by its name, kept in pytest's cache."""
+    """Return google-adk's record of every case by name, from pytest's cache."""
     try:
         return reference(pytestconfig.cache.mkdir("google-adk"))
     except NoOracleError as error:
@@ -23,7 +23,7 @@ def theirs(pytestconfig: pytest.Config) -> Json:
 
 @pytest.fixture(autouse=True)
 def _a_model_class_is_registered_for_its_case_alone() -> Iterator[None]:
-    """The registry is one for the process, and later tests read its list in error messages."""
+    """Restore the process-wide registry, whose entries later tests see in error messages."""
     classes = dict(registry._classes)
     yield
     registry._classes.clear()

@@ -1,4 +1,4 @@
-"""The differences on purpose that cases show, in the words of the guide."""
+"""Intended differences shown by cases, with the texts of the guide."""
 
 from tests.differential.case import Difference
 from tests.differential.records import Json, events_where, without_errors
@@ -171,7 +171,7 @@ OFF_THE_LOOP = Difference(
 
 
 def _without_exploring(value: Json) -> Json:
-    """Texts and code that name the data file, which each runtime writes for itself."""
+    """Mask texts and code that name the data file, which each runtime words differently."""
     if isinstance(value, dict):
         return {key: _without_exploring(each) for key, each in value.items()}
     if isinstance(value, list):

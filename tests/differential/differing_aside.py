@@ -1,4 +1,4 @@
-"""Differences on purpose that the generators of cases leave out."""
+"""Intended differences that the generated cases avoid."""
 
 from tests.differential.case import Difference
 

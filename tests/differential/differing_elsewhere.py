@@ -1,4 +1,4 @@
-"""Where agents of other servers are meant to differ, and what is left of a record without that."""
+"""Intended differences of remote agents, and the functions that remove them from a record."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""The differences on purpose in what is kept, in the words of the guide."""
+"""Intended differences in what is stored, with the texts of the guide."""
 
 from typing import Any
 

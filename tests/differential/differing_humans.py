@@ -1,4 +1,4 @@
-"""The differences on purpose in how the answers of humans are taken, in the words of the guide."""
+"""Intended differences in how users' answers are handled, with the texts of the guide."""
 
 from tests.differential.case import Difference
 

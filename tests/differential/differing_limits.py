@@ -1,4 +1,4 @@
-"""The differences on purpose in limits of agents and in the ends of aborted runs."""
+"""Intended differences in the limits of agents and in how aborted runs end."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""How what reaches litellm differs on purpose."""
+"""Intended differences in what reaches litellm."""
 
 import json
 from collections.abc import Callable
@@ -8,7 +8,7 @@ from tests.differential.normal import Json
 
 
 def _without_fields(*names: str) -> Callable[[Json], Json]:
-    """A record whose requests to litellm, and what stands in them, lack these fields."""
+    """Return a function that removes these fields from the requests to litellm in a record."""
 
     def bare(value: Json) -> Json:
         if isinstance(value, list):

@@ -1,4 +1,4 @@
-"""The differences on purpose in what is made by hand: agents, contexts, models and files."""
+"""Intended differences in objects that code creates: agents, contexts, models and files."""
 
 from tests.differential.case import Difference
 

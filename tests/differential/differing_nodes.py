@@ -1,4 +1,4 @@
-"""The differences on purpose in nodes of workflows, and in tools that are nodes."""
+"""Intended differences in workflow nodes and in tools that are nodes."""
 
 from tests.differential.case import Difference
 from tests.differential.records import Json, events_where, without_errors
@@ -9,12 +9,12 @@ def _without_places_of_errors(record: Json) -> Json:
         for event in holder["events"]:
             if "errorCode" in event:
                 event["nodeInfo"] = "?"
-                event["errorMessage"] = "?"  # quotes what is missing here, what is there there
+                event["errorMessage"] = "?"  # the quotations differ, too
     return record
 
 
 def _without_repeated_outputs(event: Json) -> bool:
-    """Whether it is none: google-adk repeats an output without saying for whom."""
+    """Whether the event isn't a repeated output; google-adk's repetitions lack `outputFor`."""
     return "output" not in event or "outputFor" in event["nodeInfo"]
 
 

@@ -1,4 +1,4 @@
-"""The differences on purpose in how runs go on."""
+"""Intended differences in how runs resume."""
 
 from tests.differential.case import Difference
 from tests.differential.records import Json

@@ -1,4 +1,4 @@
-"""Where schemas of answers are meant to differ, and what is left of a record without that."""
+"""Intended differences in answer schemas, and the functions that remove them from a record."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""The differences on purpose in what agents, models and callbacks share or add."""
+"""Intended differences in what agents, models and callbacks share or add."""
 
 from tests.differential.case import Difference
 

@@ -1,4 +1,4 @@
-"""Where state and files are meant to differ, and what is left of a record without that."""
+"""Intended differences in state and files, and the functions that remove them from a record."""
 
 from typing import Any
 

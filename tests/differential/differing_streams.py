@@ -1,11 +1,11 @@
-"""How streamed answers differ on purpose."""
+"""Intended differences in streamed answers."""
 
 from tests.differential.case import Difference
 from tests.differential.normal import Json
 
 
 def _without_ends_of_streams(record: Json) -> Json:
-    """Fragments that show nothing, and what is said of codes, are left out."""
+    """Remove fragments without content, and error messages."""
     for holder in (*record["runs"], *record["sessions"].values()):
         visible = [
             event for event in holder["events"] if "content" in event or not event.get("partial")

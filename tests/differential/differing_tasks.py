@@ -1,11 +1,11 @@
-"""The differences on purpose in tasks, and in agents that answer once."""
+"""Intended differences in tasks and in agents that answer once."""
 
 from tests.differential.case import Difference
 from tests.differential.records import Json, events_where, without_errors
 
 
 def _answers(event: Json, name: str) -> bool:
-    """Whether the event has the response of that function."""
+    """Whether the event has a response of that function."""
     parts = event.get("content", {}).get("parts", ())
     return any(part.get("functionResponse", {}).get("name") == name for part in parts)
 

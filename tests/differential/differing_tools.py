@@ -1,4 +1,4 @@
-"""The differences on purpose in what tools return and raise."""
+"""Intended differences in what tools return and raise."""
 
 from typing import Any
 

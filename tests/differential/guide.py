@@ -1,4 +1,4 @@
-"""Writes docs/guide/adk-differences.md from the cases.
+"""Generates docs/guide/adk-differences.md from the cases.
 
 python -m tests.differential.guide > docs/guide/adk-differences.md
 """
@@ -25,7 +25,7 @@ This page is generated from those cases and lists all differences; each is inten
 
 
 def page() -> str:
-    """The page as it should be."""
+    """Return the text that the page should have."""
     lines = [*_everywhere(), *_in_cases(), *_left_out()]
     return "\n".join([_HEAD, *lines]).rstrip() + "\n"
 

@@ -1,6 +1,6 @@
-"""Members and parameters of google-adk's classes that those of the runtime have not, for the guide.
+"""Members and parameters that google-adk's classes have and the runtime's lack, for the guide.
 
-A test holds it against google-adk's: what is told here is not there, and nothing else is missing.
+A test compares the list with google-adk: each of them is missing here, and no others are.
 """
 
 from devui.runtime.left_out import LeftOut
@@ -11,7 +11,7 @@ _REST = "tools.openapi_tool.openapi_spec_parser.rest_api_tool.RestApiTool"
 
 
 def _of(owner: str, *members: str) -> str:
-    """The members of a class; the parameters to make it begin with a bracket."""
+    """Return qualified names of a class's members; constructor parameters begin with a bracket."""
     return " ".join(f"{owner}{'' if each[0] == '(' else '.'}{each}" for each in members)
 
 
@@ -36,21 +36,6 @@ MEMBERS = (
         " models.base_llm.BaseLlm.connect models.google_llm.Gemini.connect",
         "Live mode isn't supported.",
         "`Runner.run_async` with `RunConfig(streaming_mode=StreamingMode.SSE)` streams text.",
-    ),
-    LeftOut(
-        "Members for agents in YAML",
-        " ".join(
-            f"tools.{each}.from_config"
-            for each in (
-                "agent_tool.AgentTool",
-                "base_tool.BaseTool",
-                "base_toolset.BaseToolset",
-                "example_tool.ExampleTool",
-                "mcp_tool.mcp_toolset.McpToolset",
-            )
-        ),
-        "These config methods aren't included.",
-        "Create the tool in Python; the keywords are the keys of the file.",
     ),
     LeftOut(
         "Creating node contexts yourself",

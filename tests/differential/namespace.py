@@ -1,4 +1,4 @@
-"""The public names of an agent runtime, whichever of the two it is."""
+"""The public names of an agent runtime, devui's or google-adk's."""
 
 from functools import cached_property
 from importlib import import_module
@@ -111,12 +111,12 @@ _MODULES = {name: module for module, names in _WHERE.items() for name in names.s
 
 
 class Namespace:
-    """Names as attributes: `ns.LlmAgent` is the class that agent authors import."""
+    """Public names as attributes: `ns.LlmAgent` is the class that agent authors import."""
 
     types = types
 
     def __init__(self, root: str) -> None:
-        """Look names up below the package `root`: `devui.runtime` or `google.adk`."""
+        """Look up names below the package `root`: `devui.runtime` or `google.adk`."""
         self.root = root
 
     def __getattr__(self, name: str) -> Any:
@@ -138,18 +138,18 @@ class Namespace:
         return Custom
 
     def content(self, text: str, role: str = "model") -> types.Content:
-        """A content of one text."""
+        """Return a content with one text."""
         return types.Content(role=role, parts=[types.Part(text=text)])
 
     def response(self, text: str, **fields: Any) -> Any:
-        """A model's answer of one text."""
+        """Return a model response with one text."""
         return self.LlmResponse(content=self.content(text), **fields)
 
     def event(self, author: str, text: str | None = None, **fields: Any) -> Any:
-        """An event of a custom agent."""
+        """Return an event as a custom agent yields it."""
         content = self.content(text) if text is not None else None
         return self.Event(author=author, content=content, **fields)
 
     def actions(self, **fields: Any) -> Any:
-        """What an event changes."""
+        """Return the actions of an event."""
         return self.EventActions(**fields)

@@ -1,4 +1,4 @@
-"""What two runtimes may name and word differently is made the same; the rest stays as it is.
+"""Normalises what two runtimes may name and word differently; everything else stays as it is.
 
 The rules of this module are themselves differences that agent authors should know: EVERYWHERE
 lists them for the guide.
@@ -24,12 +24,12 @@ _WORDED = re.compile(
     r"|\[(Artifact|Binary artifact:) file)",
     re.DOTALL,
 )
-"""How texts begin that a runtime words where a tool or an agent would speak."""
-_DOCSTRINGS = ("The question put to the human", "Represents a tool confirmation")
-"""Descriptions in JSON schemas that are docstrings of the runtime's own classes."""
+"""The beginnings of texts that a runtime writes in place of a tool or an agent."""
+_DOCSTRINGS = ("The question to a human", "Represents a tool confirmation")
+"""The beginnings of descriptions in JSON schemas that are docstrings of the runtime's classes."""
 _FROM_CASES = re.compile(r"boom[\w ]*")
 _NAMED = re.compile(r"(?<=[`'])[\w.-]+(?=(?:\(\))?[`'])|\w+(?=\(\))|\w+_callback")
-"""What a text puts between quotation marks or calls, and the names of hooks."""
+"""What a text quotes or calls, and the names of hooks."""
 _WORDS = re.compile(r"<worded: (.*?); ([^>]*)>")
 _NOTE = re.compile(r"\n+(?:NOTE|IMPORTANT):")
 _FENCE = re.compile(r"(?<=<<<BEGIN_)UNTRUSTED_|(?<=<<<END_)UNTRUSTED_")
@@ -50,7 +50,7 @@ _OURS = (
     "set_model_response",
     "transfer_to_agent",
 )
-"""Tools that come with the runtime, each described in its own words."""
+"""The built-in tools, which each runtime describes in its own words."""
 
 EVERYWHERE = (
     Difference(
@@ -140,7 +140,7 @@ EVERYWHERE = (
 
 
 def normalised(record: Json, case: Case, *, without: bool = False) -> Json:
-    """The record of a case, ready to be compared; `without` its difference on purpose."""
+    """Return a case's record in comparable form; `without` also removes its intended difference."""
     plain = json.loads(json.dumps(record, sort_keys=True, default=repr))
     for session in plain["sessions"].values():
         _count_times(session["events"])
@@ -159,7 +159,7 @@ def normalised(record: Json, case: Case, *, without: bool = False) -> Json:
 
 
 def _count_times(events: Json) -> None:
-    """Name the times that summaries cover by the events of those times."""
+    """Replace the timestamps in compactions by the numbers of the events with these timestamps."""
     numbers = {event.get("timestamp"): f"#{number}" for number, event in enumerate(events)}
     for event in events:
         covered = event.get("actions", {}).get("compaction") or {}
@@ -169,10 +169,13 @@ def _count_times(events: Json) -> None:
 
 
 def _only_ends(event: Json) -> bool:
-    """Whether an event says nothing but that a node has ended; see EVERYWHERE."""
+    """Remove the marks of node ends, and return whether the event only says that a node has ended.
+
+    See EVERYWHERE.
+    """
     marks = event.get("customMetadata") or {}
     end_mark = marks.pop("__adk_internal_node_ended", None)
-    route = marks.pop("__adk_internal_node_route", None)  # which the next event tells
+    route = marks.pop("__adk_internal_node_route", None)  # the next event has it
     if (end_mark or route is not None) and not marks:
         del event["customMetadata"]
     return bool(end_mark) and not any(event["actions"].values()) and "content" not in event
@@ -192,13 +195,13 @@ def _event(event: Json) -> Json:
 
 
 def _answers_several(event: Json) -> bool:
-    """Whether it answers several calls; see EVERYWHERE."""
+    """Whether the event answers several calls; see EVERYWHERE."""
     parts = event.get("content", {}).get("parts") or ()
     return sum("functionResponse" in part for part in parts) > 1
 
 
 def _elsewhere(event: Json) -> Json:
-    """What an agent of another server said, without times and what EVERYWHERE tells of."""
+    """Normalise a remote agent's event: remove times and the differences named in EVERYWHERE."""
     metadata = event.get("customMetadata") or {}
     if "a2a:request" not in metadata and "a2a:response" not in metadata:
         return event
@@ -216,7 +219,7 @@ def _elsewhere(event: Json) -> Json:
 
 
 def _sent(parts: Json) -> Json:
-    """The parts of a message to another server, without bytes and with quotations as such."""
+    """Normalise a message to a remote agent: remove bytes, and mark quotations."""
     request_parts: list[Json] = []
     for part in parts:
         part.pop("raw", None)
@@ -230,7 +233,7 @@ def _sent(parts: Json) -> Json:
 
 
 def _stamped(event: Json) -> Json:
-    """The event with stamps of calls that made-up ids have gone into; fragments have none here."""
+    """Mask stamps of calls, which depend on generated ids; fragments have no stamps here."""
     metadata = event.get("customMetadata") or {}
     stamps = metadata.pop(_STAMPS, None)
     if isinstance(stamps, dict) and not event.get("partial"):
@@ -241,7 +244,7 @@ def _stamped(event: Json) -> Json:
 
 
 def _fragment(event: Json) -> Json:
-    """A fragment by what it says; for the rest see EVERYWHERE."""
+    """Reduce a fragment to its content; for the rest see EVERYWHERE."""
     event.pop("actions", None)
     for told_later in ("messageAsOutput", "outputFor"):
         event.get("nodeInfo", {}).pop(told_later, None)
@@ -269,7 +272,7 @@ def _part(part: Json) -> Json:
 
 
 def _by_names(response: Json) -> Json:
-    """A response with the names of fields for their aliases; see EVERYWHERE."""
+    """Replace aliases of fields in a response by their names; see EVERYWHERE."""
     return response | {"response": _snake(response.get("response"))}
 
 
@@ -282,7 +285,7 @@ def _snake(value: Json) -> Json:
 
 
 def _worded(value: Json) -> Json:
-    """The value with what a runtime says in its own words taken out."""
+    """Replace the texts that a runtime words by what they quote."""
     if isinstance(value, list):
         return [_worded(each) for each in value]
     if isinstance(value, dict):
@@ -313,7 +316,7 @@ def _is_worded(key: str, text: Json) -> bool:
 
 
 def _wording(text: Json) -> Json:
-    """A text of the runtime by what it quotes: words of the case, and names."""
+    """Replace a text worded by the runtime by what it quotes: words of the case, and names."""
     if not isinstance(text, str) or not text:
         return text
     case_words = _FROM_CASES.findall(text)
@@ -345,7 +348,7 @@ def _request(request: Json, words: list[str]) -> Json:
 
 
 def _mentioned(text: str, names: list[str]) -> list[str]:
-    """The names of the case that a text of the runtime speaks of; `a` may be no name there."""
+    """Return the case's names in a runtime's text, except `a` and the like, which may be words."""
     mentions = (name for name in names if re.search(rf"\b{re.escape(name)}\b", text))
     return sorted({name for name in mentions if len(name) > 1})
 
@@ -370,7 +373,7 @@ def _tool(tool: Json) -> Json:
 
 
 def _untitled(schema: Json) -> Json:
-    """The schema of parameters without what a runtime calls them."""
+    """Clear the titles and descriptions that a runtime gives to the parameters."""
     if schema is None:
         return None
     fields = {
@@ -380,7 +383,7 @@ def _untitled(schema: Json) -> Json:
 
 
 def _of_service(schema: Json) -> Json:
-    """The parameters of an OpenAPI operation: their title is made up, some descriptions empty."""
+    """Drop the generated title and empty descriptions from an OpenAPI operation's parameters."""
     fields = {
         name: {key: value for key, value in each.items() if (key, value) != ("description", "")}
         for name, each in schema["properties"].items()
@@ -389,7 +392,7 @@ def _of_service(schema: Json) -> Json:
 
 
 def _quoted(content: Json) -> Json:
-    """Another agent's content by what is quoted; who it is must be told, how is not compared."""
+    """Reduce another agent's quoted content to the quotations and their author."""
     parts = content["parts"]
     if not any(_is_quoting(part.get("text") or "") for part in parts):
         return content
@@ -407,7 +410,7 @@ def _quoted(content: Json) -> Json:
 
 
 def _is_quoting(text: str) -> bool:
-    """Whether something is quoted, or what follows is announced: a file, say, is not quoted."""
+    """Whether the text quotes something, or introduces what isn't quoted, such as a file."""
     return bool(_QUOTED.search(text)) or text.startswith(_PREAMBLES)
 
 
@@ -416,7 +419,7 @@ def _quotation(text: str) -> str:
 
 
 def _ordered(record: Json) -> Json:
-    """Events by branch and author, requests by model; in the order given within each."""
+    """Sort events by branch and author, and requests by model; ties keep their order."""
     lists = [record, *record["runs"], *record["sessions"].values()]
     for holder in lists:
         if "events" in holder:
@@ -426,7 +429,7 @@ def _ordered(record: Json) -> Json:
 
 
 def _with_counted_ids(record: Json) -> Json:
-    """Each made-up id as its kind and the order in which it first appears."""
+    """Replace each generated id by its kind and the order in which it first appears."""
     counted_ids: dict[str, str] = {}
 
     def named(match: re.Match[str]) -> str:
@@ -435,12 +438,12 @@ def _with_counted_ids(record: Json) -> Json:
     result = json.loads(_ID.sub(named, json.dumps(record, sort_keys=True)))
     for holder in (*result["runs"], *result["sessions"].values()):
         for event in holder["events"]:
-            event.get("longRunningToolIds", []).sort()  # they were sorted by the made-up ids
+            event.get("longRunningToolIds", []).sort()  # sorted by the generated ids before
     return result
 
 
 def differences(ours: Json, theirs: Json, path: str = "") -> list[str]:
-    """Where two records differ, one line each."""
+    """Return the differences between two records, one line each."""
     if type(ours) is not type(theirs):
         return [f"{path}: here {_short(ours)}, there {_short(theirs)}"]
     if isinstance(ours, dict):
@@ -464,7 +467,7 @@ def differences(ours: Json, theirs: Json, path: str = "") -> list[str]:
 
 
 def _says_as_much(ours: str, theirs: str) -> bool:
-    """Whether two texts are the same but for words, of which ours may give more names."""
+    """Whether two texts differ only in wording; ours may mention more names."""
     if _WORDS.sub("", ours) != _WORDS.sub("", theirs):
         return False
     pairs = zip(_WORDS.findall(ours), _WORDS.findall(theirs), strict=True)

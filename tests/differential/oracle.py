@@ -1,4 +1,4 @@
-"""The interpreter that has google-adk, and what it makes of all cases."""
+"""The Python interpreter that has google-adk, and the records of all cases played there."""
 
 import hashlib
 import json
@@ -11,7 +11,7 @@ from tests.kit.thorough import THOROUGH
 from tests.source import ROOT
 
 VERSION = "2.13.0"
-"""The release of google-adk that behaviour is compared with."""
+"""The google-adk release that behaviour is compared with."""
 
 _HOW = (
     f"No Python with google-adk {VERSION} was found. scripts/test makes one in .venv-adk;"
@@ -26,18 +26,18 @@ versions = {each.name.lower(): each.version for each in distributions()}
 print(versions.pop("google-adk", ""))
 print(platform.platform(), platform.python_version(), sorted(versions.items()))
 """
-"""Prints the release of google-adk, and then whatever else it works with."""
+"""Prints the google-adk version, then the platform and all other package versions."""
 
 
 class NoOracleError(RuntimeError):
-    """There is no google-adk to compare with."""
+    """Raised if there is no google-adk to compare with."""
 
 
 def interpreter() -> Path:
-    """The Python that has google-adk.
+    """Return the path of the Python that has google-adk.
 
     Raises:
-        NoOracleError: there is none, with what to do.
+        NoOracleError: There is none; the message says what to do.
     """
     variable = os.environ.get("DEVUI_ADK_PYTHON")
     path = Path(variable) if variable else ROOT / ".venv-adk" / "bin" / "python"
@@ -47,9 +47,9 @@ def interpreter() -> Path:
 
 
 def reference(folder: Path) -> dict[str, Any]:
-    """The records of all cases as google-adk plays them, in one process: its import is slow.
+    """Return google-adk's records of all cases, played in one process because its import is slow.
 
-    They are kept in this folder for as long as neither the cases nor the interpreter change.
+    They are cached in `folder` until the cases or the interpreter change.
     """
     python = str(interpreter())
     versions = subprocess.run(
@@ -78,7 +78,7 @@ def _read(text: str) -> dict[str, Any]:
 
 
 def _fingerprint(environment: str) -> str:
-    """Of all that decides what is recorded: how cases are played, on what, and for whom."""
+    """Hash everything that affects the records: cases, helpers and environment."""
     digest = hashlib.sha256(f"{environment}{THOROUGH}".encode())
     for folder in ("tests/differential", "tests/kit"):
         for path in sorted((ROOT / folder).rglob("*")):

@@ -17,9 +17,9 @@ from tests.differential.stage import perform
 
 
 def played(root: str, name: str) -> Json:
-    """The normalised record of a case, and the same without its difference if that can be left out.
+    """Return the normalised record of a case, and the same without its difference if separable.
 
-    If playing it went wrong, the traceback of that; or which package is missing.
+    If the case fails, return its traceback; if a package is missing, its name.
     """
     case = CASES[name]
     if case.missing:
@@ -34,14 +34,14 @@ def played(root: str, name: str) -> Json:
 
 
 def main() -> None:
-    """Play what the command line names."""
+    """Play the cases named on the command line."""
     root, *parts = sys.argv[1:]
     logging.disable()
     names = [name for name in CASES if not parts or any(part in name for part in parts)]
-    gc.freeze()  # what has been imported is no garbage
+    gc.freeze()  # imported modules aren't garbage
     gc.set_threshold(20_000, 20, 20)
-    # Texts take a tenth of the memory of records. And json.dump would write millions of fragments:
-    # it never uses the encoder written in C.
+    # As text, a record takes a tenth of the memory. json.dump would write millions of fragments,
+    # because it never uses the C encoder.
     texts = (json.dumps({name: played(root, name)})[1:-1] for name in names)
     sys.stdout.write("{" + ", ".join(texts) + "}")
 

@@ -1,4 +1,4 @@
-"""What records of runs are without, where differences on purpose are taken out of them."""
+"""Removes intended differences from the records of runs."""
 
 from collections.abc import Callable
 from typing import Any
@@ -7,7 +7,7 @@ Json = Any
 
 
 def events_where(keep: Callable[[Json], bool]) -> Callable[[Json], Json]:
-    """A record of only those events, both yielded and stored."""
+    """Return a function that keeps only these events of a record, both yielded and stored."""
 
     def keep_events(record: Json) -> Json:
         for holder in (*record["runs"], *record["sessions"].values()):

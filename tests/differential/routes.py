@@ -1,4 +1,4 @@
-"""Requests to ADK's REST API, one after the other, as its clients send them."""
+"""Requests to ADK's REST API, in the order and form in which its clients send them."""
 
 import json
 import re
@@ -133,11 +133,11 @@ APPS = {"toolbox": TOOLBOX, "steps": STEPS, "flow": FLOW, "groups": GROUPS}
 JSON = dict[str, Any]
 
 RECORDED = '{"b": 1, "a": ["\u00e9"]}'
-"""A recorded test of the first app, in its folder."""
+"""A recorded test in the folder of the first app."""
 
 
 def write_apps(folder: Path) -> Path:
-    """Write the apps as both servers load them; their folder."""
+    """Write the apps for both servers and return their folder."""
     for name, code in APPS.items():
         file = write_app(folder / "agents", name, code)
         file.with_name("__init__.py").write_text("from . import agent\n", encoding="utf-8")
@@ -149,7 +149,7 @@ def write_apps(folder: Path) -> Path:
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """One request; `body` is sent as JSON, unless it is None."""
+    """A request. `body` is sent as JSON unless it is None."""
 
     name: str
     method: str
@@ -158,7 +158,7 @@ class Asked:
     headers: dict[str, str] = field(default_factory=dict)
 
     def of(self, client: httpx2.Client, ids: dict[str, str]) -> httpx2.Response:
-        """The answer; `{event}` in the path is an id that an earlier answer had."""
+        """Send the request; `{event}` in the path is replaced by an id from an earlier answer."""
         path = self.path.format(**ids)
         if self.body is None:
             return client.request(self.method, path, headers=self.headers)
@@ -166,7 +166,7 @@ class Asked:
 
 
 def silent(app: str = "toolbox", session: str = "s", **more: Any) -> JSON:
-    """A run in which the user says nothing."""
+    """Return the body of a run without a message from the user."""
     return {"appName": app, "userId": "u", "sessionId": session, **more}
 
 
@@ -423,17 +423,17 @@ _TIMES = {
     "end_time",
 }
 _OWN = {"trace_id", "span_id", "parent_span_id", "canonicalUri", "version"}
-"""Members whose values each server makes in its own way."""
+"""Fields whose values are specific to each server."""
 _OF_THE_SERVER = re.compile(r"fastapi\.|[A-Z]+ /")
-"""Names of spans that are the web framework's."""
+"""Names of the web framework's spans."""
 _NOT_RECORDED = {"gen_ai.provider.name", "gen_ai.tool.type"}
-"""Attributes of spans that devui does not know."""
+"""Attributes that devui doesn't record."""
 _MORE = re.compile(r"gcp\.vertex\.agent\.(?:llm_|tool_)")
-"""Attributes that devui has besides, for older front ends."""
+"""Attributes that only devui has, for older front ends."""
 
 
 def normal(value: Any) -> Any:
-    """A value without what differs from one run to the next: ids, times."""
+    """Return a value without what changes from run to run: ids and times."""
     if isinstance(value, dict):
         return _object(value)
     if isinstance(value, list):
@@ -461,7 +461,7 @@ def _object(value: JSON) -> JSON:
 
 
 def _list(value: list[Any]) -> list[Any]:
-    """Spans and sessions have no order of their own."""
+    """Sort spans and sessions, whose order is arbitrary."""
     spans = [each for each in value if isinstance(each, dict) and "logs" in each]
     if spans:
         return sorted(map(normal, filter(_is_agents, spans)), key=repr)
@@ -489,7 +489,7 @@ def _member(key: str, value: Any) -> Any:
 
 
 def outline_of(answer: httpx2.Response) -> JSON:
-    """The status, the kind and the content of an answer."""
+    """Return the status, media type and normalised content of an answer."""
     kind = answer.headers.get("content-type", "").partition(";")[0]
     content: Any = answer.text
     if kind == "application/json":
@@ -502,14 +502,14 @@ def outline_of(answer: httpx2.Response) -> JSON:
 
 
 def _shape(error: Any) -> Any:
-    """An error without its sentences, which are each server's own."""
+    """Return an error without its messages, which each server words differently."""
     if not isinstance(error, dict) or not isinstance(error.get("detail"), list):
         return {"detail": "<text>"} if isinstance(error, dict) and "detail" in error else "<text>"
     return {"detail": [{"type": each["type"], "loc": each["loc"]} for each in error["detail"]]}
 
 
 def exchange(client: httpx2.Client) -> Iterator[tuple[Asked, httpx2.Response]]:
-    """All requests with what a server answers."""
+    """Send all requests and yield each with its answer."""
     ids: dict[str, str] = {}
     for request in REQUESTS:
         answer = request.of(client, ids)
@@ -521,7 +521,7 @@ def exchange(client: httpx2.Client) -> Iterator[tuple[Asked, httpx2.Response]]:
 
 
 def answers(exchanged: Iterable[tuple[Asked, httpx2.Response]]) -> dict[str, JSON]:
-    """What a server says to all requests, by their names."""
+    """Return the outlines of all answers by request name."""
     return {request.name: outline_of(answer) for request, answer in exchanged}
 
 
@@ -563,7 +563,7 @@ DIFFERENT = {
     "a run of an eval set": _NO_EVAL_SETS,
     "a run of an eval set, the old way": _NO_EVAL_SETS,
 }
-"""Requests that devui answers in another way, with the reason."""
+"""Requests that devui answers differently on every engine, with the reason."""
 ON_OUR_ENGINE = {
     "a run to confirm": "the words of the runtime's question are its own",
     "a stream of a sequence": "the words of the runtime's error are its own",
@@ -571,4 +571,4 @@ ON_OUR_ENGINE = {
     "the spans of a session": "the instructions that the runtime adds are its own",
     "the trace of an event": "the tool to hand over is described in the runtime's own words",
 }
-"""The same, on devui's own runtime alone."""
+"""Requests that devui answers differently on its own runtime only."""

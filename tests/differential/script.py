@@ -1,4 +1,4 @@
-"""A model whose answers stand in a table, made for either runtime."""
+"""A model with scripted answers, for either runtime."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -11,12 +11,12 @@ from tests.differential.namespace import Namespace
 
 
 class Boom(Exception):
-    """What the code of cases raises."""
+    """The exception that the code of cases raises."""
 
 
 @dataclass(frozen=True)
 class Say:
-    """A text; streamed, it comes in as many fragments as there are chunks."""
+    """A text, streamed in as many fragments as there are chunks."""
 
     text: str
     chunks: int = 1
@@ -41,14 +41,14 @@ class Error:
 
 @dataclass(frozen=True)
 class Raise:
-    """An exception of the model."""
+    """An exception raised by the model."""
 
     message: str = "boom"
 
 
 @dataclass(frozen=True)
 class Raw:
-    """A response given by its fields."""
+    """An LlmResponse with these fields."""
 
     fields: dict[str, Any]
 
@@ -58,23 +58,23 @@ Answer = Step | str | Sequence["Step | str"]
 
 
 def call(name: str, /, **args: Any) -> Call:
-    """A function call, its arguments given by name."""
+    """Return a function call with these arguments."""
     return Call(name, args)
 
 
 def transfer(name: str) -> Call:
-    """The call that hands over to another agent."""
+    """Return the call that transfers to another agent."""
     return Call("transfer_to_agent", {"agent_name": name})
 
 
 def steps(answer: Answer) -> list[Step]:
-    """An answer as steps; a bare text says itself."""
+    """Return an answer as steps; a plain string becomes a `Say`."""
     several = [answer] if isinstance(answer, str | Step) else answer
     return [Say(step) if isinstance(step, str) else step for step in several]
 
 
 def part(step: Say | Call) -> types.Part:
-    """The part of a content that a step is."""
+    """Return the content part for a step."""
     if isinstance(step, Say):
         return types.Part(text=step.text, thought=step.thought or None)
     function_call = types.FunctionCall(id=step.id, name=step.name, args=step.args)
@@ -82,7 +82,7 @@ def part(step: Say | Call) -> types.Part:
 
 
 def fragments(step: Say | Call) -> list[types.Part]:
-    """The pieces in which a step is streamed."""
+    """Return the parts in which a step is streamed."""
     if isinstance(step, Call):
         return [part(step)]
     size = -(-len(step.text) // step.chunks) or 1
@@ -91,7 +91,7 @@ def fragments(step: Say | Call) -> list[types.Part]:
 
 
 def responses(ns: Namespace, answer: list[Step], stream: bool) -> list[Any]:
-    """What the model yields: fragments if it streams, then the whole answer or an exception."""
+    """Return what the model yields: fragments if it streams, then the answer or an exception."""
     raw = [ns.LlmResponse(**step.fields) for step in answer if isinstance(step, Raw)]
     if raw:
         return raw
@@ -113,7 +113,7 @@ def responses(ns: Namespace, answer: list[Step], stream: bool) -> list[Any]:
 
 
 def scripted(ns: Namespace, label: str, answers: Sequence[Answer], requests: list[Any]) -> Any:
-    """A model that gives its answers one after the other, and records what it is asked."""
+    """Return a model that gives its answers in order and records its requests."""
     remaining = [steps(answer) for answer in answers]
 
     class Scripted(ns.BaseLlm):
@@ -133,7 +133,7 @@ def _snapshot(request: Any) -> tuple[Any, Any]:
     schema = request.config.response_schema
     if schema is None or isinstance(schema, dict | types.Schema):
         return contents, _dump(request.config)
-    # A class or a generic type, which JSON cannot hold.
+    # A class or a generic type, which can't be dumped as JSON.
     config = _dump(request.config.model_copy(update={"response_schema": None}))
     return contents, config | {"responseSchema": TypeAdapter(schema).json_schema()}
 

@@ -1,4 +1,4 @@
-"""Plays turns under OpenTelemetry on one runtime and writes what was exported as JSON.
+"""Plays turns under OpenTelemetry on one runtime and writes the exported data as JSON.
 
 python -m tests.differential.spans google.adk
 """
@@ -50,17 +50,17 @@ _ID = re.compile(r"(?:adk-|e-)?[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[
 _TIMES = {"gen_ai.compaction.start_timestamp", "gen_ai.compaction.end_timestamp"}
 _EVENT = "gcp.vertex.agent.event_id"
 _LEFT_OUT = {
-    "gen_ai.compaction.prompt_chars_saved",  # which devui does not tell
-    "gen_ai.tool.description",  # of tools that come with the runtime, in its own words
+    "gen_ai.compaction.prompt_chars_saved",  # devui doesn't record it
+    "gen_ai.tool.description",  # each runtime words those of built-in tools differently
 }
 _OWN_WORDS = re.compile(r"You are an agent|BEGIN_QUOTED|^For (context|your info)|no tool|name:\n")
-"""What the two runtimes tell models, each in its own words."""
+"""Texts that each runtime words differently for models."""
 
 Play = Callable[[Stage], Awaitable[Any]]
 
 
 def counted(text: str, **more: Any) -> Raw:
-    """An answer with token counts."""
+    """Return an answer with token counts."""
     usage = types.GenerateContentResponseUsageMetadata(
         prompt_token_count=11,
         candidates_token_count=5,
@@ -73,7 +73,7 @@ def counted(text: str, **more: Any) -> Raw:
 
 
 async def text(stage: Stage) -> None:
-    """One answer, with a count of tokens and settings of the request."""
+    """An answer with token counts, to a request with settings."""
     config = types.GenerateContentConfig(top_p=0.5, max_output_tokens=64)
     about = {
         "instruction": "Be short.",
@@ -86,7 +86,7 @@ async def text(stage: Stage) -> None:
 
 
 async def streamed(stage: Stage) -> None:
-    """An answer in fragments."""
+    """An answer streamed in fragments."""
     await stage.open(stage.agent("agent", Say("Hello there.", chunks=3)))
     await stage.stream("hi")
 
@@ -102,14 +102,14 @@ def _slow(city: str) -> str:
 
 
 async def tool(stage: Stage) -> None:
-    """A tool, and the answer after it."""
+    """A tool call and the answer after it."""
     agent = stage.agent("agent", call("_city", city="Rome"), counted("Fine."), tools=[_city])
     await stage.open(agent)
     await stage.say("weather?")
 
 
 async def tools_at_once(stage: Stage) -> None:
-    """Two tools in one answer."""
+    """Two tool calls in one answer."""
     answers = [[call("_city", city="Rome"), call("_slow", city="Oslo")], "Fine."]
     await stage.open(stage.agent("agent", *answers, tools=[_city, _slow]))
     await stage.say("weather?")
@@ -127,13 +127,13 @@ async def failing_tool(stage: Stage) -> None:
 
 
 async def failing_model(stage: Stage) -> None:
-    """So does a model."""
+    """A model that raises ends the run."""
     await stage.open(stage.agent("agent", Raise("no model")))
     await stage.say("weather?")
 
 
 async def recovered_model(stage: Stage) -> None:
-    """A callback answers in place of the model's error."""
+    """A callback replaces the model's error with an answer."""
 
     async def recover(callback_context, llm_request, error):
         content = types.Content(role="model", parts=[types.Part(text="Sorry.")])
@@ -144,7 +144,7 @@ async def recovered_model(stage: Stage) -> None:
 
 
 async def answering_callback(stage: Stage) -> None:
-    """A callback answers before the model is asked."""
+    """A callback answers in place of the model."""
 
     def before(callback_context, llm_request):
         content = types.Content(role="model", parts=[types.Part(text="Never mind.")])
@@ -155,34 +155,34 @@ async def answering_callback(stage: Stage) -> None:
 
 
 async def unknown_tool(stage: Stage) -> None:
-    """The model calls a tool that there is not."""
+    """The model calls an unknown tool."""
     await stage.open(stage.agent("agent", call("nothing"), "Well.", tools=[_city]))
     await stage.say("weather?")
 
 
 async def transferred(stage: Stage) -> None:
-    """One agent hands over to another."""
+    """An agent transfers to another."""
     second = stage.agent("second", "I am the second.", description="The other.")
     await stage.open(stage.agent("first", transfer("second"), sub_agents=[second]))
     await stage.say("go")
 
 
 async def sequence(stage: Stage) -> None:
-    """Agents one after the other."""
+    """Agents run one after the other."""
     agents = [stage.agent(name, f"{name} speaks") for name in ("one", "two")]
     await stage.open(stage.ns.SequentialAgent(name="root", sub_agents=agents))
     await stage.say("go")
 
 
 async def parallel(stage: Stage) -> None:
-    """Agents beside each other."""
+    """Agents run in parallel."""
     agents = [stage.agent(name, f"{name} speaks") for name in ("one", "two")]
     await stage.open(stage.ns.ParallelAgent(name="root", sub_agents=agents))
     await stage.say("go")
 
 
 async def agent_as_tool(stage: Stage) -> None:
-    """A model calls an agent."""
+    """A model calls an agent as a tool."""
     expert = stage.agent("expert", "Yes.", description="Knows.")
     tools = [stage.ns.AgentTool(agent=expert)]
     await stage.open(stage.agent("agent", call("expert", request="so?"), "Yes.", tools=tools))
@@ -190,7 +190,7 @@ async def agent_as_tool(stage: Stage) -> None:
 
 
 async def graph(stage: Stage) -> None:
-    """A workflow of functions, an agent and a workflow within."""
+    """A workflow of a function, a nested workflow and an agent."""
     ns = stage.ns
 
     def first(node_input: Any) -> str:
@@ -206,7 +206,7 @@ async def graph(stage: Stage) -> None:
 
 
 async def failing_graph(stage: Stage) -> None:
-    """A node that raises."""
+    """A node raises."""
     ns = stage.ns
 
     def breaks(node_input: Any) -> str:
@@ -224,7 +224,7 @@ async def left_early(stage: Stage) -> None:
 
 
 async def own_spans(stage: Stage) -> None:
-    """Spans of the author's own code lie where they are opened."""
+    """Spans of the author's own code are nested where they are opened."""
     tracer = trace.get_tracer("mine")
 
     def measured(city: str) -> str:
@@ -246,7 +246,7 @@ async def own_spans(stage: Stage) -> None:
 
 
 async def compacted(stage: Stage) -> None:
-    """Old events are summed up."""
+    """Old events are compacted."""
     agent = stage.agent("agent", "one", "two")
     summarizer = stage.ns.LlmEventSummarizer(llm=stage.model("In short."))
     compaction = {"compaction_interval": 1, "overlap_size": 0, "summarizer": summarizer}
@@ -277,7 +277,7 @@ PLAYS: tuple[Play, ...] = (
 
 
 class Exported:
-    """All that reaches exporters in this process."""
+    """Collects everything exported in this process."""
 
     def __init__(self) -> None:
         self.spans = InMemorySpanExporter()
@@ -292,7 +292,7 @@ class Exported:
         self._counts: dict[str, Any] = {}
 
     def take(self, events: Iterable[Any]) -> dict[str, Any]:
-        """What came since the last time, with ids and times made alike."""
+        """Return what was exported since the last call, with normalised ids and times."""
         name = _names(events)
         spans = sorted(self.spans.get_finished_spans(), key=lambda span: span.start_time)
         logs = [_log(each.log_record, name) for each in self.logs.get_finished_logs()]
@@ -301,9 +301,9 @@ class Exported:
         return {"spans": _tree(spans, name), "logs": logs, "metrics": self._metrics()}
 
     def _metrics(self) -> list[Any]:
-        """Each metric, how often it was recorded since, and what it counts where that is no time.
+        """Return each metric with its count and, unless it measures time, its sum since last time.
 
-        What google-adk calls experimental is off by default, and devui has none of it.
+        Metrics that google-adk calls experimental are off by default; devui has none of them.
         """
         data = self.reader.get_metrics_data()
         rows = []
@@ -324,7 +324,7 @@ class Exported:
 
 
 def _names(events: Iterable[Any]) -> Callable[[Any], Any]:
-    """What puts the place of an event in place of its id, and counts all other ids."""
+    """Return a function that replaces ids by numbers of events, of calls or of other ids."""
     event_list = list(events)
     places = {event.id: f"event {n}" for n, event in enumerate(event_list)}
     calls = [call.id for event in event_list for call in event.get_function_calls()]
@@ -363,9 +363,9 @@ def _span(span: ReadableSpan, name: Callable[[Any], Any]) -> dict[str, Any]:
     if any(suffix in span.name for suffix in ("_city", "_slow")):
         attributes.pop(
             _EVENT, None
-        )  # with several calls google-adk's is of no event of the session
+        )  # for several calls, google-adk records the id of an event that isn't in the session
     scope = span.instrumentation_scope
-    errors = {  # google-adk records what a tool raises twice
+    errors = {  # google-adk records the exception of a tool twice
         (event.name, event.attributes["exception.type"], event.attributes["exception.message"])
         for event in span.events
     }
@@ -380,14 +380,14 @@ def _span(span: ReadableSpan, name: Callable[[Any], Any]) -> dict[str, Any]:
 
 
 def _text(value: Any) -> Any:
-    """JSON in texts as values, whose members have no order."""
+    """Parse JSON texts, whose fields have no order."""
     if isinstance(value, str) and value[:1] in {"{", "["}:
         return _settled(json.loads(value))
     return value
 
 
 def _settled(value: Any) -> Any:
-    """Without nulls, which depend on the version of google-genai, and without own words."""
+    """Drop nulls, which depend on the version of google-genai, and descriptions and own wording."""
     if isinstance(value, dict):
         fields = {key: each for key, each in value.items() if each is not None}
         return {key: _settled(each) for key, each in fields.items() if key != "description"}
@@ -402,7 +402,7 @@ def _log(record: Any, name: Callable[[Any], Any]) -> Any:
 
 
 async def played(root: str, exported: Exported, play: Play) -> Any:
-    """What a turn exports."""
+    """Return what a turn exports."""
     stage = Stage(root)
     async with asyncio.timeout(60):
         await play(stage)
@@ -412,7 +412,7 @@ async def played(root: str, exported: Exported, play: Play) -> Any:
 
 
 def main() -> None:
-    """Play all turns under all settings."""
+    """Play all turns with all settings."""
     logging.disable()
     root, exported = sys.argv[1], Exported()
     records: dict[str, Any] = {}

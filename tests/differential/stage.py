@@ -1,4 +1,4 @@
-"""Plays one case on one runtime and writes down all that can be seen of it."""
+"""Plays one case on one runtime and records everything observable."""
 
 import asyncio
 from collections.abc import AsyncGenerator, Callable
@@ -16,7 +16,7 @@ Message = str | types.Content | list[types.Part] | None
 
 
 class Stage:
-    """An app with one session; what is done with it is recorded."""
+    """An app with one session, which records what is done with it."""
 
     def __init__(self, root: str) -> None:
         self.ns = Namespace(root)
@@ -24,29 +24,29 @@ class Stage:
         self.notes: list[Any] = []
         self.runs: list[dict[str, Any]] = []
         self.words: set[str] = set()
-        """What the case itself calls things; the rest of an instruction is the runtime's."""
+        """Names and texts of the case; the rest of an instruction is the runtime's wording."""
         self.runner: Any = None
         self.events: list[Any] = []
-        """The events of all runs, as they were yielded."""
+        """The yielded events of all runs."""
 
     # Building
 
     def model(self, *answers: Answer, label: str = "model") -> Any:
-        """A model with these answers."""
+        """Return a model that gives these answers."""
         return scripted(self.ns, label, answers, self.requests)
 
     def agent(self, name: str = "agent", *answers: Answer, **fields: Any) -> Any:
-        """An agent whose model has these answers."""
+        """Return an agent whose model gives these answers."""
         fields.setdefault("model", self.model(*answers, label=name))
         self.words.update({name, fields.get("description", "")} - {""})
         return self.ns.LlmAgent(name=name, **fields)
 
     def custom(self, name: str, body: Callable[[Any], AsyncGenerator[Any, None]]) -> Any:
-        """An agent that is a function."""
+        """Return an agent whose behaviour is the function `body`."""
         return self.ns.Custom(name=name, body=body)
 
     def speaker(self, name: str, *texts: str, **actions: Any) -> Any:
-        """An agent that says these texts, the last one with these actions."""
+        """Return an agent that says these texts; the last one carries the actions."""
 
         async def body(ctx):
             for index, text in enumerate(texts, 1):
@@ -72,7 +72,7 @@ class Stage:
         services: dict[str, Any] | None = None,
         cache: dict[str, Any] | None = None,
     ) -> "Stage":
-        """Put the agent on the stage and begin its session."""
+        """Create a runner and a session for the root agent."""
         config = self.ns.ResumabilityConfig(is_resumable=True) if resumable else None
         app = self.ns.App(
             name="app",
@@ -94,7 +94,7 @@ class Stage:
         return self
 
     async def new_session(self, session: str, state: dict[str, Any] | None = None) -> None:
-        """Begin one more session."""
+        """Create another session."""
         await self.runner.session_service.create_session(
             app_name="app", user_id="u", session_id=session, state=state
         )
@@ -104,13 +104,13 @@ class Stage:
     async def say(
         self, message: Message = "go", *, session: str = "s", leave: int = 0, **how: Any
     ) -> list[Any]:
-        """Run one invocation and record its events, and what it raised.
+        """Run one invocation and record its events and the error it raised.
 
         Args:
             message: What the user says.
-            session: In which session.
-            leave: After how many events the caller leaves; 0 stays to the end.
-            how: What else `run_async` is given.
+            session: The id of the session.
+            leave: Stop reading after this number of events; 0 reads them all.
+            how: More arguments of `run_async`.
         """
         run: dict[str, Any] = {"events": [], "error": None}
         self.runs.append(run)
@@ -130,16 +130,16 @@ class Stage:
         return self.events[first:]
 
     async def stream(self, message: Message = "go", **how: Any) -> list[Any]:
-        """`say`, with the answers of models in fragments."""
+        """Like `say`, with streamed model answers."""
         mode = self.ns.StreamingMode.SSE
         return await self.say(message, run_config=self.ns.RunConfig(streaming_mode=mode), **how)
 
     async def resume(self, **how: Any) -> list[Any]:
-        """Go on with the invocation of the latest event."""
+        """Resume the invocation of the latest event."""
         return await self.say(None, invocation_id=self.events[-1].invocation_id, **how)
 
     async def rewind(self, invocation_id: str) -> None:
-        """Take the session back to before an invocation; what that raises is noted."""
+        """Rewind the session to before an invocation, and note what that raises."""
         try:
             await self.runner.rewind_async(
                 user_id="u", session_id="s", rewind_before_invocation_id=invocation_id
@@ -148,20 +148,20 @@ class Stage:
             self.note("rewind", type(error).__name__)
 
     def call(self, name: str) -> Any:
-        """The latest event that called the function of that name."""
+        """Return the latest event with a call of that function."""
         for event in reversed(self.events):
             if any(function_call.name == name for function_call in event.get_function_calls()):
                 return event
         raise LookupError(f"nobody called {name}")
 
     def answer(self, event: Any, index: int = 0, **response: Any) -> types.Content:
-        """The user's answer to a function call of an event."""
+        """Return the user's answer to a function call of an event."""
         call = event.get_function_calls()[index]
         function_response = types.FunctionResponse(id=call.id, name=call.name, response=response)
         return types.Content(role="user", parts=[types.Part(function_response=function_response)])
 
     def note(self, *what: Any) -> None:
-        """Write something down, to be compared too."""
+        """Add a note to the record; notes are compared, too."""
         self.notes.append(list(what))
 
     def _content(self, message: Message) -> types.Content | None:
@@ -174,7 +174,7 @@ class Stage:
     # Recording
 
     async def record(self) -> dict[str, Any]:
-        """All that was seen, as JSON."""
+        """Return the whole record, as JSON."""
         return {
             "runs": self.runs,
             "requests": self.requests,
@@ -205,7 +205,7 @@ class Stage:
         return {name: await self._versions(service, {**where, "filename": name}) for name in names}
 
     async def _versions(self, service: Any, file: dict[str, Any]) -> list[Any]:
-        """All versions of a file: what it holds, and what is known of it."""
+        """Return all versions of an artifact: number, content and metadata."""
         versions = []
         for version in await service.list_versions(**file):
             part = await service.load_artifact(**file, version=version)
@@ -222,7 +222,7 @@ def _json(model: Any) -> Any:
 
 
 def dump(event: Any) -> dict[str, Any]:
-    """An event as clients get it."""
+    """Return an event as clients receive it."""
     try:
         return event.model_dump(mode="json", by_alias=True, exclude_none=True)
     except PydanticSerializationError:
@@ -230,7 +230,7 @@ def dump(event: Any) -> dict[str, Any]:
 
 
 async def perform(root: str, play: Callable[[Stage], Any], seconds: float = 300) -> dict[str, Any]:
-    """Play a case on the runtime below `root`; the seconds also hold its imports of libraries."""
+    """Play a case on the runtime below `root`. The time limit includes library imports."""
     stage = Stage(root)
     async with asyncio.timeout(seconds):
         await play(stage)

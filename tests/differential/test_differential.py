@@ -1,7 +1,7 @@
-"""The same agents, tools and model answers on devui.runtime and on google-adk 2.13.0.
+"""Plays the same agents, tools and model answers on devui.runtime and on google-adk 2.13.0.
 
-Events as they are yielded, what models are asked, the sessions and artifacts in the end and what
-callbacks saw are compared field by field; made-up ids count by the order of their appearance.
+Yielded events, model requests, the final sessions and artifacts, and the notes of callbacks are
+compared field by field. Generated ids are replaced by the order in which they appear.
 """
 
 import os
@@ -31,7 +31,7 @@ SHOWN = 25
 
 
 async def records(name: str, theirs: Json) -> tuple[Json, Json]:
-    """What the two runtimes made of a case: ours as it was recorded, google-adk's normalised."""
+    """Return the two records of a case: ours as recorded, google-adk's normalised."""
     case = CASES[name]
     if missing := case.missing or theirs[name].get("missing"):
         (pytest.fail if os.environ.get("CI") else pytest.skip)(f"{missing} is not installed")
@@ -40,7 +40,7 @@ async def records(name: str, theirs: Json) -> tuple[Json, Json]:
 
 
 @pytest.mark.parametrize("name", ALIKE)
-async def test_both_runtimes_do_the_same(name: str, theirs: Json) -> None:
+async def test_both_runtimes_behave_the_same(name: str, theirs: Json) -> None:
     ours, adk = await records(name, theirs)
     wrong = differences(normalised(ours, CASES[name]), adk["all"])
     assert not wrong, "\n" + "\n".join(wrong[:SHOWN])
@@ -48,7 +48,7 @@ async def test_both_runtimes_do_the_same(name: str, theirs: Json) -> None:
 
 
 @pytest.mark.parametrize("name", DIFFERENT)
-async def test_a_difference_that_is_told_of_is_there(name: str, theirs: Json) -> None:
+async def test_an_intended_difference_still_exists(name: str, theirs: Json) -> None:
     case = CASES[name]
     ours, adk = await records(name, theirs)
     wrong = differences(normalised(ours, case), adk["all"])
@@ -58,11 +58,11 @@ async def test_a_difference_that_is_told_of_is_there(name: str, theirs: Json) ->
         assert not besides, "\n" + "\n".join(besides[:SHOWN])
 
 
-def test_there_are_many_cases() -> None:
+def test_there_are_at_least_150_cases() -> None:
     assert len(CASES) >= 150
 
 
-def test_the_guide_tells_of_every_difference() -> None:
+def test_the_guide_is_up_to_date() -> None:
     assert GUIDE.read_text(encoding="utf-8") == page(), (
         f"write it anew: python -m tests.differential.guide > {GUIDE.relative_to(ROOT)}"
     )

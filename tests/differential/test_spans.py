@@ -1,4 +1,4 @@
-"""What a turn exports through OpenTelemetry, on devui's runtime and on google-adk."""
+"""Compares what a turn exports through OpenTelemetry on devui's runtime and on google-adk."""
 
 import json
 import os
@@ -48,12 +48,12 @@ def theirs() -> dict[str, Any]:
 
 
 @pytest.mark.parametrize("case", CASES)
-def test_spans_metrics_and_records_are_those_of_google_adk(case, ours, theirs) -> None:
+def test_spans_metrics_and_logs_match_google_adk(case, ours, theirs) -> None:
     assert ours[case] == theirs[case]
 
 
 def outline(spans: list[Any]) -> list[Any]:
-    """Names alone, those below in a list of their own."""
+    """Return only the names of spans, with the names of their children as nested lists."""
     return [part for span in spans for part in (span["name"], outline(span["below"])) if part]
 
 
@@ -75,7 +75,7 @@ def test_a_turn_is_a_tree_of_spans(ours) -> None:
     ]
 
 
-def test_an_app_without_a_provider_loads_nothing_of_it() -> None:
+def test_instruments_are_not_loaded_without_a_provider() -> None:
     program = (
         "import asyncio, sys\n"
         "import opentelemetry.trace, opentelemetry.metrics\n"

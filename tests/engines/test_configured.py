@@ -1,4 +1,4 @@
-"""Plugins and a memory service that a project configures outside of its agents, on both engines."""
+"""Plugins and a memory service that a project configures outside its agents, on both engines."""
 
 import json
 import time
@@ -140,7 +140,7 @@ SERVICES = [
 ]
 
 
-# One module looks for the files for both engines; Google's takes two seconds to load.
+# One module finds the files for both engines; Google's takes two seconds to load.
 @pytest.mark.parametrize(
     ("engine", "place", "file", "text"),
     [("devui", *service) for service in SERVICES]
@@ -158,9 +158,7 @@ def test_a_registered_memory_service_is_used(agents, tmp_path, engine, place, fi
 
 
 @pytest.mark.parametrize("engine", PARTS)
-def test_a_memory_service_that_nobody_registers_keeps_the_app_from_loading(
-    agents, tmp_path, engine
-):
+def test_an_unregistered_memory_service_keeps_the_app_from_loading(agents, tmp_path, engine):
     uri = ["--memory_service_uri", "shelf://top"]
     with (
         running(agents, tmp_path / "data", *options(engine), *uri) as server,
@@ -171,7 +169,7 @@ def test_a_memory_service_that_nobody_registers_keeps_the_app_from_loading(
 
 
 @needs_adk
-def test_the_table_of_plugins_yaml_gets_the_events_on_googles_engine(agents, tmp_path):
+def test_events_go_to_the_table_in_plugins_yaml_on_google_adk(agents, tmp_path):
     file, sent_file = agents / "desk" / "plugins.yaml", agents / "desk" / "sent.txt"
     file.write_text(TABLE, encoding="utf-8")
     table = {"project_id": "lab", "dataset_id": "events", "table_id": None, "location": "EU"}
@@ -206,7 +204,7 @@ def test_a_replay_sends_nothing_to_the_table(agents, tmp_path):
         assert len((agents / "desk" / "sent.txt").read_text().splitlines()) == 1
 
 
-def test_on_the_other_engine_the_app_runs_without_the_table(agents, tmp_path):
+def test_the_table_in_plugins_yaml_has_no_effect_on_devuis_engine(agents, tmp_path):
     (agents / "desk" / "plugins.yaml").write_text(TABLE, encoding="utf-8")
     with running(agents, tmp_path / "data", *options("devui")) as server, server.client() as client:
         state(client)
@@ -216,7 +214,7 @@ def test_on_the_other_engine_the_app_runs_without_the_table(agents, tmp_path):
         assert "Only the google-adk engine" in page
 
 
-def test_the_doctor_says_what_takes_effect(agents, tmp_path):
+def test_the_doctor_says_which_files_take_effect(agents, tmp_path):
     (agents / "services.yaml").write_text(YAML, encoding="utf-8")
     (agents / "desk" / "plugins.yaml").write_text(TABLE, encoding="utf-8")
     output = devui("doctor", "--agents", str(agents), cwd=tmp_path).stdout

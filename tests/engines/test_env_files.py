@@ -1,4 +1,4 @@
-"""A `.env` file means what it means to google-adk (adk-web 2.2)."""
+"""A `.env` file has the same effect as with google-adk (adk-web 2.2)."""
 
 import json
 
@@ -60,7 +60,7 @@ print(json.dumps({name: os.environ.get(name) for name in json.loads(args[2])}))
 @needs_adk
 @pytest.mark.parametrize("switch", ["", " True ", "0"])
 @pytest.mark.parametrize("place", ["team/alpha", "team", "."])
-def test_a_file_gives_the_same_variables(tmp_path, monkeypatch, place, switch):
+def test_an_env_file_sets_the_same_variables_as_google_adk(tmp_path, monkeypatch, place, switch):
     agents = tmp_path / "agents"
     app = agents / "team" / "alpha"
     app.mkdir(parents=True)
@@ -74,7 +74,7 @@ def test_a_file_gives_the_same_variables(tmp_path, monkeypatch, place, switch):
         name = make_session(client, "team.alpha")["id"]
         run(client, "team.alpha", name, "go")
         state = client.get(f"/apps/team.alpha/users/u/sessions/{name}").json()["state"]
-        # What can't be read in the file is logged, and the log leaves out the file's secrets.
+        # Lines of the file that can't be read are logged without its secrets.
         assert client.get("/api/sessions").status_code == 200
     assert state["seen"] == expected
     assert (expected["PLAIN"] is None) == (switch == " True ")

@@ -1,4 +1,4 @@
-"""Workers of both engines export each span once, by the variables that `adk web` goes by."""
+"""Workers of both engines export each span once, controlled by the same variables as `adk web`."""
 
 import subprocess
 

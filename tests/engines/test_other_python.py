@@ -1,5 +1,6 @@
-"""Workers run in the user's own environment, where nothing of devui is installed."""
+"""Workers run in the user's own environment, in which devui isn't installed."""
 
+import html
 import os
 import shutil
 import subprocess
@@ -14,7 +15,7 @@ from tests.kit.server import ROOT, make_session, run, running, write_app
 PROJECTS = ROOT / "tests" / "projects"
 HTML = {"Accept": "text/html"}
 ENVIRONMENTS = os.environ.get("DEVUI_ADK_PYTHONS", "").split(os.pathsep)
-"""More interpreters with a google-adk of their own, to be tried one after the other."""
+"""More interpreters with google-adk, to be tested one after another."""
 
 
 @pytest.fixture(scope="module", params=["google-adk", "devui"])
@@ -60,10 +61,10 @@ def test_projects_run_on_either_engine(other, engine, app, message, answer):
     with server.client() as client:
         assert texts(client, app, message) == [answer]
         page = client.get(f"/apps/{app}", headers=HTML).text
-    assert f"Runs on <b>{engine}" in page
+    assert f"Engine: <b>{engine}" in page
 
 
-def test_an_agent_of_devui_runtime_runs_there_with_nothing_of_devui_installed(other, engine):
+def test_an_agent_of_devui_runtime_runs_without_devui_installed(other, engine):
     if engine == "google-adk":
         pytest.skip("google-adk does not run it")
     server, python = other
@@ -85,7 +86,7 @@ root_agent = LlmAgent(name="own", model=ScriptedLlm(rules=[Rule(then=Say("hello"
 
 
 def reloaded(server, app):
-    """The app's page after its code was loaded anew."""
+    """The app's page after reloading the app."""
     with server.client() as client:
         client.post(f"/apps/{app}/reload")
         return client.get(f"/apps/{app}", headers=HTML).text
@@ -96,7 +97,7 @@ def prefix(python):
     return subprocess.run(command, capture_output=True, text=True, check=True).stdout.strip()
 
 
-def test_what_is_missing_is_said_with_the_command_that_installs_it(tmp_path):
+def test_missing_packages_are_listed_with_the_install_command(tmp_path):
     venv.create(tmp_path / "bare", symlinks=True)
     python = tmp_path / "bare" / "bin" / "python"
     shutil.copytree(PROJECTS, tmp_path / "agents")
@@ -108,7 +109,7 @@ def test_what_is_missing_is_said_with_the_command_that_installs_it(tmp_path):
     assert f"uv pip install --python {python} " in page
 
 
-def test_what_is_missing_is_said_in_the_terminal_too(tmp_path):
+def test_missing_packages_are_listed_in_the_terminal(tmp_path):
     venv.create(tmp_path / "bare", symlinks=True)
     (tmp_path / "agents").mkdir()
     options = ["--python", str(tmp_path / "bare"), "--no-browser", "--port", "0"]
@@ -127,7 +128,7 @@ def test_what_is_missing_is_said_in_the_terminal_too(tmp_path):
         done.communicate()
 
 
-def test_a_python_that_is_none_is_refused_at_the_start(tmp_path):
+def test_an_invalid_interpreter_is_refused_at_the_start(tmp_path):
     done = subprocess.run(
         [sys.executable, "-m", "devui", str(ROOT / "agents"), "--python", str(tmp_path)],
         cwd=tmp_path,
@@ -158,11 +159,11 @@ def test_a_chosen_engine_is_used_or_refused_with_advice(tmp_path, engine, app, w
         assert words in reloaded(server, app)
 
 
-def test_google_adk_is_refused_where_it_is_not_installed(tmp_path):
+def test_the_google_adk_engine_is_refused_if_it_is_not_installed(tmp_path):
     shutil.copytree(PROJECTS, tmp_path / "agents")
     with running(tmp_path / "agents", tmp_path / "data", "--engine", "google-adk") as server:
-        page = reloaded(server, "weather")
-    assert f"google-adk is not installed in {sys.executable}" in page
+        page = html.unescape(reloaded(server, "weather"))
+    assert f"google-adk isn't installed in {sys.executable}" in page
     assert "-m pip install google-adk" in page
     assert "--python" in page
     assert "engine devui" in page

@@ -1,8 +1,12 @@
-"""Tests made of sessions play on the engine, and in the Python, that recorded them."""
+"""Tests made from sessions play on the engine, and in the Python, that recorded them."""
 
 import json
+import os
+import shutil
 import subprocess
 import sys
+import venv
+from pathlib import Path
 
 import pytest
 
@@ -82,7 +86,7 @@ def server(folder):
 
 @pytest.fixture(scope="module")
 def session(server, folder):
-    """A sale that was confirmed, and the test of it in `tests`."""
+    """A confirmed sale, and the test made from it in `tests`."""
     with server.client() as client:
         debugged = sale(client)
         made = Terminal(server)("make-test", str(debugged.key), "-o", "tests/test_kiosk.py")
@@ -91,7 +95,7 @@ def session(server, folder):
 
 
 def sale(client):
-    """Asks for tea, and confirms it: two runs."""
+    """Ask for tea and confirm it, in two runs."""
     debugged = Debugged(client, "kiosk").start("tea", pause=False)
     assert debugged.settled()["status"] == "done"
     [call] = [
@@ -126,14 +130,47 @@ def test_a_test_plays_where_it_was_recorded(session, folder):
     assert "2 passed" in played.stdout
 
 
-@pytest.mark.slow
-def test_plain_pytest_takes_the_interpreter_from_the_environment(session, folder):
+def plain_pytest(folder, python):
     command = [sys.executable, "-m", "pytest", "tests", "-p", "no:cacheprovider"]
-    variables = environment(DEVUI_WORKER_PYTHON=PYTHON)
-    played = subprocess.run(
+    variables = environment(DEVUI_WORKER_PYTHON=python)
+    return subprocess.run(
         command, cwd=folder, env=variables, capture_output=True, text=True, check=False
     )
+
+
+@pytest.mark.slow
+def test_plain_pytest_uses_the_interpreter_named_in_the_environment(session, folder):
+    played = plain_pytest(folder, PYTHON)
     assert played.returncode == 0, played.stdout + played.stderr
+
+
+@pytest.mark.parametrize(
+    ("python", "words"),
+    [
+        ("nowhere", "DEVUI_WORKER_PYTHON: 'nowhere' isn't a Python interpreter: name one"),
+        ("bare", "google-genai is missing, pydantic is missing"),
+    ],
+)
+def test_plain_pytest_says_why_an_interpreter_is_unusable(session, folder, python, words):
+    venv.create(folder / "bare", with_pip=False)
+    played = plain_pytest(folder, python)
+    assert "2 failed" in played.stdout
+    assert words in played.stdout
+
+
+def test_an_agent_sees_its_interpreters_environment_as_activated(session, folder):
+    """The same as in a worker."""
+    agent = folder / "agents" / "kiosk" / "agent.py"
+    seen = folder / "seen"
+    look = "import os; print(os.environ['VIRTUAL_ENV'], os.environ['PATH'], file=open"
+    agent.write_text(f"{look}({str(seen)!r}, 'w'))\n{KIOSK}")
+    try:
+        played = plain_pytest(folder, PYTHON)
+    finally:
+        agent.write_text(KIOSK)
+    assert played.returncode == 0, played.stdout
+    place = Path(PYTHON).parent
+    assert seen.read_text().startswith(f"{place.parent} {place}{os.pathsep}")
 
 
 @pytest.mark.parametrize(
@@ -155,7 +192,7 @@ def test_plain_pytest_takes_the_interpreter_from_the_environment(session, folder
         ),
     ],
 )
-def test_a_change_is_still_noticed_there(session, folder, old, new, expected):
+def test_a_changed_agent_fails_its_test(session, folder, old, new, expected):
     agent = folder / "agents" / "kiosk" / "agent.py"
     agent.write_text(KIOSK.replace(old, new))
     before = {file: file.read_text() for file in recordings(folder)}
@@ -172,7 +209,7 @@ def test_a_change_is_still_noticed_there(session, folder, old, new, expected):
     assert all(each in played.stdout for each in expected), played.stdout
 
 
-def test_a_run_is_recorded_again_there(session, folder):
+def test_refresh_records_a_run_again_on_its_engine(session, folder):
     agent = folder / "agents" / "kiosk" / "agent.py"
     agent.write_text(KIOSK.replace("Sell things.", "Sell nothing."))
     before = {file: file.read_text() for file in recordings(folder)}
@@ -213,7 +250,7 @@ def test_a_broken_agent_is_reported_with_its_traceback(session, folder):
     assert "kiosk/agent.py" in played.stdout
 
 
-def test_an_agent_that_ends_its_process_fails_its_own_test_alone(session, folder):
+def test_an_agent_that_ends_its_process_fails_only_its_own_test(session, folder):
     agent = folder / "agents" / "kiosk" / "agent.py"
     begins = "    if not llm_request.contents[-1].parts[-1].function_response:\n"
     ends = f'{begins}        __import__("os")._exit(3)\n    callback_context'
@@ -226,8 +263,55 @@ def test_an_agent_that_ends_its_process_fails_its_own_test_alone(session, folder
     assert "1 failed, 1 passed" in played.stdout
 
 
+STUCK = """
+import os, pathlib, signal, time
+
+if not pathlib.Path({flag!r}).exists():
+    os.kill(os.getppid(), signal.SIGALRM)
+while not pathlib.Path({flag!r}).exists():
+    time.sleep(0.05)
+"""
+LIMITED = """
+import signal
+from pathlib import Path
+
+import pytest
+from devui.testing import play
+
+HERE = Path(__file__).parent
+AGENT = HERE.parent / "agents" / "kiosk"
+
+
+def test_goes_on_after_a_time_limit():
+    def late(*_):
+        raise TimeoutError
+
+    signal.signal(signal.SIGALRM, late)
+    with pytest.raises(TimeoutError):
+        play(AGENT, HERE / "test_kiosk.recordings" / "1.json")
+    Path({flag!r}).touch()
+    result = play(AGENT, HERE / "test_kiosk.recordings" / "2.json")
+    assert result.text == "Sold: tea."
+"""
+
+
 @pytest.mark.slow
-def test_a_thread_that_an_agent_has_started_does_not_keep_pytest(session, folder):
+def test_a_recording_is_played_afresh_after_a_time_limit(session, folder, tmp_path):
+    """The answer for the interrupted recording is not taken for that of the next one."""
+    # In a copy: this agent signals its parent, which would be the server that reloads its app.
+    for name in ("agents", "tests"):
+        shutil.copytree(folder / name, tmp_path / name)
+    flag = str(tmp_path / "flag")
+    test = tmp_path / "tests" / "test_limited.py"
+    test.write_text(LIMITED.format(flag=flag))
+    agent = tmp_path / "agents" / "kiosk" / "agent.py"
+    agent.write_text(STUCK.format(flag=flag) + KIOSK)
+    played = devui("test", "--python", PYTHON, str(test), *QUIET, cwd=tmp_path)
+    assert "1 passed" in played.stdout, played.stdout
+
+
+@pytest.mark.slow
+def test_a_thread_started_by_an_agent_does_not_block_pytest(session, folder):
     agent = folder / "agents" / "kiosk" / "agent.py"
     agent.write_text(
         f"{KIOSK}\n__import__('threading').Thread(target=time.sleep, args=[600]).start()"
@@ -240,7 +324,7 @@ def test_a_thread_that_an_agent_has_started_does_not_keep_pytest(session, folder
 
 
 @pytest.mark.slow
-def test_the_page_runs_the_test_in_the_interpreter_of_the_server(session, folder, server):
+def test_the_page_runs_the_test_in_the_servers_interpreter(session, folder, server):
     form = {"file": "tests/test_kiosk.py", "play": "yes"}
     with server.client() as client:
         answer = client.post(
@@ -251,8 +335,8 @@ def test_the_page_runs_the_test_in_the_interpreter_of_the_server(session, folder
     assert f"devui test --python {PYTHON} tests/test_kiosk.py" in page
 
 
-def test_a_run_of_the_other_engine_plays_on_that(folder, tmp_path):
-    """Where both engines could, in a process that has imported google-adk."""
+def test_a_run_recorded_on_devuis_engine_plays_on_it(folder, tmp_path):
+    """In a process that has imported google-adk, where either engine could play it."""
     options = ("--python", PYTHON, "--engine", "devui")
     with (
         running(folder / "agents", tmp_path / "data", *options) as server,

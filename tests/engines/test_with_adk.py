@@ -120,7 +120,7 @@ def texts_of(frames):
     ]
 
 
-def test_the_page_says_that_google_adk_runs_the_app(client):
+def test_the_page_says_that_the_app_runs_on_google_adk(client):
     run(client, "desk", make_session(client, "desk")["id"], "hello")
     page = client.get("/apps/desk", headers={"Accept": "text/html"}).text
     assert "google-adk" in page
@@ -141,26 +141,26 @@ def test_the_page_says_that_google_adk_runs_the_app(client):
         ("desk", "expert why", "It is said why.", {}),
     ],
 )
-def test_a_project_opens_unchanged(client, app, message, said, state):
+def test_a_project_runs_unchanged(client, app, message, said, state):
     session = make_session(client, app)["id"]
     assert texts_of(run(client, app, session, message))[-1] == said
     assert get_session(client, app, session)["state"] == state
 
 
-def test_what_devui_itself_is_warned_of_is_not_shown_as_the_apps(client):
+def test_warnings_caused_by_devui_are_not_shown_as_the_apps(client):
     run(client, "desk", make_session(client, "desk")["id"], "hello")
     page = client.get("/apps/desk", headers={"Accept": "text/html"}).text
     assert "CredentialService" not in page
 
 
-def test_a_streamed_answer_comes_in_fragments_first(client):
+def test_a_streamed_answer_has_fragments_first(client):
     frames = run(client, "desk", make_session(client, "desk")["id"], "double 4", streaming=True)
     partial = [frame for frame in frames if frame.get("partial")]
     assert len(partial) == 3
     assert texts_of(frames) == ["It is 8."]
 
 
-def test_the_code_waits_before_and_after_each_commit(client):
+def test_step_half_holds_the_code_before_and_after_each_commit(client):
     debugged = Debugged(client, "desk").start("double 4")
     debugged.settled()
     assert debugged.kept()["events"] == []
@@ -196,7 +196,7 @@ def held_at(client, gate, message="double 4"):
         ("after_tool", lambda held: held.update(result="much"), ["double 4", "It is much."]),
     ],
 )
-def test_what_is_held_is_edited(client, gate, change, texts):
+def test_held_requests_calls_and_results_are_edited(client, gate, change, texts):
     debugged = held_at(client, gate)
     held = debugged.hold()["held"]
     value = {"before_tool": held.get("args"), "after_tool": held.get("result")}.get(gate, held)
@@ -207,7 +207,7 @@ def test_what_is_held_is_edited(client, gate, change, texts):
     assert debugged.texts() == texts
 
 
-def test_a_tool_is_mocked_and_an_event_edited_and_dropped(client):
+def test_a_tool_is_mocked(client):
     debugged = held_at(client, "before_tool")
     debugged.tell("mock", hold=debugged.hold()["id"], value={"result": "mocked"})
     assert debugged.tell("continue")["status"] == "done"
@@ -333,7 +333,7 @@ def test_a_conversation_with_summaries_is_replayed(tmp_path, own, engine):
             assert (verdict["identical"], verdict["divergence"]) == (True, None), verdict
 
 
-def test_a_fork_and_a_rewind_have_the_state_of_their_event(client):
+def test_a_fork_has_its_first_events_and_a_rewind_restores_the_state(client):
     debugged = Debugged(client, "desk").start("double 4", pause=False)
     debugged.settled()
     debugged.start("double 5", pause=False)
@@ -361,7 +361,7 @@ def test_a_question_is_answered(client):
     assert debugged.kept()["state"]["paid"] == 500
 
 
-def test_a_tool_is_tried_by_itself(client):
+def test_a_tool_is_tried_outside_a_run(client):
     session = Debugged(client, "desk")
     body = {"session": session.key, "args": {"number": 21}, "sure": True}
     answer = client.post("/api/apps/desk/tools/double/trials", json=body)
@@ -371,7 +371,7 @@ def test_a_tool_is_tried_by_itself(client):
     assert session.kept()["state"] == {}
 
 
-def test_a_resumable_app_goes_on_after_a_kill(tmp_path):
+def test_a_resumable_app_is_resumed_after_a_kill(tmp_path):
     shutil.copytree(PROJECTS, tmp_path / "agents")
     server = Server(tmp_path / "agents", tmp_path / "data", *OPTIONS).start()
     try:
@@ -428,7 +428,7 @@ root_agent = LlmAgent(
 """
 
 
-def test_a_credential_is_asked_for_and_given(client, server):
+def test_a_tool_asks_for_a_credential(client, server):
     write_app(server.agents, "keyed", KEYED)
     debugged = Debugged(client, "keyed").start(pause=False)
     debugged.settled()
@@ -442,7 +442,7 @@ def test_a_credential_is_asked_for_and_given(client, server):
 
 
 @pytest.mark.parametrize("app", ["desk", "weather"])
-def test_a_session_is_compared_with_its_runs_on_the_other_engine(client, server, app):
+def test_a_session_is_compared_with_replays_on_the_other_engine(client, server, app):
     debugged = Debugged(client, app)
     for message in ("double 4", "hello"):
         debugged.start(message, pause=False).settled()
@@ -457,7 +457,7 @@ def test_a_session_is_compared_with_its_runs_on_the_other_engine(client, server,
         assert verdict["divergence"]["differences"][0]["field"].startswith("system")
 
 
-def test_the_page_plays_a_run_on_the_other_engine_and_leads_to_the_comparison(client, server):
+def test_the_page_replays_a_run_on_the_other_engine(client, server):
     debugged = Debugged(client, "weather").start("Weather in Oslo", pause=False)
     debugged.settled()
     response = client.post(

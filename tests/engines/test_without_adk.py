@@ -1,4 +1,7 @@
-"""Apps that import google.adk run where it is not installed, unchanged."""
+"""Apps that import google.adk run unchanged where it is not installed."""
+
+import platform
+import sys
 
 import pytest
 
@@ -75,7 +78,7 @@ threads = [threading.Thread(target=late) for _ in range(8)]
 Agent = found[0]
 assert all(one is Agent for one in found) and len(found) == 8
 """.strip().split("\n---\n")
-"""Ways in which code gets at an agent of google-adk."""
+"""Ways to import an agent class of google-adk."""
 
 
 def play(client, app, *messages):
@@ -95,14 +98,14 @@ def test_a_single_agent_calls_its_tool(client):
     assert texts == ["The forecast: sunny in Oslo"]
 
 
-def test_a_package_hands_over_to_sub_agents_and_reads_its_env_file(client):
+def test_a_package_transfers_to_sub_agents_and_reads_its_env_file(client):
     texts, session = play(client, "travel_desk", "When do flights leave?")
     assert texts == ["Flights leave at nine. (en)"]
     assert session["events"][-1]["author"] == "flights_agent"
     assert session["state"] == {"flights_asked": 1}
 
 
-def test_an_app_brings_its_plugins_and_is_resumable(client):
+def test_an_apps_plugins_and_resumability_are_used(client):
     texts, session = play(client, "expenses", "Pay me 20 euros")
     assert texts == ["20 euros are paid."]
     assert session["state"] == {"audit": ["reimburse"], "paid": 20}
@@ -122,7 +125,7 @@ def test_an_app_asks_for_confirmation(client):
 
 
 @pytest.mark.parametrize("lines", IMPORTS)
-def test_google_adk_is_imported_in_any_way(projects, client, lines):
+def test_google_adk_may_be_imported_in_any_way(projects, client, lines):
     write_app(projects, "imports", f"{lines}\nroot_agent = Agent(name='imports')\n")
     client.post("/apps/imports/reload")
     page = client.get("/apps/imports", headers={"Accept": "text/html"}).text
@@ -138,7 +141,7 @@ def test_google_adk_is_imported_in_any_way(projects, client, lines):
         "import importlib.util\nimportlib.util.find_spec('google.adk.evaluation')",
     ],
 )
-def test_what_is_left_out_is_explained_as_for_devui_runtime(projects, client, line):
+def test_an_unsupported_import_is_explained_with_an_alternative(projects, client, line):
     write_app(projects, "asking", line)
     client.post("/apps/asking/reload")
     page = client.get("/apps/asking", headers={"Accept": "text/html"}).text
@@ -146,7 +149,21 @@ def test_what_is_left_out_is_explained_as_for_devui_runtime(projects, client, li
     assert "Instead:" in page
 
 
-def test_google_adk_alone_stays_unknown_outside_of_workers(projects, client):
+def test_an_import_that_google_adk_lacks_too_says_so(projects, client):
+    write_app(projects, "asking", "from google.adk.workflow import NoSuchThing")
+    client.post("/apps/asking/reload")
+    page = client.get("/apps/asking", headers={"Accept": "text/html"}).text
+    assert "devui.runtime has no workflow.NoSuchThing" in page
+    assert "google-adk 2.13.0 has no public name workflow.NoSuchThing, either" in page
+    assert f"Engine devui, Python {platform.python_version()} ({sys.executable})" in page
+    write_app(projects, "asking", "from google.adk.agents import LlmAgnet")
+    client.post("/apps/asking/reload")
+    page = client.get("/apps/asking", headers={"Accept": "text/html"}).text
+    assert "Did you mean LlmAgent?" in page
+    assert "either" not in page
+
+
+def test_google_adk_cannot_be_imported_outside_workers(projects, client):
     code = (
         "import subprocess, sys\n"
         "done = subprocess.run([sys.executable, '-c', 'import google.adk'], capture_output=True)\n"

@@ -1,4 +1,4 @@
-"""A `root_agent.yaml` runs on either engine, and gives the same agents there."""
+"""A `root_agent.yaml` runs on either engine and gives the same agents on both."""
 
 import re
 import sys
@@ -88,7 +88,7 @@ def agents(tmp_path):
 
 
 def described(agents, tmp_path, engine):
-    """The tree of agents, and what a run leaves behind."""
+    """The tree of agents, and the state and authors of a run."""
     python = ("--python", str(adk_python())) if engine == "google-adk" else ()
     data = tmp_path / engine
     with running(agents, data, *python, "--engine", engine) as server, server.client() as client:
@@ -104,7 +104,7 @@ def described(agents, tmp_path, engine):
 
 
 @needs_adk
-def test_the_same_agents_come_of_a_file_on_both_engines(agents, tmp_path):
+def test_a_file_gives_the_same_agents_on_both_engines(agents, tmp_path):
     by_adk = described(agents, tmp_path, "google-adk")
     ours = described(agents, tmp_path, "devui")
     assert ours == by_adk
@@ -117,25 +117,54 @@ def test_the_same_agents_come_of_a_file_on_both_engines(agents, tmp_path):
 @pytest.mark.parametrize(
     ("file", "text", "words"),
     [
-        ("root_agent.yaml", "name: [", ("root_agent.yaml", "no YAML")),
-        ("root_agent.yaml", "just words", ("describes no agent",)),
+        ("root_agent.yaml", "name: [", ("root_agent.yaml:1:", "valid YAML")),
+        ("root_agent.yaml", "just words", ("the file has no keys",)),
         (
             "root_agent.yaml",
             "{name: a, instructon: b}",
-            ("instructon", "Did you mean instruction?"),
+            ("instructon", "did you mean `instruction`?"),
         ),
         ("root_agent.yaml", "{agent_class: Nobody, name: a}", ("agent_class", "'Nobody'")),
         ("parts/clerk.yaml", "{name: a, tools: [{name: described.code.gone}]}", ("no gone",)),
         ("parts/clerk.yaml", "{name: a, tools: [{name: no_tool}]}", ("built-in tool 'no_tool'",)),
-        ("parts/clerk.yaml", "{name: a, sub_agents: [../root_agent.yaml]}", ("leads out",)),
+        ("parts/clerk.yaml", "{name: a, sub_agents: [../root_agent.yaml]}", ("is outside",)),
     ],
 )
-def test_a_mistake_in_a_file_is_named(agents, tmp_path, file, text, words):
+def test_a_mistake_in_a_file_is_reported(agents, tmp_path, file, text, words):
     (agents / "described" / file).write_text(text)
     options = ("--engine", "devui")
     with running(agents, tmp_path / "data", *options) as server, server.client() as client:
         detail = client.get("/apps/described/app-info").json()["detail"]
         assert all(word in detail for word in words), detail
+
+
+TOOLS = "name: a\ninstruction: b\ntools: [{name: "
+FAULTS = {
+    "missing": ("agent_class: SequentialAgent\nname: a\nsub_agents: [{config_path: b.yaml}]\n", 3),
+    "unknown": ("name: a\nagent_class: Nobody\n", 2),
+    "empty": ("", None),
+    "broken": ("name: a\ninstruction: [\n", 3),
+    "misspelt": ("name: a\ninstruction: b\nmodle: c\n", 3),
+    "command": (f"{TOOLS}McpToolset, args: {{stdio_server_params: {{command: ls}}}}}}]\n", 3),
+    "no_tool": (f"{TOOLS}google_serch}}]\n", 3),
+}
+"""Files, and the line of the fault in each."""
+
+
+@pytest.mark.parametrize("engine", ["devui", pytest.param("google-adk", marks=needs_adk)])
+def test_a_mistake_is_reported_with_its_file_and_line(tmp_path, engine):
+    agents = tmp_path / "agents"
+    for name, (text, _) in FAULTS.items():
+        (agents / name).mkdir(parents=True)
+        (agents / name / "root_agent.yaml").write_text(text)
+    python = ("--python", str(adk_python())) if engine == "google-adk" else ()
+    with (
+        running(agents, tmp_path / "data", *python, "--engine", engine) as server,
+        server.client() as client,
+    ):
+        for name, (_, line) in FAULTS.items():
+            detail = client.get(f"/apps/{name}/app-info").json()["detail"]
+            assert detail.endswith(f"({name}/root_agent.yaml{f':{line}' if line else ''})"), detail
 
 
 REFUSED = {
@@ -150,9 +179,9 @@ PATHS = ("os.system", "timeit.timeit", "yaml.unsafe_load", "distutils.spawn.spaw
 
 
 @pytest.mark.parametrize("engine", ["devui", pytest.param("google-adk", marks=needs_adk)])
-def test_modules_that_run_any_code_are_refused(tmp_path, engine):
+def test_references_to_modules_that_can_run_code_are_refused(tmp_path, engine):
     agents = tmp_path / "agents"
-    # On its engine google-adk itself refuses, and each app takes seconds to load.
+    # On its engine, google-adk itself refuses, and each app takes seconds to load.
     every = "tools" if engine == "devui" else None
     cases = [(key, path) for key in REFUSED for path in (PATHS if key == every else PATHS[:1])]
     for number, (key, path) in enumerate(cases):
@@ -168,13 +197,13 @@ def test_modules_that_run_any_code_are_refused(tmp_path, engine):
         for number, (_, path) in enumerate(cases):
             app = f"case_{number}"
             [frame] = run(client, app, make_session(client, app)["id"], "go")
-            words = "may not be named here" if engine == "devui" else "module reference|qualified"
+            words = "is not allowed here" if engine == "devui" else "module reference|qualified"
             assert re.search(words, frame["error"]), (path, frame)
             assert path in frame["error"]
 
 
 @needs_adk
-def test_the_refused_packages_are_those_of_google_adk():
+def test_the_refused_packages_are_the_same_as_google_adks():
     code = """
     import sys
     from google.adk.agents.config_agent_utils import _BLOCKED_MODULES

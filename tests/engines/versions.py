@@ -1,8 +1,7 @@
-"""Which versions of google-adk run, tried one after the other: `scripts/versions`.
+"""Tries which versions of google-adk run, one after another: `scripts/versions`.
 
-Each version gets an environment of its own, made once and kept in the folder that is named. The
-three projects are opened with it on both engines, and the table in docs/guide/from-adk-web.md is
-written anew.
+Each version gets its own environment, created once and kept in the given folder. The three
+projects run with it on both engines, and the table in docs/guide/from-adk-web.md is rewritten.
 """
 
 import argparse
@@ -21,13 +20,13 @@ PROJECTS = {
     "travel_desk": ("When do flights leave?", "Flights leave at nine. (en)"),
     "expenses": ("Pay me 20 euros", "20 euros are paid."),
 }
-"""A message for each project in tests/projects, and what the agent answers."""
+"""A message for each project in tests/projects, and the agent's answer."""
 PAGE = ROOT / "docs" / "guide" / "from-adk-web.md"
 BEGIN, END = "<!-- versions -->\n", "<!-- /versions -->\n"
 
 
 class Version(NamedTuple):
-    """A google-adk, and the google-genai installed over the one that it asks for."""
+    """A google-adk, and the google-genai to install instead of the one that it requires."""
 
     adk: str
     genai: str = ""
@@ -44,7 +43,7 @@ VERSIONS = (
 
 
 def environment(folder: Path, version: Version) -> Path:
-    """The Python of the version's environment, which is made if it is not there."""
+    """The Python of the version's environment, which is created if missing."""
     place = folder / "-".join(filter(None, ("adk", *version)))
     python = place / "bin" / "python"
     if not (place / "made").exists():
@@ -58,14 +57,14 @@ def environment(folder: Path, version: Version) -> Path:
 
 
 def installed(python: Path, package: str) -> str:
-    """The version of a package there."""
+    """The version of a package in an interpreter's environment."""
     code = f"from importlib.metadata import version; print(version({package!r}))"
     done = subprocess.run([python, "-c", code], capture_output=True, text=True, check=True)
     return done.stdout.strip()
 
 
 def outcome(python: Path, engine: str) -> str:
-    """How the projects run on an engine: `runs`, or what came instead of the first wrong answer."""
+    """How the projects run on an engine: `runs`, or the first wrong answer or error."""
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         shutil.copytree(ROOT / "tests" / "projects", folder / "agents")
@@ -84,7 +83,7 @@ def outcome(python: Path, engine: str) -> str:
 
 
 def table(folder: Path) -> str:
-    """The rows of the guide, in Markdown."""
+    """The guide's table in Markdown."""
     rows = [
         "| google-adk | google-genai | engine `google-adk` | engine `devui` in its environment |",
         "|---|---|---|---|",

@@ -125,7 +125,7 @@ root = Agent(name="tools", model=ScriptedLlm(rules=rules), tools=tools)
 again = ResumabilityConfig(is_resumable=True)
 app = App(name="tools", root_agent=root, resumability_config=again)
 """
-"""Calls a tool by the name that the user says, and another beside it; writes down what was made."""
+"""Calls the tool that the user names and another beside it; writes down the calls made."""
 
 _RELAPSES = """
 import os, time
@@ -144,7 +144,7 @@ class Dies(BasePlugin):
 while DIED.exists(): time.sleep(0.01)
 app = App(name="relapses", root_agent=BaseAgent(name="faulty"), plugins=[Dies(name="dies")])
 """
-"""Dies before anything of the run is told; after that its import takes until `died` is removed."""
+"""Dies before its run reports anything; its import then blocks until `died` is removed."""
 
 AGENTS = {
     "fine": _agent("pass"),
@@ -327,7 +327,7 @@ BULKY = _HEAD.replace(
             yield event("x" * 9_000, n=n)
 """,
 )
-"""An agent that says more than any buffer of the system takes."""
+"""An agent whose output exceeds any buffer of the system."""
 
 FLOOD = _HEAD.replace(
     "{body}",
@@ -337,4 +337,4 @@ FLOOD = _HEAD.replace(
             yield event(f"{n}", **{"n": n, "user:n": n, f"key{n % 5}": "x" * (n % 99)})
 """,
 )
-"""An agent that has much to tell, so that it is cut off in the middle."""
+"""An agent with so many events that it is cut off in the middle."""

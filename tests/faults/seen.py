@@ -1,4 +1,4 @@
-"""What a run of the faulty has told, and what is kept of it."""
+"""Helpers that read what a misbehaving agent's run returned, showed and stored."""
 
 import html
 import re
@@ -11,7 +11,7 @@ GOING = re.compile('class="run (running|held|stopping) ?"')
 
 
 def ends(client, app: str) -> tuple[dict, dict]:
-    """Run the app; the last frame, and the session afterwards."""
+    """Run the app; return the last frame, and the session afterwards."""
     session = make_session(client, app)
     frames = run(client, app, session["id"], "go")
     session_after = get_session(client, app, session["id"])
@@ -20,7 +20,7 @@ def ends(client, app: str) -> tuple[dict, dict]:
 
 
 def shown(client, session: dict, *words: str) -> None:
-    """The session's page tells it, in a row of its own."""
+    """Check that the rows of the session's page contain these texts."""
     page = html.unescape(session_page(client, session))
     rows = page.split('id="rows"', 1)[1].split('id="live-rows"', 1)[0]
     text = re.sub(r"\s+", " ", re.sub("<[^>]*>", "", rows))

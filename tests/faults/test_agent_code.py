@@ -1,4 +1,4 @@
-"""Agent code may do anything: it ends its run and never the server (R50)."""
+"""Agent code may do anything: it may end its run, but never the server (R50)."""
 
 from concurrent.futures import ThreadPoolExecutor
 
@@ -24,7 +24,7 @@ pytestmark = pytest.mark.req("R50")
         ("recurses", "RecursionError: "),
         ("surrogates", "FileNotFoundError: caf"),
         ("shouts", "ValueError: xxx"),
-        ("unspeakable", "Odd: (its message cannot be told: RuntimeError)"),
+        ("unspeakable", "Odd: (formatting its message raised RuntimeError)"),
         ("cancels", "CancelledError: "),
         ("misuses", "Refused: the initial state must be a dict"),
         ("deletes", "Refused: session"),
@@ -34,7 +34,7 @@ pytestmark = pytest.mark.req("R50")
         ("untidy", "OSError: cannot put away"),
     ],
 )
-def test_whatever_the_agent_raises_fails_its_run(client, app, error):
+def test_an_error_of_any_kind_fails_its_run(client, app, error):
     last, session = ends(client, app)
     assert last["error"].startswith(error)
     assert "after" not in session["state"]
@@ -52,7 +52,7 @@ def test_an_agent_that_ends_its_process_fails_its_run(client, app, how):
 
 
 @pytest.mark.parametrize("app", ["exits", "dies", "segfaults"])
-def test_what_one_run_does_to_its_process_is_nothing_to_those_of_other_apps(client, app):
+def test_a_run_that_ends_its_process_does_not_affect_other_apps(client, app):
     other = Debugged(client, "fine").start()
     other.settled()
     last, _ = ends(client, app)
@@ -62,7 +62,7 @@ def test_what_one_run_does_to_its_process_is_nothing_to_those_of_other_apps(clie
 
 
 @pytest.mark.parametrize("app", ["forks", "moves", "patches", "hoards", "ignores", "takes"])
-def test_an_agent_may_do_to_its_process_what_it_likes(client, app):
+def test_the_server_survives_whatever_an_agent_does_to_its_process(client, app):
     for _ in range(2):
         last, session = ends(client, app)
         assert "error" in last or session["state"]["after"] is True
@@ -70,7 +70,7 @@ def test_an_agent_may_do_to_its_process_what_it_likes(client, app):
     still_serves(client)
 
 
-def test_a_copy_of_the_worker_does_none_of_its_work_and_prints(client):
+def test_a_forked_copy_of_the_worker_prints_but_does_not_run_its_work(client):
     session = make_session(client, "divides")
     frames = run(client, "divides", session["id"], "go")
     assert [f["content"]["parts"][0]["text"] for f in frames] == ["begun", "after"]
@@ -84,7 +84,7 @@ def test_a_copy_of_the_worker_does_none_of_its_work_and_prints(client):
     shown(client, session, "begun", "after")
 
 
-def test_the_end_of_a_worker_is_noticed_whoever_outlives_it(client):
+def test_the_end_of_a_worker_is_noticed_even_if_its_children_survive(client):
     last, session = ends(client, "abandons")
     try:
         assert "WorkerDied: the agent's process ended with signal 9" in last["error"]
@@ -107,7 +107,7 @@ def test_a_thread_that_outlives_its_run_ends_with_its_worker(client, server):
 
 
 @pytest.mark.req("R34")
-def test_an_agent_that_asks_its_model_for_ever_is_stopped_at_the_limit(client):
+def test_an_agent_that_calls_its_model_forever_is_stopped_at_the_limit(client):
     session = make_session(client, "spins")
     last = run(client, "spins", session["id"], "go")[-1]
     assert "20" in last["error"], last
@@ -117,7 +117,7 @@ def test_an_agent_that_asks_its_model_for_ever_is_stopped_at_the_limit(client):
     still_serves(client)
 
 
-def test_many_runs_may_begin_together_on_a_worker_that_is_not_there_yet(client):
+def test_many_runs_may_start_together_while_their_worker_starts(client):
     client.post("/apps/fine/reload")
     sessions = [make_session(client, "fine")["id"] for _ in range(10)]
     with ThreadPoolExecutor(10) as pool:

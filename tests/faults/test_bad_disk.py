@@ -1,4 +1,4 @@
-"""The disk fails in other ways than by being full (R42, R43)."""
+"""The disk fails in ways other than being full (R42, R43)."""
 
 import sqlite3
 import subprocess
@@ -28,14 +28,14 @@ def server(tmp_path):
 
 
 def empty_the_log(data: Path) -> None:
-    """Move everything into the file; then nobody has a page of it in memory."""
+    """Checkpoint the log into the file, so that no page of it is left in memory."""
     with closing(sqlite3.connect(data / "journal.db")) as other:
         other.execute("PRAGMA wal_checkpoint(TRUNCATE)")
 
 
 @contextmanager
 def reads_fail(disk: BadReads) -> Iterator[None]:
-    """The system says EIO."""
+    """Let reads fail with EIO."""
     disk.begin()
     yield
     disk.end()
@@ -43,7 +43,7 @@ def reads_fail(disk: BadReads) -> Iterator[None]:
 
 @contextmanager
 def overwritten(file: Path) -> Iterator[None]:
-    """All pages but the first hold nonsense."""
+    """Overwrite all pages of the file but the first with nonsense, and restore them afterwards."""
     whole = file.read_bytes()
     file.write_bytes(whole[:PAGE] + b"\xff" * (len(whole) - PAGE))
     yield
@@ -70,7 +70,7 @@ def over(client, run_id: str) -> dict:
         pytest.param("EIO", marks=pytest.mark.skipif(not COMPILER, reason="needs a C compiler")),
     ],
 )
-def test_a_run_ends_whatever_the_disk_answers(server, tmp_path, disk):
+def test_a_run_ends_even_if_the_disk_fails(server, tmp_path, disk):
     bad = BadReads(tmp_path) if disk == "EIO" else None
     server.environment = bad.environment if bad else {}
     server.start()
@@ -96,7 +96,7 @@ def test_a_run_ends_whatever_the_disk_answers(server, tmp_path, disk):
 
 @contextmanager
 def read_only_disk(folder: Path) -> Iterator[None]:
-    """The folder is a file system of its own, which takes no writes."""
+    """Make the folder a file system of its own that takes no writes."""
     try:
         subprocess.run(["mount", "--bind", folder, folder], check=True, capture_output=True)
     except (OSError, subprocess.CalledProcessError):
@@ -111,7 +111,7 @@ def read_only_disk(folder: Path) -> Iterator[None]:
 @pytest.mark.req("R42")
 @pytest.mark.parametrize("ended", ["in order", "by a kill"])
 @pytest.mark.parametrize("lock", ["kept", "deleted"])
-def test_a_read_only_disk_serves_what_is_there(server, ended, lock):
+def test_a_server_on_a_read_only_disk_serves_what_is_stored(server, ended, lock):
     server.start()
     with server.client() as client:
         debugged = Debugged(client, "fine").start(pause=False)

@@ -1,4 +1,4 @@
-"""A text in the journal is no UTF-8 any more: one row says so, and the rest is served (R43)."""
+"""A text in the journal is no longer UTF-8: its row says so, and the rest is served (R43)."""
 
 import json
 import shutil
@@ -20,14 +20,14 @@ TEXTS = {
     "output": ("text",),
     "spans": ("name", "agent"),
 }
-"""By table: those that a page reads."""
+"""The text columns that pages read, by table."""
 
 pytestmark = pytest.mark.req("R43")
 
 
 @pytest.fixture(scope="module")
 def whole(tmp_path_factory):
-    """A journal with two sessions of an app."""
+    """The data folder of a server with two sessions of an app."""
     data = tmp_path_factory.mktemp("whole") / "data"
     server = Server(SAMPLES, data).start()
     with server.client() as client:
@@ -41,7 +41,7 @@ def whole(tmp_path_factory):
 
 
 def damage(file, table: str, column: str) -> int:
-    """Put a byte that no UTF-8 has into the middle of each text of a column, in session 2."""
+    """Put an invalid UTF-8 byte into the middle of each text of a column in session 2."""
     with closing(sqlite3.connect(file)) as journal:
         journal.execute("PRAGMA foreign_keys = OFF")
         of = {
@@ -64,7 +64,7 @@ def damage(file, table: str, column: str) -> int:
 @pytest.mark.parametrize(
     ("table", "column"), [(table, each) for table, names in TEXTS.items() for each in names]
 )
-def test_one_damaged_text_costs_no_page(whole, tmp_path, table, column):
+def test_a_damaged_text_breaks_no_page(whole, tmp_path, table, column):
     data = shutil.copytree(whole, tmp_path / "data")
     damaged = damage(data / "journal.db", table, column)
     if not damaged:
@@ -92,13 +92,13 @@ def test_one_damaged_text_costs_no_page(whole, tmp_path, table, column):
         server.stop()
 
 
-def test_an_event_that_is_not_what_was_written_says_so(whole, tmp_path):
+def test_an_event_with_a_wrong_checksum_is_unreadable(whole, tmp_path):
     data = shutil.copytree(whole, tmp_path / "data")
     change = "UPDATE events SET data = replace(data, 'London', 'Lisbon') WHERE session = 2"
     with closing(sqlite3.connect(data / "journal.db")) as journal:
         assert journal.execute(change).rowcount > 0
         old = "UPDATE events SET checksum = NULL WHERE session = 2 AND number = 1"
-        assert journal.execute(old).rowcount == 1  # as before there were checksums
+        assert journal.execute(old).rowcount == 1  # as in journals without checksums
         journal.commit()
         texts = journal.execute("SELECT data FROM events WHERE session = 2 ORDER BY number")
         changed = ["Lisbon" in text for (text,) in texts]

@@ -1,4 +1,4 @@
-"""Whatever an agent yields is survived, and history stays whole (R38, R48, R53)."""
+"""The server survives whatever an agent yields, and history stays intact (R38, R48, R53)."""
 
 import json
 import re
@@ -27,7 +27,7 @@ pytestmark = pytest.mark.req("R50")
         ("deep", "<list that is nested too deeply>"),
     ],
 )
-def test_an_event_that_has_no_form_in_json_is_kept_in_a_readable_one(client, app, words):
+def test_an_event_with_values_that_are_not_json_is_kept(client, app, words):
     last, session = ends(client, app)
     assert "error" not in last
     assert session["state"]["after"] is True
@@ -37,7 +37,7 @@ def test_an_event_that_has_no_form_in_json_is_kept_in_a_readable_one(client, app
 
 
 @pytest.mark.req("R53")
-def test_an_event_that_comes_twice_is_kept_once(client):
+def test_an_event_yielded_twice_is_stored_once(client):
     last, session = ends(client, "twice")
     assert "error" not in last
     texts = [event["content"]["parts"][0]["text"] for event in session["events"]]
@@ -45,7 +45,7 @@ def test_an_event_that_comes_twice_is_kept_once(client):
 
 
 @pytest.mark.req("R53")
-def test_an_event_that_is_too_large_fails_the_run_with_the_reason(client):
+def test_a_too_large_event_fails_the_run_with_the_reason(client):
     last, session = ends(client, "huge")
     assert re.match(r"FrameTooLarge: a message of [\d,]+ bytes is over", last["error"])
     assert re.search(r"It begins: [^…]*xxx[^…]{,500}…", last["error"]), "a sample is kept"
@@ -62,7 +62,7 @@ def test_an_event_that_is_too_large_fails_the_run_with_the_reason(client):
         pytest.param(8_388_500, id="on its way back, as an event"),
     ],
 )
-def test_a_message_that_does_not_fit_the_wire_fails_its_run(client, server, quotes):
+def test_a_message_too_large_for_the_wire_fails_its_run(client, server, quotes):
     client.post("/apps/fine/reload")
     worker = worker_of(server, "fine")
     session = make_session(client, "fine")
@@ -72,11 +72,11 @@ def test_a_message_that_does_not_fit_the_wire_fails_its_run(client, server, quot
     assert get_session(client, "fine", session["id"])["events"] == []
     still_serves(client)
     client.post("/apps/fine/reload")
-    worker.wait(timeout=PATIENCE)  # it is done with all its runs, the one that failed included
+    worker.wait(timeout=PATIENCE)  # all its runs are over, the failed one included
 
 
 @pytest.mark.req("R38")
-def test_what_a_run_leaves_behind_can_write_nothing(client):
+def test_tasks_left_behind_by_a_run_cannot_write(client):
     session = make_session(client, "lingers")
     run(client, "lingers", session["id"], "go")
     other = make_session(client, "lingers")
@@ -86,14 +86,14 @@ def test_what_a_run_leaves_behind_can_write_nothing(client):
         assert "late" not in get_session(client, "lingers", name)["state"]
 
 
-def test_events_appended_side_by_side_are_all_in_the_agents_history(client):
+def test_events_appended_concurrently_are_all_in_the_history(client):
     session = make_session(client, "together")
     for count in (4, 10):
         frames = run(client, "together", session["id"], "go")
         assert f"knows {count}" in [f["content"]["parts"][0]["text"] for f in frames]
 
 
-def test_another_session_is_read_as_it_is_now(client):
+def test_an_agent_reads_the_current_state_of_another_session(client):
     path = "/apps/peeks/users/u/sessions/other"
     make_session(client, "peeks", session_id="other", state={"x": 1})
     session = make_session(client, "peeks")

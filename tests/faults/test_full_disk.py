@@ -1,4 +1,4 @@
-"""The disk takes nothing more while a run goes on, and then again; a damaged journal (R42, R43)."""
+"""The disk fills up during a run and has room again; a damaged journal (R42, R43)."""
 
 import html
 import json
@@ -29,11 +29,11 @@ LOADS = """
 import pathlib, time
 while not pathlib.Path(__file__).with_name("go").exists(): time.sleep(0.01)
 """
-"""The import of an app that has this first waits for a file."""
+"""Code whose import waits for a file."""
 
 
 def shown_until_the_disk_is_full(server, client, debugged: Debugged) -> dict[int, str]:
-    """Let the run go on until its events fit on the disk no more; those it was seen to commit."""
+    """Let the run continue until its events no longer fit; return those seen to be committed."""
     seen: dict[int, str] = {}
     with client.stream("GET", f"/api/sessions/{debugged.key}/stream") as answer:
         debugged.start(pause=False)
@@ -48,7 +48,7 @@ def shown_until_the_disk_is_full(server, client, debugged: Debugged) -> dict[int
 
 
 def fill(server, client) -> None:
-    """Let the disk have no room for what the journal writes."""
+    """Limit the disk's room so that the journal can't be written to."""
     log = (server.data / "journal.db-wal").stat().st_size
     psutil.Process(server.pid).rlimit(psutil.RLIMIT_FSIZE, (log, ANY))
     while (response := client.post(PATH, json={})).status_code != 503:
@@ -61,16 +61,16 @@ def page_of(client, path: str) -> str:
 
 
 def told_of_the_journal(lines: Iterator[str]) -> Iterator[str]:
-    """What comes over a page's stream for its place for the journal."""
+    """The updates of the journal's notice, from a page's stream."""
     for message in messages(lines):
         if '"#journal"' in message.data:
             yield message.data.split('"#journal"', 1)[1].split("</hx-partial>", 1)[0]
 
 
 def make_room(server, client, session: str, stop: Callable[[], object] = lambda: None) -> None:
-    """Every page says that the disk takes nothing, until it does; nobody has to do anything.
+    """Check that every page says that the disk is full until it has room; nobody has to act.
 
-    A run that is stopped meanwhile may end with little enough to fit, and with it what is said.
+    If a run is stopped meanwhile, its end may be small enough to fit, and the notice disappears.
     """
     for path in ("/", session):
         assert WARNING in page_of(client, path), path
@@ -132,7 +132,7 @@ def test_a_run_that_waits_for_the_disk_can_be_ended(tmp_path, ends):
 
 
 @pytest.mark.req("R42")
-def test_a_run_that_is_stopped_while_its_app_loads_ends_when_the_disk_has_room(tmp_path):
+def test_a_run_stopped_while_its_app_loads_ends_once_the_disk_has_room(tmp_path):
     file = write_app(tmp_path / "agents", "slow", LOADS + AGENTS["fine"])
     write_app(tmp_path / "agents", "fine", AGENTS["fine"])
     with running(tmp_path / "agents", tmp_path / "data") as server, server.client() as client:
@@ -147,7 +147,7 @@ def test_a_run_that_is_stopped_while_its_app_loads_ends_when_the_disk_has_room(t
 @pytest.mark.req("R42")
 @pytest.mark.req("R55")
 @pytest.mark.parametrize("ends", ["in order", "by a kill"])
-def test_a_server_starts_on_a_full_disk_to_read_and_goes_on_when_there_is_room(tmp_path, ends):
+def test_a_server_on_a_full_disk_is_readable_and_recovers_with_room(tmp_path, ends):
     agents = tmp_path / "agents"
     write_app(agents, "fine", AGENTS["fine"])
     with running(agents, tmp_path / "data") as server:
@@ -157,7 +157,7 @@ def test_a_server_starts_on_a_full_disk_to_read_and_goes_on_when_there_is_room(t
             before = debugged.kept()["events"]
         _ = server.stop() if ends == "in order" else server.kill()
         log = server.data / "journal.db-wal"
-        server.room = log.stat().st_size if log.exists() else 0
+        server.max_file_size = log.stat().st_size if log.exists() else 0
         server.start()
         with server.client() as client:
             debugged.client = client
@@ -177,7 +177,7 @@ def test_a_server_starts_on_a_full_disk_to_read_and_goes_on_when_there_is_room(t
 
 @pytest.mark.req("R41")
 @pytest.mark.req("R55")
-def test_a_server_starts_while_another_program_has_locked_the_journal(tmp_path):
+def test_a_server_starts_while_another_program_locks_the_journal(tmp_path):
     agents = tmp_path / "agents"
     write_app(agents, "fine", AGENTS["fine"])
     with running(agents, tmp_path / "data") as server:
@@ -196,7 +196,7 @@ def test_a_server_starts_while_another_program_has_locked_the_journal(tmp_path):
 
 
 @pytest.mark.req("R41")
-def test_a_run_waits_for_another_program_that_holds_the_journal(tmp_path):
+def test_a_run_waits_for_another_program_that_locks_the_journal(tmp_path):
     agents = tmp_path / "agents"
     write_app(agents, "fine", AGENTS["fine"])
     with running(agents, tmp_path / "data") as server, server.client() as client:
@@ -215,7 +215,7 @@ def test_a_run_waits_for_another_program_that_holds_the_journal(tmp_path):
 
 
 @pytest.mark.req("R41")
-def test_a_run_is_said_to_be_held_when_the_journal_knows_where(tmp_path):
+def test_a_run_is_reported_held_once_its_hold_is_in_the_journal(tmp_path):
     app = write_app(tmp_path / "agents", "slow", MODEL)
     with running(app.parents[1], tmp_path / "data") as server, server.client() as client:
         debugged = Debugged(client, "slow").start()
@@ -240,7 +240,7 @@ def test_a_run_is_said_to_be_held_when_the_journal_knows_where(tmp_path):
 
 
 @pytest.mark.req("R43")
-def test_a_journal_that_is_damaged_under_a_running_server_is_told_with_the_way_out(tmp_path):
+def test_damage_under_a_running_server_is_reported_with_advice(tmp_path):
     agents = tmp_path / "agents"
     write_app(agents, "fine", AGENTS["fine"])
     with running(agents, tmp_path / "data") as server, server.client() as client:
@@ -256,12 +256,12 @@ def test_a_journal_that_is_damaged_under_a_running_server_is_told_with_the_way_o
             assert "<h1>The journal is damaged</h1>" in page, path
             assert "restart devui, which keeps the damaged file untouched" in page, path
             assert "Unexpected" not in page, path
-        file.write_bytes(whole)  # every server of a test is looked after in the end
+        file.write_bytes(whole)  # stopping a test's server checks its journal
 
 
 @pytest.mark.req("R43")
 @pytest.mark.req("R46")
-def test_pages_say_where_a_damaged_journal_was_put_and_that_it_lies_in_danger(tmp_path):
+def test_pages_name_the_damaged_journals_copy_and_a_risky_folder(tmp_path):
     (tmp_path / "agents").mkdir()
     data = tmp_path / "Dropbox" / "data"
     data.mkdir(mode=0o700, parents=True)

@@ -1,4 +1,4 @@
-"""kill -9 of the server in the middle: nothing that was shown is lost (R35, R49, R55)."""
+"""kill -9 of the server at any moment: nothing that was shown is lost (R35, R49, R55)."""
 
 import contextlib
 import itertools
@@ -47,7 +47,7 @@ def shown_until_killed(server: Server, session: str, kill_after: int) -> list[di
 
 
 def is_sound(server: Server) -> None:
-    """The doctor finds no fault in what the server keeps."""
+    """Check that the doctor finds no fault in the data folder."""
     done = devui(
         "doctor", "--data-dir", str(server.data), "--agents", str(SAMPLES), cwd=server.data
     )
@@ -58,7 +58,7 @@ def is_sound(server: Server) -> None:
 @pytest.mark.req("R36")
 @pytest.mark.req("R55")
 @pytest.mark.parametrize("kill_after", [1, 2, 3, 5])
-def test_every_event_shown_as_committed_is_there_after_a_restart(server, kill_after):
+def test_events_shown_as_committed_survive_a_kill(server, kill_after):
     with server.client() as client:
         session = make_session(client, "travel")
     seen = shown_until_killed(server, session["id"], kill_after)
@@ -78,7 +78,7 @@ def test_every_event_shown_as_committed_is_there_after_a_restart(server, kill_af
 
 
 @pytest.mark.req("R55")
-def test_a_run_is_marked_interrupted_once_however_often_the_server_restarts(server):
+def test_a_run_is_marked_interrupted_only_once_across_restarts(server):
     with server.client() as client:
         session = make_session(client, "travel")
     shown_until_killed(server, session["id"], 2)
@@ -91,7 +91,7 @@ def test_a_run_is_marked_interrupted_once_however_often_the_server_restarts(serv
     server.start()
 
 
-def test_the_worker_ends_with_its_server(server):
+def test_a_worker_ends_with_its_server(server):
     with server.client() as client:
         run(client, "summary", make_session(client, "summary")["id"], "Hi")
     workers = psutil.Process(server.pid).children(recursive=True)
@@ -102,7 +102,7 @@ def test_the_worker_ends_with_its_server(server):
 
 
 @pytest.mark.req("R56")
-def test_a_server_that_is_asked_to_stop_leaves_in_order_with_a_run_and_a_stream_open(tmp_path):
+def test_a_server_stops_cleanly_with_a_run_and_a_stream_open(tmp_path):
     write_lingering(tmp_path / "agents")
     server = Server(tmp_path / "agents", tmp_path / "data").start()
     with server.client() as client:
@@ -133,7 +133,7 @@ def test_a_server_that_is_asked_to_stop_leaves_in_order_with_a_run_and_a_stream_
 
 
 @pytest.mark.req("R56")
-def test_a_server_leaves_at_once_while_an_app_is_being_loaded(tmp_path):
+def test_a_server_stops_at_once_while_an_app_is_loading(tmp_path):
     write_app(tmp_path / "agents", "slow", "import time\ntime.sleep(600)\n")
     server = Server(tmp_path / "agents", tmp_path / "data").start()
     with server.client() as client:
@@ -142,7 +142,7 @@ def test_a_server_leaves_at_once_while_an_app_is_being_loaded(tmp_path):
         assert response.status_code == 204
         page = client.get("/sessions/1", headers={"Accept": "text/html"}).text
         assert "running" in page
-        assert server.stop() == 0  # the import would take five times as long as is waited here
+        assert server.stop() == 0  # the import takes five times as long as the wait here
     server.start()
     with server.client() as client:
         assert get_session(client, "slow", session["id"])["events"] == []

@@ -1,4 +1,4 @@
-"""Nothing is left behind: no process, no descriptor, whatever was cut off or refused (R50, R57)."""
+"""No process or descriptor is left behind, whatever was cut off or refused (R50, R57)."""
 
 import itertools
 import re
@@ -31,19 +31,19 @@ root_agent = Agent(name="witness", description="Version {version}.")
 
 
 def holdings(server: Server) -> tuple[int, int]:
-    """Open descriptors and living child processes of a server."""
+    """The number of open descriptors and living child processes of a server."""
     process = psutil.Process(server.pid)
     return process.num_fds(), len(process.children(recursive=True))
 
 
 def holds_no_more(server: Server, before: tuple[int, int]) -> bool:
-    """Whether it has no more of either: what was on its way out may have been counted before."""
+    """Whether it has no more of either; `before` may include some on their way out."""
     return all(now <= was for now, was in zip(holdings(server), before, strict=True))
 
 
 @pytest.fixture
 def served(tmp_path):
-    """A server on three animals, and the client that asks it, on one connection."""
+    """A server with three agents, and a client on one connection."""
     for name in ("fine", "sleeps", "deletes"):
         write_app(tmp_path / "agents", name, AGENTS[name])
     with (
@@ -54,7 +54,7 @@ def served(tmp_path):
 
 
 @pytest.mark.req("R57")
-def test_files_saved_twice_while_their_app_is_being_loaded_do_not_hold_up_the_end(tmp_path):
+def test_saving_files_of_a_loading_app_does_not_delay_the_end(tmp_path):
     agents = tmp_path / "agents"
     marks = [tmp_path / name for name in ("first", "second", "third")]
     write_app(agents, "slow", FOREVER.format(mark=str(marks[0])))
@@ -71,7 +71,7 @@ def test_files_saved_twice_while_their_app_is_being_loaded_do_not_hold_up_the_en
         for version, mark in enumerate(marks[1:], 1):
             write_app(agents, "slow", FOREVER.format(mark=str(mark)))
             write_app(agents, "witness", WITNESS.format(version=version))
-            # Changes are taken in order: whoever knows of this one knows of the one before.
+            # Changes are handled in order: this one's effect implies the one before.
             wait_until(lambda version=version: f"Version {version}." in app_page())
     assert workers_of(agents)
     assert server.stop() == 0
@@ -80,7 +80,7 @@ def test_files_saved_twice_while_their_app_is_being_loaded_do_not_hold_up_the_en
 
 
 @pytest.mark.req("R51")
-def test_an_import_that_does_not_end_is_ended_told_and_mended_by_a_save(tmp_path):
+def test_an_endless_import_is_ended_and_recovers_on_save(tmp_path):
     agents = tmp_path / "agents"
     for app in ("endless", "fine"):
         write_app(agents, app, AGENTS[app])
@@ -104,7 +104,7 @@ def test_an_import_that_does_not_end_is_ended_told_and_mended_by_a_save(tmp_path
 
 
 @pytest.mark.req("R57")
-def test_an_app_that_is_deleted_while_it_is_being_loaded_leaves_no_process(tmp_path):
+def test_an_app_deleted_while_loading_leaves_no_process(tmp_path):
     agents, mark, go = tmp_path / "agents", tmp_path / "mark", tmp_path / "go"
     wait = f"while not pathlib.Path({str(go)!r}).exists(): time.sleep(0.01)\n"
     code = f"import pathlib, time\npathlib.Path({str(mark)!r}).touch()\n{wait}"
@@ -113,7 +113,7 @@ def test_an_app_that_is_deleted_while_it_is_being_loaded_leaves_no_process(tmp_p
     with running(agents, tmp_path / "data") as server, server.client() as client:
         client.get("/apps/gone", headers=HTML)
         wait_until(mark.exists)
-        shutil.rmtree(file.parent)  # with the bytecode that Python may have put there
+        shutil.rmtree(file.parent)  # includes the bytecode that Python may have written there
         wait_until(lambda: client.get("/apps/gone", headers=HTML).status_code == 404)
         client.get("/apps/witness", headers=HTML)
         write_app(agents, "witness", WITNESS.format(version=1))
@@ -123,7 +123,7 @@ def test_an_app_that_is_deleted_while_it_is_being_loaded_leaves_no_process(tmp_p
 
 
 @pytest.mark.req("R49")
-def test_runs_that_everybody_has_left_leave_nothing_behind(served):
+def test_runs_without_clients_leave_nothing_behind(served):
     server, client = served
     for app in ("fine", "sleeps"):
         client.post(f"/apps/{app}/reload")
@@ -138,7 +138,7 @@ def test_runs_that_everybody_has_left_leave_nothing_behind(served):
 
 
 def leave_in_the_middle(server: Server, client, app: str) -> None:
-    """Begin a run, go after its first event; then delete its session, stopping it if need be."""
+    """Start a run, leave after its first event, then delete its session, stopping it if needed."""
     session = make_session(client, app)
     path = f"/apps/{app}/users/u/sessions/{session['id']}"
     with (
@@ -158,14 +158,14 @@ def newest_page(client, app: str) -> str:
 
 
 def settled(client) -> bool:
-    """Whether no run is under way and no session is left."""
+    """Whether no session is left."""
     return all(
         client.get(f"/apps/{app}/users/u/sessions").json() == [] for app in ("fine", "sleeps")
     )
 
 
 @pytest.mark.req("R62")
-def test_streams_that_were_left_make_room_for_others_though_their_run_goes_on(served):
+def test_abandoned_streams_make_room_for_others_during_a_run(served):
     _, client = served
     session = make_session(client, "sleeps")
     page = newest_page(client, "sleeps")
@@ -183,7 +183,7 @@ def test_streams_that_were_left_make_room_for_others_though_their_run_goes_on(se
 
 @pytest.mark.req("R50")
 @pytest.mark.parametrize("free", range(1, 8))
-def test_a_worker_that_cannot_be_started_is_told_of_and_costs_nothing(served, free):
+def test_a_worker_that_cannot_start_is_reported_and_leaks_nothing(served, free):
     server, client = served
     session = make_session(client, "fine")
     warm_up(client)
@@ -208,14 +208,14 @@ def test_a_worker_that_cannot_be_started_is_told_of_and_costs_nothing(served, fr
 
 
 def warm_up(client) -> None:
-    """Have every template read that the test looks at."""
+    """Load every template that the test renders."""
     client.post("/apps/sleeps/reload")
     for path in ("/apps/sleeps", "/"):
         assert client.get(path, headers=HTML).status_code == 200
 
 
 def room_for(server: Server, free: int) -> int:
-    """The limit below which so many numbers are left for descriptors."""
+    """The limit that leaves this many free numbers for descriptors."""
     descriptors = {int(file.name) for file in Path(f"/proc/{server.pid}/fd").iterdir()}
     unused = (number for number in itertools.count() if number not in descriptors)
     return next(itertools.islice(unused, free, None))

@@ -1,4 +1,4 @@
-"""Many readers, readers that take nothing, much use, and an end with all of that going on."""
+"""Many readers, stalled readers, heavy use, and a shutdown amid all of that."""
 
 import asyncio
 import json
@@ -40,7 +40,7 @@ def forker():
 
 
 def stuck(forked: ForkedServer, path: str) -> socket.socket:
-    """A reader with little room that never reads."""
+    """A reader with a small buffer that never reads."""
     reader = socket.socket()
     reader.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
     port = int(forked.url.rpartition(":")[2])
@@ -55,7 +55,7 @@ def connections(forked: ForkedServer) -> int:
 
 
 def numbers(client, debugged: Debugged) -> list[int]:
-    """Those of all events, by a stream; a reader that is dropped, as the machine stood, returns."""
+    """The numbers of all events, from a stream that reconnects if the machine stalls."""
     seen, last, path = [], "", f"/api/sessions/{debugged.key}/stream"
     while True:
         with client.stream("GET", path, headers={"Last-Event-ID": last}) as answer:
@@ -68,9 +68,7 @@ def numbers(client, debugged: Debugged) -> list[int]:
 
 
 @pytest.mark.req("R60")
-def test_readers_that_take_nothing_cost_little_are_dropped_and_hold_up_nobody(
-    forker, agents, tmp_path
-):
+def test_stalled_readers_are_dropped_and_delay_nobody(forker, agents, tmp_path):
     forked = forker.serve(agents, tmp_path / "data", stalled=2)
     assert forked is not None
     with forked.client() as client, ExitStack() as stack:
@@ -85,7 +83,7 @@ def test_readers_that_take_nothing_cost_little_are_dropped_and_hold_up_nobody(
         wait_until(lambda: connections(forked) >= 11)
         debugged.start(pause=False)
         assert numbers(client, debugged) == list(range(1, 1_004))
-        assert process.memory_info().rss - before < 30_000_000  # for ten of them
+        assert process.memory_info().rss - before < 30_000_000  # for ten readers
         wait_until(lambda: connections(forked) <= 2)
         assert client.get("/health").status_code == 200
 
@@ -96,7 +94,7 @@ Answer = tuple[int, bytes, asyncio.StreamReader, asyncio.StreamWriter]
 
 
 async def open_path(port: int, path: str) -> Answer:
-    """Ask for a path; the status, the head, what comes after it, and what closes it."""
+    """Request a path; return the status, the head, and the connection's reader and writer."""
     reader, writer = await asyncio.open_connection("127.0.0.1", port, limit=2**22)
     head = f"GET {path} HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\nAuthorization: Bearer {TOKEN}\r\n\r\n"
     writer.write(head.encode())
@@ -107,7 +105,7 @@ async def open_path(port: int, path: str) -> Answer:
 @pytest.mark.req("R60")
 @pytest.mark.req("R62")
 @pytest.mark.req("R67")
-async def test_many_clients_at_once_are_answered_or_told_to_come_later(forker, agents, tmp_path):
+async def test_many_simultaneous_clients_are_answered_or_told_to_retry(forker, agents, tmp_path):
     forked = forker.serve(agents, tmp_path / "data")
     assert forked is not None
     port = int(forked.url.rpartition(":")[2])
@@ -131,7 +129,7 @@ async def test_many_clients_at_once_are_answered_or_told_to_come_later(forker, a
 
 
 def use(forked: ForkedServer) -> None:
-    """What people do in a while: good runs and bad ones, streams that are left, deletions."""
+    """What people do over time: good and bad runs, abandoned streams, deletions."""
     with forked.client() as client:
         for app in ("fine", "raises", "dies", "sleeps"):
             session = make_session(client, app)["id"]
@@ -152,7 +150,7 @@ def use(forked: ForkedServer) -> None:
 
 @pytest.mark.req("R50")
 @pytest.mark.req("R62")
-def test_much_use_leaves_no_task_no_thread_and_no_descriptor(forker, agents, tmp_path):
+def test_heavy_use_leaks_no_task_thread_or_descriptor(forker, agents, tmp_path):
     forked = forker.serve(agents, tmp_path / "data")
     assert forked is not None
     process = psutil.Process(forked.pid)
@@ -167,20 +165,20 @@ def test_much_use_leaves_no_task_no_thread_and_no_descriptor(forker, agents, tmp
     rounds = 8
     for _ in range(rounds):
         use(forked)
-    # A pool of threads grows by one or two until it is full; what leaks, leaks in each round.
+    # A pool of threads grows by one or two until it is full; a leak grows in each round.
     slack = (0, rounds // 2, 0, 0)
     limits = [count + more for count, more in zip(before, slack, strict=True)]
     wait_until(lambda: all(now <= most for now, most in zip(resources(), limits, strict=True)))
 
 
-def test_the_parts_of_an_end_are_within_five_seconds():
-    """Open answers and workers are waited for at the same time."""
+def test_the_steps_of_a_shutdown_take_less_than_five_seconds():
+    """Open answers and workers are waited for concurrently."""
     assert max(HOOK_SECONDS + GRACE_SECONDS, sum(HASTY)) < 5
 
 
 @pytest.mark.req("R56")
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
-def test_it_ends_in_order_whatever_runs_and_whoever_reads(agents, tmp_path, number):
+def test_the_server_shuts_down_cleanly_amid_runs_and_stalled_readers(agents, tmp_path, number):
     server = Server(agents, tmp_path / "data").start()
     with server.client() as client, ExitStack() as stack:
         runs = [Debugged(client, app) for app in ("sleeps", "bulky", "leaks", "stubborn", "deaf")]

@@ -1,4 +1,4 @@
-"""An app that does not load says why, and what it printed (R51)."""
+"""An app that fails to load says why, and shows what it printed (R51)."""
 
 import re
 import threading
@@ -27,7 +27,7 @@ pytestmark = pytest.mark.req("R50")
         ("exiting", ["SystemExit: bye", "exiting/agent.py:2"]),
     ],
 )
-def test_an_app_that_does_not_load_is_listed_with_what_is_wrong_and_where(client, app, words):
+def test_an_app_that_fails_to_load_is_listed_with_the_error_and_line(client, app, words):
     client.post(f"/apps/{app}/reload")
     for path in ("/", f"/apps/{app}"):
         page = client.get(path, headers={"Accept": "text/html"}).text
@@ -40,14 +40,14 @@ def test_an_app_that_does_not_load_is_listed_with_what_is_wrong_and_where(client
 
 @pytest.mark.req("R51")
 @pytest.mark.parametrize("app", ["announces", "laments"])
-def test_what_an_app_prints_while_it_is_imported_is_on_its_page(client, app):
+def test_output_of_an_apps_import_is_on_its_page(client, app):
     client.post(f"/apps/{app}/reload")
     page = client.get(f"/apps/{app}", headers=HTML).text
     output = page.split("Output while loading", 1)[1].split("</pre>", 1)[0]
     assert "reading &lt;b&gt;prices&lt;/b&gt;\n" in output
     assert "warning: prices: they are of last year\n" in output
     assert "no end" in output
-    shows(client, app, "from a child")  # it comes by another way than the rest
+    shows(client, app, "from a child")  # arrives separately from the rest
 
 
 def shows(client, app: str, text: str) -> None:
@@ -59,13 +59,13 @@ def shows(client, app: str, text: str) -> None:
 
 
 @pytest.mark.req("R51")
-def test_what_a_child_of_the_import_prints_after_it_is_on_the_page(client):
+def test_late_output_of_a_child_of_the_import_is_on_the_page(client):
     client.post("/apps/murmurs/reload")
     shows(client, "murmurs", "spoken afterwards")
 
 
 @pytest.mark.req("R51")
-def test_the_notice_of_an_app_that_does_not_load_has_the_last_it_printed(client):
+def test_the_notice_of_a_failed_load_has_the_last_output(client):
     client.post("/apps/laments/reload")
     session = make_session(client, "laments")
     page = session_page(client, session)
@@ -73,7 +73,7 @@ def test_the_notice_of_an_app_that_does_not_load_has_the_last_it_printed(client)
     assert re.search("Last output: (no end|from a child)", page)
 
 
-def test_of_what_an_app_prints_without_end_the_first_lines_are_kept(client):
+def test_only_the_first_lines_of_endless_output_are_kept(client):
     client.post("/apps/prattles/reload")
     page = client.get("/apps/prattles", headers=HTML).text
     assert "line 199\n" in page

@@ -1,7 +1,7 @@
 """Dozens of servers and workers are killed; nothing shown is lost (R35 to R37, R55).
 
-At random moments, and at the places in a commit where it would hurt most. A client remembers what
-it was shown; the next server has to have it, in its place and no more than once.
+They are killed at random moments, and at the points of a commit where it would hurt most. A client
+remembers what it was shown; the next server must have it, in its place and no more than once.
 """
 
 import random
@@ -36,7 +36,7 @@ PLACES = [
     KillPlan("publish"),
     KillPlan("before", "nothing", checkpoints=True),
 ]
-"""Between the parts of a commit, between it and its telling, and somewhere in a checkpoint."""
+"""Between the steps of a commit, between a commit and its publication, and within a checkpoint."""
 
 
 @pytest.fixture(scope="module")
@@ -52,7 +52,7 @@ def agents(tmp_path):
 
 
 def fate(chance: random.Random, number: int) -> tuple[KillPlan | None, int]:
-    """Every other server has a plan; how many events are shown before the others are killed."""
+    """A kill plan for every other server, and how many events are shown before the kill."""
     if number % 2:
         return None, chance.randint(1, 40)
     place = PLACES[number // 2 % len(PLACES)]
@@ -62,7 +62,8 @@ def fate(chance: random.Random, number: int) -> tuple[KillPlan | None, int]:
 
 
 def live(forked, client, witnesses: list[RecordingClient], *, runs: bool, until: int) -> None:
-    """Have all of them write and watch until so much was shown, or the server dies; kill it."""
+    """Have all clients write and watch until the server dies or is killed after this many
+    events."""
     seen = threading.Semaphore(0)
     with ThreadPoolExecutor(2 * len(witnesses)) as pool:
         futures = []
@@ -77,7 +78,7 @@ def live(forked, client, witnesses: list[RecordingClient], *, runs: bool, until:
 
 
 def begun(forker, agents, data, *names: str) -> list[RecordingClient]:
-    """The witnesses of new sessions, made by a server whose death waits for them."""
+    """Recording clients of new sessions, created by a server that is not killed before that."""
     forked = forker.serve(agents, data)
     with forked.client() as client:
         witnesses = [RecordingClient.of_new_session(client, "flood", each) for each in names]
@@ -90,11 +91,11 @@ def is_sound(data) -> None:
 
 
 LIVES = 17
-"""As long as a session's history is read again and again, so many of its servers are killed."""
+"""How many servers are killed per set of sessions, whose histories are read again each time."""
 
 
 @pytest.mark.parametrize("seed", range(rounds(1, 8)))
-def test_servers_that_are_killed_while_people_write_lose_nothing(forker, agents, tmp_path, seed):
+def test_servers_killed_while_people_write_lose_nothing(forker, agents, tmp_path, seed):
     chance, data = random.Random(seed), tmp_path / "data"
     witnesses = begun(forker, agents, data, "ada", "bob")
     for number in range(LIVES * seed, LIVES * (seed + 1)):
@@ -110,7 +111,7 @@ def test_servers_that_are_killed_while_people_write_lose_nothing(forker, agents,
 
 
 def all_hold(forker, agents, data, witnesses: list[RecordingClient]) -> None:
-    """Look at everything once more, by a server that is left alone."""
+    """Check everything once more with a server that isn't killed meanwhile."""
     forked = forker.serve(agents, data)
     with forked.client() as client:
         for recorder in witnesses:
@@ -126,7 +127,7 @@ CUTS = [
     KillPlan("after", "COMMIT", 1),
     None,
 ]
-"""Where the next server dies, which has to mark the runs that were cut off."""
+"""Where the next server dies, which has to mark the interrupted runs."""
 
 
 @pytest.mark.parametrize("seed", range(rounds(1, 4)))
@@ -149,8 +150,8 @@ def test_servers_killed_while_agents_run_mark_each_run_once(forker, agents, tmp_
 WORKER_KILLS = rounds(15, 200)
 
 
-def test_workers_that_are_killed_lose_nothing_that_was_committed(forker, agents, tmp_path):
-    """While runs of two sessions go on in each."""
+def test_killed_workers_lose_nothing_that_was_committed(forker, agents, tmp_path):
+    """Runs of two sessions are active in each worker."""
     chance, witnesses, killed = random.Random(7), [], set()
     forked = forker.serve(agents, tmp_path / "data")
     with forked.client() as client:
@@ -167,7 +168,7 @@ def test_workers_that_are_killed_lose_nothing_that_was_committed(forker, agents,
 
 
 def kill_worker(forked, client, witnesses: list[RecordingClient], chance: random.Random) -> int:
-    """Kill it as soon as each run was seen to do so much; its id."""
+    """Kill the worker once each run has shown some events; return its id."""
     with ThreadPoolExecutor(len(witnesses)) as pool:
         watching = []
         for recorder in witnesses:
@@ -185,7 +186,7 @@ def kill_worker(forked, client, witnesses: list[RecordingClient], chance: random
     return worker.pid
 
 
-def test_a_worker_that_is_killed_while_it_is_held_leaves_what_was_committed(agents, tmp_path):
+def test_killing_a_worker_during_a_hold_keeps_what_was_committed(agents, tmp_path):
     with running(agents, tmp_path / "data") as server, server.client() as client:
         for steps, gate, count in [(0, "before_commit", 0), (3, "after_commit", 2)]:
             debugged = Debugged(client, "flood").start()
@@ -194,7 +195,7 @@ def test_a_worker_that_is_killed_while_it_is_held_leaves_what_was_committed(agen
                 debugged.tell("step_half")
             assert debugged.hold()["gate"] == gate
             worker_of(server, "flood").kill()
-            while debugged.settled()["status"] == "held":  # the server takes a moment to hear of it
+            while debugged.settled()["status"] == "held":  # the server needs a moment to notice
                 time.sleep(0.02)
             assert debugged.position["status"] == "failed"
             assert len(debugged.kept()["events"]) == count

@@ -41,7 +41,7 @@ def test_a_run_waits_until_the_folder_is_back(tmp_path):
             assert TITLE not in after.get("/", headers={"Accept": "text/html"}).text
 
 
-def test_a_restart_begins_anew_where_the_folder_was_deleted(tmp_path):
+def test_a_restart_after_deleting_the_folder_starts_empty(tmp_path):
     write_app(tmp_path / "agents", "fine", AGENTS["fine"])
     with running(tmp_path / "agents", tmp_path / "data") as server, server.client() as client:
         assert client.post(PATH, json={}).status_code == 200
@@ -56,7 +56,7 @@ def test_a_restart_begins_anew_where_the_folder_was_deleted(tmp_path):
 
 
 def replaced(file: Path) -> None:
-    """Another file has its name."""
+    """Replace the file with a copy of itself."""
     copy = file.with_name("copy")
     shutil.copy(file, copy)
     copy.replace(file)
@@ -65,7 +65,7 @@ def replaced(file: Path) -> None:
 @pytest.mark.parametrize("beside", ["journal.db-wal", "journal.db-shm"])
 @pytest.mark.parametrize("lose", [Path.unlink, replaced])
 @pytest.mark.parametrize("end", ["stop", "kill"])
-def test_nothing_is_acknowledged_once_the_log_is_gone_and_nothing_before_is_lost(
+def test_nothing_is_acknowledged_without_the_log_and_nothing_is_lost(
     tmp_path: Path, beside: str, lose: Callable[[Path], None], end: str
 ) -> None:
     write_app(tmp_path / "agents", "fine", AGENTS["fine"])
@@ -98,7 +98,7 @@ def test_nothing_is_acknowledged_once_the_log_is_gone_and_nothing_before_is_lost
             )
 
 
-def test_a_log_that_is_put_back_is_the_same(tmp_path):
+def test_writes_work_again_once_the_log_is_put_back(tmp_path):
     write_app(tmp_path / "agents", "fine", AGENTS["fine"])
     with running(tmp_path / "agents", tmp_path / "data") as server, server.client() as client:
         log = server.data / "journal.db-wal"
@@ -110,7 +110,7 @@ def test_a_log_that_is_put_back_is_the_same(tmp_path):
 
 @pytest.mark.req("R39")
 @pytest.mark.parametrize("lose", [Path.unlink, replaced])
-def test_a_lock_file_that_is_gone_lets_no_second_server_in(tmp_path, lose):
+def test_a_missing_lock_file_does_not_let_a_second_server_in(tmp_path, lose):
     write_app(tmp_path / "agents", "fine", AGENTS["fine"])
     with running(tmp_path / "agents", tmp_path / "data") as server, server.client() as client:
         lose(server.data / "journal.lock")
@@ -127,7 +127,7 @@ def test_a_lock_file_that_is_gone_lets_no_second_server_in(tmp_path, lose):
 
 
 def lose_the_file(data: Path, lose: Callable[[Path], None], log: str) -> bytes:
-    """Leave the log, perhaps with nonsense in it, and return that."""
+    """Delete or empty the journal, perhaps corrupt its log, and return the log."""
     (data / "journal.db").unlink()
     if lose is Path.touch:
         (data / "journal.db").touch(0o600)
@@ -139,14 +139,14 @@ def lose_the_file(data: Path, lose: Callable[[Path], None], log: str) -> bytes:
 @pytest.mark.req("R43")
 @pytest.mark.parametrize("lose", [Path.unlink, Path.touch], ids=["gone", "empty"])
 @pytest.mark.parametrize("log", ["all of it", "the rest of it", "nonsense"])
-def test_a_log_whose_journal_is_gone_is_kept_and_read_as_far_as_it_goes(tmp_path, lose, log):
+def test_a_log_without_its_journal_is_kept_and_recovered_if_complete(tmp_path, lose, log):
     write_app(tmp_path / "agents", "fine", AGENTS["fine"])
     with running(tmp_path / "agents", tmp_path / "data") as server:
         with server.client() as client:
             debugged = Debugged(client, "fine").start(pause=False)
             debugged.settled()
             if log == "the rest of it":
-                server.stop()  # everything goes into the file
+                server.stop()  # moves everything into the file
                 server.start()
         with server.client() as client:
             late = Debugged(client, "fine").start(pause=False)

@@ -1,4 +1,4 @@
-"""What agents print is kept within bounds (R50)."""
+"""The output of agents is bounded (R50)."""
 
 import psutil
 import pytest
@@ -29,7 +29,7 @@ def test_any_number_of_short_lines_is_bounded(client, server):
     assert "output truncated" in lines[-1]
 
 
-def test_the_log_has_the_last_line_and_what_threads_print(client):
+def test_the_log_has_the_last_line_and_the_output_of_threads(client):
     session = make_session(client, "mumbles")
     run(client, "mumbles", session["id"], "go")
     log = log_of(client, session)

@@ -1,4 +1,4 @@
-"""Processes that stand still for a while: nobody takes over, and nothing is lost (R38, R52)."""
+"""Suspended processes: nobody takes over, and nothing is lost (R38, R52)."""
 
 import signal
 import time
@@ -8,12 +8,42 @@ import pytest
 
 from tests.faults.misbehaving_agents import AGENTS, FLOOD
 from tests.kit.debugged import Debugged
-from tests.kit.patience import PATIENCE
+from tests.kit.patience import PATIENCE, wait_until
 from tests.kit.processes import worker_of, workers_of
 from tests.kit.server import running, write_app
 from tests.kit.terminal import devui
 
 NUMBERS = 300
+TWO_CALLS = """
+import asyncio
+import pathlib
+
+from devui.runtime.agents import Agent
+from devui.runtime.models import Call, Rule, Say, ScriptedLlm
+
+
+async def until(name):
+    while not pathlib.Path(__file__).with_name(name).exists():
+        await asyncio.sleep(0.02)
+
+
+async def look_up() -> str:
+    await until("looked_up")
+    return "Oslo"
+
+
+async def book() -> str:
+    await until("booked")
+    return "booked"
+
+
+rules = [
+    Rule(after="book", then=Say("done")),
+    Rule(after="look_up", then=Call("book")),
+    Rule(then=Call("look_up")),
+]
+root_agent = Agent(name="two", model=ScriptedLlm(rules=rules), tools=[look_up, book])
+"""
 
 
 @pytest.fixture(scope="module")
@@ -22,6 +52,7 @@ def server(tmp_path_factory):
     write_app(folder / "agents", "flood", FLOOD.replace("5_000", str(NUMBERS)))
     write_app(folder / "agents", "flood_on", FLOOD)
     write_app(folder / "agents", "fine", AGENTS["fine"])
+    write_app(folder / "agents", "two_calls", TWO_CALLS)
     with running(folder / "agents", folder / "data") as server:
         yield server
 
@@ -33,7 +64,7 @@ def client(server):
 
 
 def under_way(client, app: str = "flood") -> Debugged:
-    """A run that has committed something and has much more to say."""
+    """A run that has committed some events and has many more to come."""
     debugged = Debugged(client, app).start(pause=False)
     while len(debugged.kept()["events"]) < 5:
         time.sleep(0.05)
@@ -47,9 +78,7 @@ def is_whole(debugged: Debugged) -> None:
 
 
 @pytest.mark.req("R38")
-def test_a_server_that_stands_still_keeps_its_runs_and_nobody_takes_them_over(
-    server, client, tmp_path
-):
+def test_a_suspended_server_keeps_its_runs_and_its_data_folder(server, client, tmp_path):
     debugged = under_way(client)
     process = psutil.Process(server.pid)
     process.suspend()
@@ -66,7 +95,7 @@ def test_a_server_that_stands_still_keeps_its_runs_and_nobody_takes_them_over(
 
 
 @pytest.mark.req("R38")
-def test_a_worker_that_stands_still_goes_on_where_it_was(server, client):
+def test_a_suspended_worker_continues_where_it_was(server, client):
     debugged = under_way(client)
     worker = worker_of(server, "flood")
     worker.suspend()
@@ -78,8 +107,31 @@ def test_a_worker_that_stands_still_goes_on_where_it_was(server, client):
     is_whole(debugged)
 
 
+def test_a_suspended_worker_is_not_said_to_wait_for_a_finished_call(server, client):
+    debugged = Debugged(client, "two_calls").start(pause=False)
+    standing = f"/api/runs/{debugged.run}/standing"
+    wait_until(lambda: [call["name"] for call in client.get(standing).json()["calls"]])
+    (server.agents / "two_calls" / "looked_up").touch()
+    wait_until(lambda: len(debugged.kept()["events"]) == 4)  # including the second call
+    worker = worker_of(server, "two_calls")
+    worker.suspend()
+    try:
+        wait_until(lambda: quiet(debugged))
+        assert "look_up" not in quiet(debugged)
+    finally:
+        worker.resume()
+    (server.agents / "two_calls" / "booked").touch()
+    assert debugged.settled()["status"] == "done"
+
+
+def quiet(debugged: Debugged) -> str:
+    """The page's notice about a run without activity, or "" if there is none."""
+    page = debugged.client.get(f"/sessions/{debugged.key}", headers={"Accept": "text/html"}).text
+    return page.partition('<span class="quiet">')[2].partition("</a>")[0]
+
+
 @pytest.mark.req("R52")
-def test_a_run_whose_worker_stands_still_is_stopped_by_force(server, client):
+def test_a_run_in_a_suspended_worker_is_stopped_by_force(server, client):
     debugged = under_way(client, "flood_on")
     worker = worker_of(server, "flood_on")
     worker.send_signal(signal.SIGSTOP)

@@ -1,4 +1,4 @@
-"""What somebody has put into a journal that would run if it were decoded: nothing runs (R29)."""
+"""Code planted in a journal, which would run if it were decoded: it never runs (R29)."""
 
 import os
 import pickle
@@ -18,7 +18,7 @@ HTML = {"Accept": "text/html"}
 
 
 class Bomb:
-    """Makes a file where it is unpickled."""
+    """Creates a folder when unpickled."""
 
     def __init__(self, marker: Path) -> None:
         self.marker = marker
@@ -28,7 +28,7 @@ class Bomb:
 
 
 def plant(journal: sqlite3.Connection, bomb: Bomb) -> None:
-    """Into an event, a value of the state and a file, as far as the schema takes it."""
+    """Plant it in an event, a state value and a file, as far as the schema allows."""
     text = pickle.dumps(bomb, protocol=0).decode()
     with pytest.raises(sqlite3.IntegrityError, match="cannot store BLOB"):
         journal.execute("UPDATE events SET data = ?", [pickle.dumps(bomb)])
@@ -42,7 +42,7 @@ def plant(journal: sqlite3.Connection, bomb: Bomb) -> None:
     journal.commit()
 
 
-def test_what_would_run_if_it_were_decoded_is_shown_as_what_cannot_be_read(tmp_path):
+def test_planted_pickles_are_unreadable_and_never_decoded(tmp_path):
     marker = tmp_path / "marker"
     with running(SAMPLES, tmp_path / "new") as server, server.client() as client:
         flown = Debugged(client, "travel").start("Find me a flight to London", pause=False)
@@ -52,7 +52,7 @@ def test_what_would_run_if_it_were_decoded_is_shown_as_what_cannot_be_read(tmp_p
     old = of_version(1, tmp_path / "new", tmp_path / "old")
     with closing(sqlite3.connect(old / "journal.db")) as journal:
         plant(journal, Bomb(marker))
-    server = Server(SAMPLES, old).start()  # which brings it up to date
+    server = Server(SAMPLES, old).start()  # migrates the journal
     with server.client() as client:
         flown.client = client
         page = client.get("/sessions/1?event=2&tab=raw", headers=HTML)

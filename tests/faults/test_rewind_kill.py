@@ -1,4 +1,4 @@
-"""A server killed between going back and saying a message anew: the message is not lost (R35)."""
+"""A server is killed between a rewind and the message that follows it, which isn't lost (R35)."""
 
 import pytest
 
@@ -19,12 +19,12 @@ def forker():
 @pytest.mark.parametrize(
     "plan",
     [
-        KillPlan("before", "UPDATE runs SET status"),  # it is committed, and its run ends
-        KillPlan("before", "INSERT INTO runs", 2),  # what follows begins
+        KillPlan("before", "UPDATE runs SET status"),  # the rewind's run is ending
+        KillPlan("before", "INSERT INTO runs", 2),  # the message's run is starting
     ],
     ids=lambda plan: f"{plan.place} {plan.statement}",
 )
-def test_the_message_that_was_to_follow_a_rewind_can_be_sent_again(forker, tmp_path, plan):
+def test_the_message_after_a_rewind_can_be_sent_again_after_a_kill(forker, tmp_path, plan):
     clerk, data = Clerk(tmp_path / "agents"), tmp_path / "data"
     clerk.will_finish()
     forked = forker.serve(tmp_path / "agents", data)

@@ -1,4 +1,4 @@
-"""A run that never ends by itself is ended, and the server goes on (R34)."""
+"""A run that never ends by itself is ended, and the server keeps running (R34)."""
 
 import re
 import time
@@ -40,21 +40,21 @@ def served(folder, limits):
 
 @pytest.fixture(scope="module")
 def client(tmp_path_factory):
-    """Of a server on which a run may take as long as it likes, however slow the machine is."""
+    """A client of a server without a time limit, however slow the machine is."""
     with served(tmp_path_factory.mktemp("limits"), LIMITS) as server, server.client() as client:
         yield client
 
 
 @pytest.fixture(scope="module")
 def hasty(tmp_path_factory):
-    """Of a server on which time alone is limited."""
+    """A client of a server that limits only the time."""
     folder = tmp_path_factory.mktemp("time")
     with served(folder, {"seconds": SECONDS}) as server, server.client() as client:
         yield client
 
 
 def ended(client, app, words):
-    """A run of the app, over, which its page tells with these words."""
+    """The events of a run that reached its limit, which its page reports in these words."""
     debugged = Debugged(client, app).start(pause=False)
     while client.get(f"/api/runs/{debugged.run}").json()["status"] == "running":
         assert client.get("/health").status_code == 200
@@ -76,13 +76,13 @@ def ended(client, app, words):
         ("large", "its limit of 1 megabytes"),
     ],
 )
-def test_a_run_without_end_is_ended_at_its_limit_and_told_why(client, app, words):
+def test_an_endless_run_is_ended_at_its_limit_with_the_reason(client, app, words):
     events = ended(client, app, words)
     calls = str(events).count("'functionCall'")
     assert (len(events) <= LIMITS["events"], calls <= LIMITS["calls"]) == (True, True)
 
 
-def test_a_run_that_does_nothing_without_end_is_ended_in_time(hasty, tmp_path):
+def test_an_idle_run_is_ended_at_the_time_limit(hasty, tmp_path):
     [first] = [
         event
         for event in ended(hasty, "sleeps", f"its limit of {SECONDS} seconds")
@@ -95,14 +95,14 @@ def test_a_run_that_does_nothing_without_end_is_ended_in_time(hasty, tmp_path):
     assert f"RunLimited: the run reached its limit of {SECONDS} seconds" in output
 
 
-def test_time_for_which_a_run_is_held_is_no_time_at_work(hasty):
+def test_time_held_does_not_count_against_the_time_limit(hasty):
     debugged = Debugged(hasty, "fine").start()
     debugged.settled()
     time.sleep(SECONDS + 0.5)
     assert debugged.tell("continue")["status"] == "done"
 
 
-def test_so_many_runs_go_on_at_once_and_no_more(client):
+def test_runs_above_the_limit_are_refused(client):
     held = [Debugged(client, "fine").start() for _ in range(LIMITS["runs"])]
     late = Debugged(client, "fine")
     refusal = client.post(f"/api/sessions/{late.key}/runs", json={"message": "go"})
@@ -118,7 +118,7 @@ def test_so_many_runs_go_on_at_once_and_no_more(client):
 
 
 @pytest.mark.parametrize("wrong", ["events", "events=", "events=0", "events=-1", "cost=3", "=4"])
-def test_what_is_no_limit_is_refused_in_one_line(tmp_path, wrong):
+def test_an_invalid_limit_is_refused_in_one_line(tmp_path, wrong):
     done = devui(".", "--no-browser", f"--limit={wrong}", cwd=tmp_path)
     assert done.returncode == 2
     assert repr(wrong) in done.stderr

@@ -1,4 +1,4 @@
-"""A run that hangs is noticed, and stopped whatever it does (R52)."""
+"""A hanging run is noticed, and stopped whatever it does (R52)."""
 
 import asyncio
 import threading
@@ -29,7 +29,7 @@ pytestmark = pytest.mark.req("R50")
 
 
 @pytest.mark.req("R52")
-def test_the_steps_by_which_a_run_is_stopped_take_eight_seconds_at_most():
+def test_the_steps_of_stopping_a_run_take_at_most_eight_seconds():
     assert SECONDS_TO_STOP + SECONDS_TO_TERMINATE <= 8
 
 
@@ -56,7 +56,7 @@ def test_stop_right_after_the_start_is_not_lost(client, server):
     key = key_of(client, session)
     with client.stream("POST", "/run_sse", json=run_body("sleeps", session["id"], "go")) as answer:
         lines = answer.iter_lines()
-        next(line for line in lines if '"begun"' in line)  # its process is there
+        next(line for line in lines if '"begun"' in line)  # its process has started
         with server.client() as other:
             other.post(f"/runs/{run_of(other, session)}/stop", headers=HTMX)
         list(lines)
@@ -73,7 +73,7 @@ def test_stop_right_after_the_start_is_not_lost(client, server):
 
 
 async def ends_of_runs(agents, app: str, *messages) -> list[RunEnded]:
-    """What a worker that gets all the messages while it still imports its app says of runs."""
+    """The ends of runs that a worker reports if it gets all messages while importing its app."""
     worker, ends = await WorkerProcess.start(agents, app), []
 
     async def receive(message) -> None:
@@ -86,8 +86,8 @@ async def ends_of_runs(agents, app: str, *messages) -> list[RunEnded]:
 
 
 @pytest.mark.req("R52")
-def test_a_run_ends_that_is_stopped_before_its_worker_comes_to_it(server):
-    """As when the processor, or agent code of another run, is busy: both wait for the worker."""
+def test_stopping_a_run_before_its_worker_starts_it_ends_the_run(server):
+    """A busy processor, or agent code of another run, makes both messages wait for the worker."""
     start = StartRun(run="r", user="u", session="s", session_key=1, head=0, shared="{}")
     messages = (start, StopRun(run="r"), Shutdown())
     ends = asyncio.run(ends_of_runs(server.agents, "sleeps", *messages))
@@ -95,7 +95,7 @@ def test_a_run_ends_that_is_stopped_before_its_worker_comes_to_it(server):
 
 
 @pytest.mark.req("R52")
-def test_a_run_is_stopped_while_its_app_loads_anew_since_its_process_died(client, server):
+def test_a_run_is_stopped_while_its_app_reloads_after_a_crash(client, server):
     client.post("/apps/relapses/reload")
     [first] = workers_of(server.agents, "relapses")
     debugged = Debugged(client, "relapses").start(pause=False)
@@ -106,7 +106,7 @@ def test_a_run_is_stopped_while_its_app_loads_anew_since_its_process_died(client
 
 
 @pytest.mark.req("R52")
-def test_a_blocked_event_loop_is_told_with_the_line_that_blocks_it(client, server):
+def test_a_blocked_event_loop_is_reported_with_the_blocking_line(client, server):
     session = make_session(client, "blocks")
     with client.stream("POST", "/run_sse", json=run_body("blocks", session["id"], "go")) as answer:
         next(line for line in answer.iter_lines() if '"begun"' in line)
@@ -119,7 +119,7 @@ def test_a_blocked_event_loop_is_told_with_the_line_that_blocks_it(client, serve
 
 
 @pytest.mark.req("R52")
-def test_processes_that_an_agent_started_end_with_it(client, server):
+def test_processes_started_by_an_agent_end_with_its_run(client, server):
     session = make_session(client, "begets")
     with client.stream("POST", "/run_sse", json=run_body("begets", session["id"], "go")) as answer:
         lines = answer.iter_lines()

@@ -1,4 +1,4 @@
-"""Whatever a tool does, each of its calls has one outcome and what it did is done once (R54)."""
+"""Whatever a tool does, each call has one outcome and its work is done once (R54)."""
 
 from collections import Counter
 from typing import Any
@@ -21,7 +21,7 @@ FAIL = {
 
 
 def tools_with_results(debugged: Debugged) -> list[str]:
-    """The tools that returned something, by the session's events."""
+    """The tools that returned something, according to the session's events."""
     names = []
     for event in debugged.kept()["events"]:
         parts: list[dict[str, Any]] = (event.get("content") or {}).get("parts") or []
@@ -30,13 +30,13 @@ def tools_with_results(debugged: Debugged) -> list[str]:
 
 
 def work_counts(server) -> Counter[str]:
-    """How often each tool was at work so far."""
+    """How often each tool has worked so far."""
     ledger = server.agents / "tools" / "ledger"
     return Counter(ledger.read_text().split() if ledger.exists() else [])
 
 
 @pytest.mark.parametrize("tool", sorted([*RETURN, *FAIL]))
-def test_every_call_has_one_outcome_and_what_ended_is_not_made_again(client, server, tool):
+def test_each_call_has_one_outcome_and_finished_calls_are_not_repeated(client, server, tool):
     before = work_counts(server)
     debugged = Debugged(client, "tools").start(tool, pause=False)
     status = debugged.settled()
@@ -64,7 +64,7 @@ def test_every_call_has_one_outcome_and_what_ended_is_not_made_again(client, ser
         ("key", {"a\\x00b": "\\ud800"}, {"result": None}),
     ],
 )
-def test_what_no_journal_can_keep_is_kept_in_a_readable_form(client, tool, state, response):
+def test_values_that_cannot_be_stored_are_kept_in_a_readable_form(client, tool, state, response):
     debugged = Debugged(client, "tools").start(tool, pause=False)
     assert debugged.settled()["status"] == "done"
     session = debugged.kept()

@@ -1,4 +1,4 @@
-"""Events with members of wrong types: none gets into the journal, and every server starts (R53)."""
+"""Events with members of wrong types never get into the journal, and every server starts (R53)."""
 
 import json
 import sqlite3
@@ -68,7 +68,7 @@ def client(tmp_path_factory):
 
 
 def ended(client, text: str, *, partial: bool) -> Debugged:
-    """A run that told this, and is over."""
+    """A finished run that yielded this text as its event."""
     message = json.dumps({"text": text, "partial": partial})
     debugged = Debugged(client, "tells").start(message, pause=False, streaming=True)
     debugged.settled()
@@ -77,7 +77,7 @@ def ended(client, text: str, *, partial: bool) -> Debugged:
 
 @pytest.mark.parametrize("partial", [False, True], ids=["event", "fragment"])
 @pytest.mark.parametrize("text", TEXTS, ids=lambda text: text[:60])
-def test_what_is_no_event_fails_its_run_with_the_reason_and_a_sample(client, text, partial):
+def test_an_invalid_event_fails_its_run_with_the_reason_and_a_sample(client, text, partial):
     debugged = ended(client, text, partial=partial)
     error = debugged.position["error"]
     message = error["message"]
@@ -90,7 +90,7 @@ def test_what_is_no_event_fails_its_run_with_the_reason_and_a_sample(client, tex
         assert client.get(path, headers=HTML).status_code == 200, path
 
 
-def test_what_no_model_can_have_counted_breaks_no_sum(client):
+def test_impossible_token_counts_break_no_page(client):
     usage = {"totalTokenCount": 2**70, "promptTokenCount": 2**80, "candidatesTokenCount": -5}
     debugged = ended(client, json.dumps(EVENT | {"usageMetadata": usage}), partial=False)
     assert debugged.position["status"] == "done"
@@ -102,8 +102,8 @@ def test_what_no_model_can_have_counted_breaks_no_sum(client):
 
 
 @pytest.mark.req("R55")
-def test_a_server_starts_whatever_the_last_fragment_of_a_run_was(tmp_path):
-    """A fragment with such a time may have come into a journal before there was a check."""
+def test_a_server_starts_even_if_a_runs_last_fragment_is_invalid(tmp_path):
+    """Such a fragment may date from before fragments were checked."""
     write_app(tmp_path / "agents", "tells", TELLS)
     server = Server(tmp_path / "agents", tmp_path / "data").start()
     with server.client() as client:
@@ -124,7 +124,7 @@ def test_a_server_starts_whatever_the_last_fragment_of_a_run_was(tmp_path):
 
 
 def plant(server: Server) -> None:
-    """Give the fragments of a journal a time that is none."""
+    """Give the journal's fragments an invalid time."""
     with closing(sqlite3.connect(server.data / "journal.db", isolation_level=None)) as journal:
         changed = journal.execute(
             "UPDATE chunks SET data = json_set(data, '$.timestamp', 'yesterday')"

@@ -1,4 +1,4 @@
-"""`devui --in-process`: a folder's agents in the process at the terminal."""
+"""`devui --in-process`: the agents of a folder run in the process at the terminal."""
 
 import re
 import threading
@@ -31,7 +31,7 @@ HTML = {"Accept": "text/html"}
 
 
 def ask(http: httpx2.Client, app: str) -> list[dict]:
-    """The events of a turn in a new session."""
+    """Return the events of a turn in a new session."""
     session = http.post(f"/apps/{app}/users/u/sessions", json={}).json()["id"]
     message = {"role": "user", "parts": [{"text": "Hello"}]}
     run = {"app_name": app, "user_id": "u", "session_id": session, "new_message": message}
@@ -39,7 +39,7 @@ def ask(http: httpx2.Client, app: str) -> list[dict]:
 
 
 @pytest.mark.slow
-def test_pdb_works_in_the_terminal_and_an_app_that_does_not_load_says_why(tmp_path):
+def test_pdb_works_in_the_terminal_and_a_broken_app_says_why(tmp_path):
     write_app(tmp_path / "agents", "guide", GUIDE)
     write_app(tmp_path / "agents", "leaves", "raise SystemExit(3)\n")
     env = {"PYTHONPATH": str(ROOT), "DEVUI_TOKEN": TOKEN}
@@ -80,12 +80,12 @@ def test_pdb_works_in_the_terminal_and_an_app_that_does_not_load_says_why(tmp_pa
         ((), "contains no apps"),
     ],
 )
-def test_what_it_cannot_do_is_refused(tmp_path, options, sentence):
+def test_unsupported_options_are_refused(tmp_path, options, sentence):
     refused = devui(".", "--in-process", *options, cwd=tmp_path)
     assert (refused.returncode, sentence in refused.stderr) == (2, True)
 
 
-def test_a_server_that_does_not_start_ends_it_with_the_same_status(tmp_path):
+def test_the_exit_status_is_1_if_the_server_does_not_start(tmp_path):
     write_app(tmp_path, "guide", GUIDE)
     refused = devui(".", "--in-process", "--host", "0.0.0.0", cwd=tmp_path)
     assert refused.returncode == 1

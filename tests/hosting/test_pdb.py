@@ -1,4 +1,4 @@
-"""`breakpoint()` in an agent that `devui.serve` serves: a person at a terminal."""
+"""`breakpoint()` in an agent that `devui.serve` serves, with a person at the terminal."""
 
 import re
 import threading
@@ -39,7 +39,7 @@ agent = LlmAgent(name="guide", tools=[look, nap], model=model)
 devui.serve(agent, port=0, limits={{"seconds": 4}}, open_browser=False)
 """
 LONGER = 8
-"""Seconds: more than the limit of the run, and than the watchdog's patience."""
+"""Seconds; longer than the run's time limit and the watchdog's patience."""
 RUN = {
     "app_name": "guide",
     "user_id": "u",
@@ -54,7 +54,7 @@ LATER = {**RUN, "session_id": "later", "new_message": NAP}
 
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", ["", "async "])
-def test_pdb_has_the_terminal_and_all_the_time_it_takes(tmp_path, kind):
+def test_pdb_gets_the_terminal_and_has_no_time_limit(tmp_path, kind):
     (tmp_path / "mine.py").write_text(SCRIPT.format(kind=kind), encoding="utf-8")
     env = {"PYTHONPATH": str(ROOT), "DEVUI_TOKEN": TOKEN}
     with PseudoTerminal("mine.py", cwd=tmp_path, program=(), **env) as terminal:
@@ -70,7 +70,7 @@ def test_pdb_has_the_terminal_and_all_the_time_it_takes(tmp_path, kind):
             turn.start()
             terminal.until("(Pdb) ")
             wait_until(lambda: STOPPED in http.get("/sessions/1", headers=HTML).text)
-            if not kind:  # else the loop is stopped, so no run begins
+            if not kind:  # otherwise the loop is stopped, so no run starts
                 later = http.post("/run", json=LATER).json()
                 assert later[-1]["content"]["parts"][0]["text"] == "Now rested."
             until = time.monotonic() + LONGER

@@ -1,4 +1,4 @@
-"""`devui.serve` in real scripts: one that blocks, one whose loop runs, one that a person debugs."""
+"""`devui.serve` in real scripts: blocking, inside a running event loop, and killed."""
 
 import os
 import re
@@ -49,7 +49,7 @@ def turn(ui):
 
 @contextmanager
 def script(folder, text):
-    """A script that is running, with its output to read."""
+    """Run a script whose output can be read."""
     (folder / "mine.py").write_text(text, encoding="utf-8")
     process = subprocess.Popen(
         [sys.executable, "mine.py"],
@@ -84,7 +84,7 @@ import signal
 
 signal.signal(signal.SIGINT, signal.default_int_handler)
 """
-"""Ctrl+C arrives, also where the tests run in the background of a shell, which ignores it."""
+"""Makes Ctrl+C work even if the tests run in the background of a shell, which ignores it."""
 
 
 def test_a_script_serves_its_agent_until_ctrl_c(tmp_path):
@@ -107,7 +107,7 @@ def test_a_script_serves_its_agent_until_ctrl_c(tmp_path):
     assert (tmp_path / ".devui").is_dir()
 
 
-def test_inside_a_running_loop_it_serves_in_the_background(tmp_path):
+def test_serve_runs_in_the_background_inside_a_running_loop(tmp_path):
     said = output_of(
         tmp_path,
         AGENT
@@ -130,7 +130,7 @@ asyncio.run(main())
     assert not (tmp_path / ".devui").exists()
 
 
-def test_a_session_of_an_app_that_is_not_served_says_so(tmp_path):
+def test_the_page_of_a_session_says_that_its_app_is_not_served(tmp_path):
     serve = "with devui.serve(agent, {}port=0, open_browser=False, block=False) as ui:\n    "
     assert "sunny" in output_of(tmp_path, AGENT + TURN + serve.format("") + "print(turn(ui))\n")
     page = output_of(
@@ -181,7 +181,7 @@ with devui.serve(agent, name="guide", port=0, db="data", open_browser=False, blo
         ("devui.serve(agent, name='a b')", "ValueError: 'a b' can't be the name of an app"),
     ],
 )
-def test_what_can_not_be_served_is_refused_before_anything_starts(tmp_path, call, words):
+def test_unservable_arguments_are_refused_before_anything_starts(tmp_path, call, words):
     with script(tmp_path, f"{AGENT}{call}\n") as process:
         said, _ = process.communicate(timeout=PATIENCE)
     assert process.returncode == 1
@@ -205,7 +205,7 @@ def test_the_server_ends_with_a_script_that_is_killed(tmp_path):
     pytest.fail("the server outlived its script")
 
 
-def test_importing_devui_loads_nothing_of_it():
+def test_importing_devui_loads_no_submodules():
     code = "import devui, sys; print([m for m in sys.modules if m.startswith('devui.')])"
     done = subprocess.run(
         [sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True

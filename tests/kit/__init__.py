@@ -1,1 +1,1 @@
-"""Parts that several tests use."""
+"""Helpers shared by several tests."""

@@ -1,4 +1,4 @@
-"""The A2A server of the tests, started once for a process that asks for it."""
+"""The A2A server for tests, started once in each process that asks for it."""
 
 import atexit
 import subprocess
@@ -11,7 +11,7 @@ CARD = "/.well-known/agent-card.json"
 
 
 def start() -> tuple[subprocess.Popen[str], str]:
-    """A server of its own, and its address; see `tests.kit.a2a_server`."""
+    """Start a server; return its process and address. See `tests.kit.a2a_server`."""
     command = [sys.executable, "-W", "ignore", "-m", "tests.kit.a2a_server"]
     server = subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, text=True)
     url = server.stdout.readline().strip() if server.stdout else ""
@@ -21,7 +21,7 @@ def start() -> tuple[subprocess.Popen[str], str]:
 
 
 def end(server: subprocess.Popen[str]) -> None:
-    """Kill it, wherever it stands."""
+    """Kill the server, whatever it is doing."""
     server.kill()
     server.wait()
     if server.stdout:
@@ -30,12 +30,12 @@ def end(server: subprocess.Popen[str]) -> None:
 
 @cache
 def address() -> str:
-    """Where the server listens that runs until this process ends."""
+    """Return the address of a server that runs until this process ends."""
     server, url = start()
     atexit.register(end, server)
     return url
 
 
 def card_of(agent: str) -> str:
-    """The address of the card of one of its agents."""
+    """Return the address of an agent's card."""
     return f"{address()}/{agent}{CARD}"

@@ -1,9 +1,9 @@
-"""An A2A server of the tests, as a process of its own.
+"""An A2A server for tests, as a separate process.
 
-`python -m tests.kit.a2a_server` listens on a free port of the loopback and prints its address.
-Its agent does what the user's first text says, see `ACTS`; `/stream` and `/plain` have the
-card of one that streams and of one that does not, `/other`, `/secret` and `/broken` bad ones;
-what is posted to `/odd` has its own text, which is JSON, as the result.
+`python -m tests.kit.a2a_server` listens on a free loopback port and prints its address.
+Its agent does what the user's first text says, see `ACTS`. `/stream` has the card of an agent that
+streams, `/plain` of one that doesn't; `/other`, `/secret` and `/broken` have bad cards. The answer
+to a message posted to `/odd` has the message's text, parsed as JSON, as its result.
 """
 
 import asyncio
@@ -49,13 +49,13 @@ def text(words: str, **metadata: Any) -> Part:
 
 
 def parts_of(context: RequestContext) -> list[Any]:
-    """The parts of the message as JSON, without what is made up."""
+    """Return the parts of the message as JSON, without empty values."""
     parts = MessageToDict(context.message).get("parts", []) if context.message else []
     return [{key: each for key, each in part.items() if each} for part in parts]
 
 
 def act_for(context: RequestContext) -> str:
-    """What the user asks for; what other agents said does not count."""
+    """Return the act that the user asks for; what other agents said doesn't count."""
     parts = context.message.parts if context.message else []
     texts = [part.text for part in parts if part.text and "is_user_input" in part.metadata]
     return texts[0] if texts and texts[0] in ACTS else "echo"
@@ -107,7 +107,7 @@ async def files(context, queue, task):
 
 
 async def ask(context, queue, task):
-    """Asks for a colour, and says which it was when it is told."""
+    """Ask for a color, and repeat the answer."""
     if context.current_task is None:
         await begin(context, queue)
         await task.requires_input(task.new_agent_message([text("Let me see."), text("Which?")]))
@@ -122,7 +122,7 @@ async def login(context, queue, task):
 
 
 async def approve(context, queue, task):
-    """Asks by a call of its own that its user is to answer."""
+    """Ask with a call of its own, which the user must answer."""
     if context.current_task is not None:
         await ask(context, queue, task)
         return
@@ -133,7 +133,7 @@ async def approve(context, queue, task):
 
 
 async def approve_aloud(context, queue, task):
-    """Asks as a server of google-adk's does: with the message that it has told at work."""
+    """Ask as a google-adk server does: with the message that it has already sent while working."""
     if context.current_task is not None:
         await ask(context, queue, task)
         return
@@ -150,7 +150,7 @@ async def approve_aloud(context, queue, task):
 
 
 async def fail_aloud(context, queue, task):
-    """Fails with the message that it has told at work."""
+    """Fail with the message that was already sent while working."""
     await begin(context, queue)
     message = task.new_agent_message([text("Out of order.")])
     await task.start_work(message)
@@ -158,7 +158,7 @@ async def fail_aloud(context, queue, task):
 
 
 async def work(context, queue, task):
-    """Calls a tool of its own, and tells of it."""
+    """Call a tool of its own, and report the call."""
     await begin(context, queue)
     call = new_data_part({"id": "call-2", "name": "look", "args": {"where": "here"}})
     call.metadata.update({"adk_type": "function_call"})
@@ -195,7 +195,7 @@ ACTS: dict[str, Act] = {
 
 
 async def begin(context: RequestContext, queue: EventQueue) -> None:
-    """Tell of the new task."""
+    """Announce the new task."""
     status = TaskStatus(state=TaskState.TASK_STATE_SUBMITTED)
     await queue.enqueue_event(
         Task(id=context.task_id, context_id=context.context_id, status=status)
@@ -203,7 +203,7 @@ async def begin(context: RequestContext, queue: EventQueue) -> None:
 
 
 class Executor(AgentExecutor):
-    """Does what it is told; a task that waits remembers what it was."""
+    """Performs acts; a waiting task remembers its act."""
 
     def __init__(self) -> None:
         self._waiting: dict[str, str] = {}
@@ -220,7 +220,7 @@ class Executor(AgentExecutor):
 
 
 def card(address: str, *, streaming: bool) -> AgentCard:
-    """What the agent says of itself."""
+    """Return the agent's card."""
     return AgentCard(
         name="helper",
         description="Does what it is told.",
@@ -236,7 +236,7 @@ def card(address: str, *, streaming: bool) -> AgentCard:
 
 
 def application(address: str) -> Starlette:
-    """The agents, each below a path of its own."""
+    """Return the app with the agents, each below a path of its own."""
 
     async def secret(request: Any) -> JSONResponse:
         if request.headers.get("authorization") != "Bearer sesame":

@@ -1,10 +1,10 @@
-"""What google-adk's public classes and functions take: the places and the defaults of parameters.
+"""The parameters of google-adk's public classes and functions: their positions and defaults.
 
 DEVUI_ADK_PYTHON=... python -m tests.kit.adk_defaults > tests/runtime/data/adk_defaults.txt
 
-A line is a name as in tests.kit.adk_members, its place among those that may be given without a
-keyword or `*`, and its default, as JSON if it is a constant, `...` if it is anything else, or `-`
-if there is none. Of fields the place is `*`.
+A line has a name as in tests.kit.adk_members, its position among the parameters that may be passed
+without a keyword or `*`, and its default: JSON for a constant, `...` for anything else, and `-` for
+none. The position of a field is `*`.
 """
 
 import ast
@@ -19,7 +19,7 @@ OTHER = "..."
 
 
 def public_defaults() -> list[str]:
-    """All lines, sorted."""
+    """Return all lines, sorted."""
     return sorted({line for owner, node in definitions() for line in _of(owner, node)})
 
 
@@ -32,7 +32,7 @@ def _of(owner: str, node: ast.stmt) -> Iterator[str]:
 
 
 def _is_model(node: ast.ClassDef) -> bool:
-    """Whether what stands in its body are the fields that it is made with."""
+    """Return whether the annotations in its body are the fields that it is created with."""
     return not any(isinstance(each, Function) and each.name == "__init__" for each in node.body)
 
 

@@ -1,7 +1,7 @@
-"""Runs code in forks of a process that has google-adk's services in memory.
+"""Runs code in forks of a process that has imported google-adk's services.
 
-To import them takes a Python two seconds. Run by a Python that has google-adk, it reads a JSON job
-per line; `tests.kit.oracle.run_stores` starts it.
+Importing them takes Python two seconds. This program runs in a Python that has google-adk, and
+reads a JSON job per line; `tests.kit.oracle.run_stores` starts it.
 """
 
 import gc
@@ -28,7 +28,7 @@ def _run(job: dict[str, Any]) -> None:
 
 
 def main() -> None:
-    """Run each program in a fork, and tell how it ended."""
+    """Run each program in a fork, and print its exit status."""
     for name in MODULES:
         importlib.import_module(f"google.adk.{name}")
     gc.freeze()

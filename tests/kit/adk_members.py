@@ -1,10 +1,10 @@
-"""What google-adk's public classes and functions have: members, and names of parameters.
+"""The members and parameter names of google-adk's public classes and functions.
 
 DEVUI_ADK_PYTHON=... python -m tests.kit.adk_members > tests/runtime/data/adk_members.txt
 
 A line is `module.Class.member`, `module.Class(parameter)`, `module.Class.method(parameter)` or
-`module.function(parameter)`. Those of names that are left out are not told, nor is what a class
-inherits: it stands with the class that has it.
+`module.function(parameter)`. Names that are left out have no lines. Inherited members are listed
+only with the class that defines them.
 """
 
 import ast
@@ -20,18 +20,18 @@ from tests.kit.oracle import run_adk
 Function = ast.FunctionDef | ast.AsyncFunctionDef
 
 _OF_PYDANTIC = ("validator", "serializer", "setter", "overload")
-"""Decorators that make of a function what nobody calls by its name."""
+"""Decorators of functions that nobody calls by name."""
 _NOBODYS = {"model_config", "model_post_init", "model_validate", "config_type"}
-"""What classes have for pydantic, and for agents in YAML."""
+"""Members that exist for pydantic or for agents in YAML."""
 
 
 def public_members() -> list[str]:
-    """All lines, sorted."""
+    """Return all lines, sorted."""
     return sorted({line for owner, node in definitions() for line in _of(node, owner)})
 
 
 def definitions() -> Iterator[tuple[str, ast.stmt]]:
-    """What defines the public classes and functions, after their names."""
+    """Yield the definitions of the public classes and functions, each after its name."""
     names = {name for name in public_names() if not _is_left_out(name)}
     where = run_adk("import importlib.util as i; print(i.find_spec('google.adk').origin)")
     base = Path(where.strip()).parent
@@ -58,7 +58,7 @@ def _statements(body: Iterable[ast.stmt]) -> Iterator[ast.stmt]:
 
 
 def _public_place(module: str, name: str | None, names: set[str]) -> str | None:
-    """The public name of what a module defines; for a private module, that of its package."""
+    """Return the public name of a definition; for a private module, the one in its package."""
     for where in (module, module.rpartition(".")[0]):
         if name and f"{where}.{name}" in names:
             return f"{where}.{name}"
@@ -97,7 +97,7 @@ def _of_class(node: ast.stmt, owner: str) -> Iterator[str]:
 
 
 def is_told(name: str) -> bool:
-    """Whether people call a member by that name."""
+    """Return whether people use a member by this name."""
     return not name.startswith("_") and name not in _NOBODYS
 
 

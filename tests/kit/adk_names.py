@@ -1,4 +1,4 @@
-"""The public names of google-adk: its modules, what they define, what packages list or load late.
+"""The public names of google-adk: its modules, their definitions, and the exports of packages.
 
 DEVUI_ADK_PYTHON=... python -m tests.kit.adk_names > tests/runtime/data/adk_names.txt
 """
@@ -54,7 +54,7 @@ print(json.dumps(sorted({one for one in found if not one.rpartition(".")[2].star
 
 @cache
 def public_names() -> list[str]:
-    """All of them, sorted, each below `google.adk`."""
+    """Return all names, sorted, relative to `google.adk`."""
     names: list[str] = json.loads(run_adk(_FIND))
     return names
 

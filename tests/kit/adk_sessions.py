@@ -1,8 +1,8 @@
-"""google-adk's session services in a process of their own, for tests that exchange files with it.
+"""google-adk's session services in a separate process, for tests that exchange files with them.
 
 Run by a Python that has google-adk: `python adk_sessions.py` reads a JSON command per line,
-`{"service": "sqlite" | "database", "path": ..., "steps": [...]}`, and answers with a line of what
-the file then holds. The same steps can be done here: see `Steps`.
+`{"service": "sqlite" | "database", "path": ..., "steps": [...]}`, and answers each with a line that
+has the contents of the file. `Steps` can do the same in this process.
 """
 
 import asyncio
@@ -17,7 +17,7 @@ APP = "app"
 
 
 class Steps:
-    """Does steps with the session services below `root`, and tells what a file holds."""
+    """Performs steps with the session services below `root`, and reads what a file contains."""
 
     def __init__(self, root: str) -> None:
         """`root` is `devui.runtime` or `google.adk`."""
@@ -32,11 +32,11 @@ class Steps:
             pass
 
     def can(self, service: str) -> bool:
-        """Whether there is such a service here."""
+        """Return whether a service is available."""
         return service in self._services
 
     async def run(self, service: str, path: Path | str, steps: list[Json]) -> Json:
-        """Do the steps with a new service on the file; what the file holds in the end."""
+        """Perform the steps with a new service on the file; return what the file contains then."""
         database = service == "database"
         url = f"sqlite+aiosqlite:///{path}" if database else str(path)
         store = self._services[service](url)
@@ -77,7 +77,7 @@ class Steps:
 
 
 async def main() -> None:
-    """Answer each line of stdin with a line of stdout."""
+    """Answer each line of stdin with a line on stdout."""
     steps = Steps("google.adk")
     sys.stdout.write(json.dumps([name for name in ("sqlite", "database") if steps.can(name)]))
     sys.stdout.write("\n")

@@ -1,4 +1,4 @@
-"""Sessions as google-adk's own services store them: made by google-adk, in a Python that has it."""
+"""Sessions as stored by google-adk's own services, which a Python with google-adk runs."""
 
 from pathlib import Path
 
@@ -92,18 +92,18 @@ await service.save_artifact(filename="user:pass.txt", artifact=plan, **where)
 
 
 def sqlite_store(file: Path) -> str:
-    """A file of SqliteSessionService; the session s1 of ann as google-adk reads it back."""
+    """Make a file of SqliteSessionService; return ann's session s1 as google-adk reads it back."""
     file.parent.mkdir(parents=True, exist_ok=True)
     return _run(_SQLITE, file)
 
 
 def database_store(url: str, schema: str) -> str:
-    """A database of DatabaseSessionService, by the schema 0 or 1; the same session."""
+    """Make a database of DatabaseSessionService, by schema 0 or 1; return the same session."""
     return _run(_DATABASE, url, schema)
 
 
 def artifact_store(folder: Path) -> None:
-    """A folder of FileArtifactService, with the files of the session s1 of ann."""
+    """Make a folder of FileArtifactService, with the artifacts of ann's session s1."""
     _run(_FILES, folder)
 
 

@@ -1,4 +1,4 @@
-"""google-adk's own development server, `adk web`, in a process of its own."""
+"""google-adk's own development server, `adk web`, in a separate process."""
 
 import os
 import socket
@@ -16,7 +16,7 @@ from tests.kit.patience import PATIENCE
 
 @contextmanager
 def adk_web(agents: Path, *options: str) -> Iterator[httpx2.Client]:
-    """A client of `adk web` on a folder of agents, as it answers without any other option."""
+    """Yield a client of `adk web` on a folder of agents, started with these options."""
     with socket.create_server(("127.0.0.1", 0)) as listener:
         port = listener.getsockname()[1]
     command = [str(adk_python()), "-W", "ignore", "-m", "google.adk.cli", "web", str(agents)]
@@ -25,7 +25,7 @@ def adk_web(agents: Path, *options: str) -> Iterator[httpx2.Client]:
     with (
         (agents.parent / "adk-web.log").open("w") as log,
         subprocess.Popen(command, stdout=log, stderr=log, env=environment) as process,
-        # Where agent code raises, the server closes a connection that the client would use again.
+        # When agent code raises, the server closes a connection that the client would reuse.
         httpx2.Client(
             base_url=f"http://127.0.0.1:{port}",
             headers={"Connection": "close"},

@@ -1,7 +1,7 @@
-"""The files about the HTTP API that are generated from its routes: `scripts/describe` writes them.
+"""The files about the HTTP API that `scripts/describe` generates from its routes.
 
-docs/guide/openapi.json is the document that the server answers at /openapi.json; in
-docs/guide/api.md, the tables of endpoints are generated.
+docs/guide/openapi.json is what the server returns at /openapi.json; in docs/guide/api.md, the
+tables of endpoints are generated.
 """
 
 import json
@@ -16,23 +16,23 @@ from tests.source import ROOT
 DOCUMENT = ROOT / "docs" / "guide" / "openapi.json"
 PAGE = ROOT / "docs" / "guide" / "api.md"
 TABLE = re.compile(r"(<!-- scripts/describe writes this table: (.+?) -->\n).*?\n(?=\n)", re.DOTALL)
-"""Its first line names the families of endpoints in it."""
+"""The first line names the families of endpoints in the table."""
 COMMON = frozenset({400, 404, 422})
-"""Statuses that the page explains once for all endpoints."""
+"""Statuses that the page explains once, for all endpoints."""
 LISTS = 3
-"""Of so many lists in one answer, the table names the members of the items."""
+"""The most lists in one answer for which the table names the members of their items."""
 EXPLAINED = {
     "Position": "the run's position, see below",
     "AdkEvent": "an event",
     "AdkPart": "",
 }
-"""What many endpoints answer with, and in which words; "" where their summaries have them."""
+"""The wording for common answers; "" if the endpoints' summaries cover them."""
 PLAIN = {"string": '"…"', "integer": "0"}
-"""Items of lists that have no members."""
+"""What stands for the items of lists that have no members."""
 
 
 def files() -> dict[Path, str]:
-    """Each with what it is to hold."""
+    """Return the intended content of each file."""
     page = PAGE.read_text(encoding="utf-8")
     return {
         DOCUMENT: json.dumps(document(), indent=1, ensure_ascii=False) + "\n",
@@ -41,14 +41,14 @@ def files() -> dict[Path, str]:
 
 
 def table(families: list[str]) -> str:
-    """The endpoints of some families as Markdown."""
+    """Return the endpoints of some families as a Markdown table."""
     rows = [row(each) for each in endpoints() if each.family in families]
     assert rows, families
     return "\n".join(["| request | what |", "|---|---|", *rows, ""])
 
 
 def row(endpoint: Endpoint) -> str:
-    """One endpoint: what it does, what it takes, what it answers."""
+    """Return the table row of an endpoint: what it does, what it takes, what it answers."""
     description = " ".join(endpoint.description.split())
     parts = [f"{endpoint.summary}.", description, *details(endpoint)]
     request = f"`{endpoint.method.upper()} {endpoint.path}`"
@@ -81,7 +81,7 @@ def uncapitalized(text: str) -> str:
 
 
 def shape(content: dict[str, Any]) -> str:
-    """What a body is made of; "" where the summary says it all."""
+    """Describe a body; "" if the summary says it all."""
     [media] = content.values()
     schema = media["schema"]
     if "discriminator" in schema:
@@ -90,7 +90,7 @@ def shape(content: dict[str, Any]) -> str:
 
 
 def form(schema: dict[str, Any]) -> str:
-    """One of the types of a body."""
+    """Describe one of the types of a body."""
     name = schema_name(schema)
     if name in EXPLAINED:
         return EXPLAINED[name]
@@ -99,7 +99,7 @@ def form(schema: dict[str, Any]) -> str:
 
 
 def outline(schema: dict[str, Any]) -> str:
-    """The members of an object, or of those that a list or an object has."""
+    """List the members of an object, or of the items in a list or object."""
     if schema_name(schema) in EXPLAINED:
         return ""
     schema = resolved(schema)
@@ -113,7 +113,7 @@ def outline(schema: dict[str, Any]) -> str:
 
 
 def members(schema: dict[str, Any], *, is_outer: bool) -> Iterator[str]:
-    """The names of an object's members; where few of them are lists, also those of their items."""
+    """Yield the names of an object's members, and those of list items if few members are lists."""
     lists = {
         name: items
         for name, each in schema["properties"].items()

@@ -1,4 +1,4 @@
-"""Agents that ask people: for consent, for input, and for the result of what takes long."""
+"""Agents that ask people for confirmation, input, a credential, or the result of a long call."""
 
 ASKS = '''
 from devui.runtime.agents import Agent

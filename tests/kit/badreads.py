@@ -1,4 +1,4 @@
-"""A disk that cannot be read: the system answers EIO to reads of the journal."""
+"""A disk that can't be read: reads of the journal fail with EIO."""
 
 import shutil
 import subprocess
@@ -40,7 +40,7 @@ ssize_t pread(int fd, void *into, size_t count, off_t offset) {
 
 
 class BadReads:
-    """Reads fail from `begin` to `end`, in processes that are started with `environment`."""
+    """Makes reads fail between `begin` and `end`, in processes started with `environment`."""
 
     def __init__(self, folder: Path) -> None:
         self._flag = folder / "reads-fail"

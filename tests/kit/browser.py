@@ -1,4 +1,4 @@
-"""A browser in which nothing goes wrong unnoticed, and a session page as a person handles it."""
+"""A browser in which nothing goes wrong unnoticed, and a session page as a person uses it."""
 
 import os
 import re
@@ -49,17 +49,17 @@ for (const end of ["beforeunload", "pagehide"])
 _CUT_BY_LEAVING = re.compile(
     "htmx:sse:error: Error in input stream|htmx:error: NetworkError when attempting to fetch"
 )
-"""What htmx says where Firefox ends a page's requests: as soon as it is to be left."""
+"""What htmx reports when Firefox ends a page's requests, which it does once the page is left."""
 
 _KEPT: dict[str, StorageState] = {}
-"""Cookies by the link they were got by."""
+"""Cookies by the sign-in link that they came from."""
 
 _OUTLINE = Path(__file__).with_name("outline.js").read_text(encoding="utf-8")
 
 
 @contextmanager
 def chromium() -> Iterator[Browser]:
-    """The Chromium that is installed."""
+    """Start the installed Chromium."""
     path = os.environ.get("DEVUI_CHROMIUM") or "/usr/bin/chromium"
     options = {"executable_path": path, "args": _ARGUMENTS, "timeout": PATIENCE * 1000}
     with _driver() as driver:
@@ -68,7 +68,7 @@ def chromium() -> Iterator[Browser]:
 
 @contextmanager
 def chosen() -> Iterator[Browser]:
-    """The Firefox that `DEVUI_FIREFOX` names, or Chromium."""
+    """Start the Firefox that `DEVUI_FIREFOX` names, or Chromium."""
     path = os.environ.get("DEVUI_FIREFOX")
     if not path:
         with chromium() as browser:
@@ -96,7 +96,7 @@ def _until_closed(browser: Browser) -> Iterator[Browser]:
 
 
 def cookies(browser: Browser, server: Server) -> StorageState:
-    """What a browser keeps that came by the server's link, which works once."""
+    """Return the cookies of a browser that signed in with the server's link, which works once."""
     if server.link not in _KEPT:
         with Visit(browser, server) as visit:
             page = visit.context.new_page()
@@ -110,8 +110,8 @@ class Visit:
     """One browser profile; its complaints are everything that no page should have done."""
 
     def __init__(self, browser: Browser, server: Server, **options: Any) -> None:
-        # To draw pulsing dots takes a tenth of the processor. (Playwright doesn't leave this to
-        # an argument of Chromium.)
+        # Drawing pulsing dots takes a tenth of the processor. (Playwright overrides Chromium's own
+        # argument for this.)
         options = {"viewport": DESKTOP, "reduced_motion": "reduce", **options}
         self.context, self.server = browser.new_context(**options), server
         self.complaints: list[str] = []
@@ -120,7 +120,7 @@ class Visit:
         self._allowed: list[re.Pattern[str]] = []
         self._answers: list[bool] = []
         self._leaving: set[Page | None] = set()
-        """Those that said so and did not come back as another; only Firefox is asked to say it."""
+        """Pages that are being left and haven't loaded since; only Firefox reports that."""
         self.context.set_default_timeout(PATIENCE * 1000)
         self.context.add_init_script(_REPORT_VIOLATIONS)
         if browser.browser_type.name == "firefox":
@@ -134,9 +134,10 @@ class Visit:
         self.context.close()
         if kind is None:
             assert not self.unexpected(), "\n".join(self.unexpected())
+            assert not self._answers, "a dialog that a test answers didn't open"
 
     def unexpected(self) -> list[str]:
-        """The complaints that no `allow` covers."""
+        """Return the complaints that no `allow` covers."""
         return [
             complaint
             for complaint in self.complaints
@@ -144,15 +145,15 @@ class Visit:
         ]
 
     def allow(self, pattern: str) -> None:
-        """Take complaints of this form as part of the test."""
+        """Accept complaints of this form as part of the test."""
         self._allowed.append(re.compile(pattern))
 
     def answer_next_dialog(self, *, accept: bool) -> None:
-        """Expect a dialog."""
+        """Expect a dialog, and accept or dismiss it; without one, the visit fails."""
         self._answers.append(accept)
 
     def open(self, path: str = "/") -> Page:
-        """A new tab."""
+        """Open a new tab."""
         page = self.context.new_page()
         page.goto(self.server.url + path)
         return page
@@ -160,10 +161,10 @@ class Visit:
     def session(
         self, app: str, messages: Sequence[str] = (), *, ends: str = "done", **fields: str
     ) -> "SessionPage":
-        """A new session of an app, made by what the form of the app's page sends.
+        """Create a session of an app, as the form on the app's page does, and open it.
 
-        The messages are answered before the page opens: a turn costs the browser ten times as
-        much while it watches. Each run of them ends in the status `ends`.
+        The messages are answered before the page opens: a turn costs the browser ten times as much
+        while it watches. Each of their runs must end with the status `ends`.
         """
         response = self.context.request.post(
             f"{self.server.url}/apps/{app}/sessions",
@@ -181,7 +182,7 @@ class Visit:
         return SessionPage(self.open(path))
 
     def again(self, session: "SessionPage", query: str = "") -> "SessionPage":
-        """The same session in another tab."""
+        """Open the same session in another tab."""
         return SessionPage(self.open(session.path + query))
 
     def _watch(self, page: Page) -> None:
@@ -220,7 +221,7 @@ class Visit:
 
 
 class HeldBack:
-    """Requests of a page that wait to be told how to go on."""
+    """Requests of a page that wait until a test decides about them."""
 
     def __init__(self, page: Page, url: str | re.Pattern[str]) -> None:
         self._page, self._held = page, list[Route]()
@@ -230,7 +231,7 @@ class HeldBack:
         self._held.append(route)
 
     def next(self) -> Route:
-        """The oldest that has not been taken, waited for: it is here after the page has sent it."""
+        """Return the oldest request that hasn't been taken, after waiting for one if necessary."""
         while not self._held:
             self._page.wait_for_timeout(10)
         return self._held.pop(0)
@@ -280,7 +281,7 @@ _SCROLL = """async ([items, way]) => {
 
 
 def scroll_through(page: Page, items: str, way: int = -1) -> dict[str, Any]:
-    """Scroll a list (`#rows` or `#messages`) to its beginning, or with 1 to its end.
+    """Scroll a list (`#rows` or `#messages`) to its beginning, or to its end if `way` is 1.
 
     `passed`: the events that were seen; `jump`: the most pixels that an item moved by itself;
     `most`: the most elements that the page had.
@@ -310,7 +311,7 @@ class SessionPage:
         return "/" + self.page.url.split("/", 3)[3].partition("?")[0]
 
     def send(self, text: str) -> None:
-        """Type a message and press Enter, as soon as the page lets one."""
+        """Type a message and press Enter, as soon as the page allows it."""
         expect(self.page.locator("#send")).to_be_enabled()
         self._before = self.status.get_attribute("data-run")
         self.composer.fill(text)
@@ -324,9 +325,9 @@ class SessionPage:
         self.ends(status)
 
     def ends(self, *status: str) -> None:
-        """Wait for the end of the run, that of its message if this page has sent one.
+        """Wait for the end of the run: of this page's last message, if it has sent one.
 
-        It ends in one of these ways; done if none is named.
+        The run must end with one of these statuses, by default done.
         """
         other = re.compile(f"^(?!{self._before}$)")
         expect(self.status).to_have_attribute("data-run", other)
@@ -337,40 +338,40 @@ class SessionPage:
         return self.page.locator(f"#e-{number}")
 
     def select(self, number: int) -> None:
-        """Scroll to a row, click it, and wait for what the inspector shows of it."""
+        """Scroll to a row, click it, and wait until it is selected."""
         self.page.wait_for_function(_REACH, arg=number)
         self.row(number).click()
         expect(self.row(number)).to_have_attribute("aria-selected", "true")
 
     def tab(self, key: str) -> None:
-        """Change to a tab of the inspector."""
+        """Switch to a tab of the inspector."""
         tab = self.page.locator(f"#tab-{key}")
         tab.click()
         expect(tab).to_have_attribute("aria-current", "true")
 
     def cell(self, cell: str) -> list[str]:
-        """The text of one column, row by row."""
+        """Return the text of one column, row by row."""
         return [text.strip() for text in self.events.locator(f".{cell}").all_inner_texts()]
 
     def told_at(self, field: Locator, problem: str) -> None:
-        """What is wrong stands at its field, which has the focus, and nowhere else."""
+        """Check that a problem is reported at its field, which has the focus, and nowhere else."""
         expect(field).to_have_attribute("aria-invalid", "true")
         expect(field).to_have_accessible_description(re.compile(problem))
         expect(field).to_be_focused()
         expect(self.page.locator("#notice > [role=alert]")).to_have_count(0)
 
     def held_back(self, url: str | re.Pattern[str]) -> HeldBack:
-        """Requests to here as they come, until `page.unroute_all`: each goes on when told to."""
+        """Hold back requests to this URL from now on, until `page.unroute_all`."""
         return HeldBack(self.page, url)
 
     def outline(self, selector: str) -> list[str]:
-        """An element's content, without what readers and behaviours do to it."""
+        """Return an element's content, without what readers and scripts do to it."""
         return self.page.locator(selector).evaluate(_OUTLINE)
 
     def equals(self, other: "SessionPage", *selectors: str) -> None:
-        """Two pages of a session come to rest with the same content (Law 5).
+        """Wait until two pages of a session have the same content (Law 5).
 
-        Each is fed by a stream of its own, and on a busy machine one may hear the last news later.
+        Each has its own stream, and on a busy machine one may receive the last event later.
         """
         for selector in selectors:
             deadline = time.monotonic() + PATIENCE
@@ -380,7 +381,7 @@ class SessionPage:
                 self.page.wait_for_timeout(100)
 
     def fits(self) -> bool:
-        """Whether the page has no horizontal scroll bar."""
+        """Return whether the page has no horizontal scroll bar."""
         return self.page.evaluate(
             "document.documentElement.scrollWidth <= document.documentElement.clientWidth"
         )

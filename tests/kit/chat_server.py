@@ -1,4 +1,4 @@
-"""A stand-in for a service that speaks OpenAI's chat completions: real HTTP on a local port.
+"""A stand-in for a service with OpenAI's chat completions API: real HTTP on a local port.
 
     with ChatServer() as server:
         server.answer(says("Hel"), says("lo", finish="stop"))
@@ -51,7 +51,7 @@ class ChatServer:
 
     @property
     def url(self) -> str:
-        """What OpenAI's clients call the base URL."""
+        """The base URL to give to OpenAI's clients."""
         return f"http://127.0.0.1:{self._http.server_address[1]}/v1"
 
     def answer(self, *chunks: Json) -> None:
@@ -63,11 +63,11 @@ class ChatServer:
         self._answers.append((status, ({"error": {"message": message}},)))
 
     def send(self, media: str, body: bytes) -> None:
-        """Queue an answer that is sent as it is, with HTTP 200."""
+        """Queue an answer that is sent unchanged, with HTTP 200."""
         self._answers.append((media, body))
 
     def speak_on(self) -> None:
-        """Queue a stream that goes on until its client has left, which sets `left`."""
+        """Queue a stream that continues until its client has left, which sets `left`."""
         self._answers.append(_WITHOUT_END)
 
     def __enter__(self) -> Self:
@@ -136,9 +136,9 @@ def _speak_on(handler: BaseHTTPRequestHandler) -> None:
 
 
 def says(text: str | None = None, *, finish: str | None = None, **more: Any) -> Json:
-    """What one chunk adds to the message, and how the answer ends.
+    """Return a chunk: what it adds to the message, and how the answer ends.
 
-    With a number as `choice` a chunk belongs to another of several answers.
+    A number as `choice` assigns the chunk to another of several answers.
     """
     delta = {"role": "assistant", **({"content": text} if text is not None else {}), **more}
     return {"delta": delta, "finish": finish}
@@ -147,7 +147,7 @@ def says(text: str | None = None, *, finish: str | None = None, **more: Any) -> 
 def calls(
     index: int, call_id: str | None, name: str | None, arguments: str, finish: str | None = None
 ) -> Json:
-    """A piece of the arguments of a tool call; only its first piece has id and name."""
+    """Return a piece of a tool call's arguments; only the first piece has id and name."""
     function = {"arguments": arguments, **({"name": name} if name else {})}
     call = {"index": index, "function": function}
     if call_id:

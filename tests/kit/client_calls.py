@@ -1,4 +1,4 @@
-"""Each method of `Client.adk`, as a script calls it: mypy checks the types, a test the answers.
+"""Calls each method of `Client.adk` as a script does: mypy checks types, a test the answers.
 
 The server has the apps of `tests.differential.routes`.
 """
@@ -16,7 +16,6 @@ USER = "u"
 
 
 def call_every_method(client: Client) -> None:
-    """From the health to the document of the API."""
     ask_what_is_there(client)
     work_with_sessions(client)
     work_with_files(client)
@@ -91,7 +90,7 @@ def look_into_an_app(client: Client) -> None:
 
 
 def failure(client: Client) -> str:
-    """What a stream ends with when the agent's code raises."""
+    """Return the message that a stream ends with when the agent's code raises."""
     try:
         for _ in client.adk.run_sse(USER, "s", app_name=APP, new_message=message("fail")):
             pass

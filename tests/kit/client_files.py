@@ -1,8 +1,8 @@
-"""The modules of `devui.client` that have a method for each endpoint: `scripts/describe` writes
-them from the routes.
+"""Generates the modules of `devui.client` that have a method for each endpoint.
 
-What is decided here is how the methods are called, and which routes need none. A route that is
-neither named nor left out, or a name without a route, is an error.
+`scripts/describe` writes them from the routes. This module decides how the methods are called, and
+which routes need none. A route that is neither named nor left out, or a name without a route, is an
+error.
 """
 
 import re
@@ -13,7 +13,7 @@ import types
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Annotated, Any, Literal, Union, get_args, get_origin
+from typing import Annotated, Any, Final, Literal, Union, get_args, get_origin
 
 from pydantic import BaseModel
 from pydantic.fields import FieldInfo
@@ -31,7 +31,6 @@ from devui.web.openapi import (
     TELEMETRY,
     Endpoint,
     endpoints,
-    without_links,
 )
 from devui.web.panels.bundles.api import BundleJson
 from devui.wire import engines
@@ -46,6 +45,7 @@ NAMES = {
     "GET /api/jobs/{job}": "job_status",
     "POST /api/jobs/{job}/stop": "stop_job",
     "POST /api/sessions/prune": "prune_sessions",
+    "POST /api/sign-in-links": "new_sign_in_link",
     "GET /api/sessions/{key}/export": "export_session",
     "GET /api/sessions/{key}/export/preview": "preview_export",
     "GET /api/sessions/{key}/notes": "notes",
@@ -156,14 +156,16 @@ CONSTANT = {
     "GET /dev-ui/config",
     "GET /dev-ui/assets/config/runtime-config.json",
 }
-"""Requests of ADK's front end whose answer is always the same. They have no methods, like those
-that `is_without` knows by their operations."""
+"""Requests of ADK's front end whose answer is always the same: they have no methods.
+
+Neither do those that `is_without` recognizes by their operations.
+"""
 WHOLE = {
     "POST /api/sessions/import": "bundle: dict[str, Any] | IO[bytes]",
     "POST /v1/traces": "traces: dict[str, Any]",
     "POST /apps/{app}/users/{user}/sessions/{session}": "state: dict[str, Any] | None = None",
 }
-"""Bodies that are one argument."""
+"""Bodies that are passed as one argument."""
 ALIASES = [
     (commands, "CommandName"),
     (effects, "EffectChoice"),
@@ -174,20 +176,20 @@ ALIASES = [
     (session_lists, "Choice"),
     (session_lists, "Sort"),
 ]
-"""Types with names that the signatures use."""
+"""Named types that the signatures use."""
 FLAGS = {"GET /list-apps": "detailed"}
-"""Queries without which the answer is the first of two types, and with which it is the second."""
+"""Query flags that choose between the two types of an answer: the second if set, else the first."""
 RAISED = {AdkRunErrorJson}
-"""Messages of streams that are raised as errors."""
+"""Messages in streams that are raised as errors."""
 KEYWORDS = {"from", "with", "continue"}
 BY_CLIENT = {"actor": "self.actor", "key": "key or uuid4().hex"}
-"""Members of bodies that need not be given."""
+"""Members of bodies that callers don't have to give."""
 POSITIONAL = 4
 WIDTH = 92
 
 
 def files() -> dict[Path, str]:
-    """Each with what it is to hold."""
+    """Return the intended content of each file."""
     all_endpoints = list(endpoints())
     own = [each for each in all_endpoints if each.family in {DEBUGGER, TELEMETRY}]
     adk = [each for each in all_endpoints if each.family in {ADK, DEVELOPMENT}]
@@ -210,8 +212,11 @@ def request_of(endpoint: Endpoint) -> str:
 
 
 def named(items: list[Endpoint], names: dict[str, str], constant: set[str]) -> dict[str, Endpoint]:
-    """The endpoints that have methods, by request. Raises AssertionError if it isn't decided, or
-    decided in vain, whether an endpoint has one."""
+    """Return the endpoints that have methods, by request.
+
+    Raises AssertionError for an endpoint that is neither named nor left out, and for one that is
+    left out needlessly.
+    """
     by_request = {request_of(each): each for each in items}
     unknown = (names.keys() | constant) - by_request.keys()
     assert not unknown, f"no such routes: {unknown}"
@@ -230,8 +235,11 @@ def named(items: list[Endpoint], names: dict[str, str], constant: set[str]) -> d
 
 
 def is_without(endpoint: Endpoint, first: set[int]) -> bool:
-    """Whether an endpoint can't have a method of its own: it refuses every request, is a second
-    address (`first` are the operations that have methods), or a page or file of the front end."""
+    """Return whether an endpoint can't have a method of its own.
+
+    Such an endpoint refuses every request, is a second address (`first` has the operations with
+    methods), or is a page or file of the front end.
+    """
     operation = endpoint.operation
     is_page = endpoint.family == DEVELOPMENT and operation.answer is None
     return operation.status is None or id(operation) in first or is_page
@@ -289,7 +297,7 @@ class _Method:
     endpoint: Endpoint
     name: str
     imported: set[tuple[str, str]] = field(default_factory=set)
-    """The types of its signature, with their modules."""
+    """The types in its signature, with their modules."""
 
     def text(self) -> str:
         parameters, call = self._arguments()
@@ -307,7 +315,7 @@ class _Method:
         return f"    def {self.name}({', '.join(parameters)}) -> {answer}:"
 
     def _overloads(self, parameters: list[str]) -> Iterator[str]:
-        """The signatures without and with a flag that decides what the answer is."""
+        """Yield the signatures without and with a flag that decides the type of the answer."""
         flag = FLAGS.get(request_of(self.endpoint))
         if flag is None:
             return
@@ -318,7 +326,7 @@ class _Method:
             yield f"    @overload\n{self._signature(exact, answer)} ..."
 
     def _arguments(self) -> tuple[list[str], list[str]]:
-        """The parameters, and what of them is sent."""
+        """Return the parameters, and those of them that are sent, as arguments."""
         operation, request = self.endpoint.operation, request_of(self.endpoint)
         first = [f"{_path_name(name)}: {self._type(each.type)}" for name, each in self._in_path]
         keyword_parameters, members = list[str](), list[str]()
@@ -347,7 +355,7 @@ class _Method:
     def _add_member(
         self, name: str, member: FieldInfo, first: list[str], keyword_parameters: list[str]
     ) -> None:
-        """The parameter for a member of the body."""
+        """Add the parameter for a member of the body."""
         type_ = self._type(member.annotation)
         if name == "actor":
             return
@@ -363,7 +371,7 @@ class _Method:
             keyword_parameters.append(f"{name}: {type_}{optional} = None")
 
     def _body(self, call: str) -> list[str]:
-        """The statements that send it."""
+        """Return the statements that send the request."""
         verb, result = self.endpoint.method, self._answer
         if self.endpoint.operation.media == "text/event-stream":
             verb = "post_stream" if verb == "post" else "follow"
@@ -386,16 +394,16 @@ class _Method:
 
     @property
     def _path(self) -> Iterator[str]:
-        """The steps of the path, as arguments."""
+        """The segments of the path, as arguments."""
         for step in self.endpoint.path.strip("/").split("/"):
             name = step.strip("{}")
             yield _path_name(name) if name != step else f'"{step}"'
 
     @property
     def _member(self) -> str:
-        """The only member of the answer, which is what the method returns."""
+        """The answer's only member, which the method returns; "" if it has several."""
         answer = self.endpoint.operation.answer
-        is_own = self.endpoint.family == DEBUGGER  # ADK's answers are as ADK's
+        is_own = self.endpoint.family == DEBUGGER  # ADK's answers stay as they are
         if is_own and self.endpoint.method == "get" and is_typeddict(answer):
             names = list(get_type_hints(answer))
             if len(names) == 1 and names != ["resourceSpans"]:  # a trace is a file
@@ -414,7 +422,7 @@ class _Method:
         return f"Stream[{type_}]" if media == "text/event-stream" else type_
 
     def _type(self, type_: Any) -> str:
-        """A type as it is written; a model in a body is an object of JSON."""
+        """Return a type as source code; a model in a body becomes a JSON object."""
         for module, name in ALIASES:
             if type_ == vars(module)[name]:
                 self.imported.add((module.__name__, name))
@@ -437,7 +445,7 @@ class _Method:
         return "Any" if type_ is Any else str(type_.__name__)
 
     def _container(self, origin: type, arguments: tuple[Any, ...]) -> str:
-        """A list or an object; where a body has one of models, any that can be read."""
+        """Return a list or dict as source code; one of models may be any sequence or mapping."""
         if any(map(_is_model, arguments)):
             origin = Sequence if origin is list else Mapping
         return f"{origin.__name__}[{', '.join(map(self._type, arguments))}]"
@@ -447,10 +455,19 @@ def _is_model(type_: Any) -> bool:
     return isinstance(type_, type) and issubclass(type_, BaseModel)
 
 
+_LINK: Final = re.compile(r"\[([^\]]+)\]\(([^)]+)\)")
+
+
+def _place(link: re.Match[str]) -> str:
+    """Return a link's text, with the page of the guide that it leads to."""
+    page = f"api.md{link[2]}" if link[2].startswith("#") else link[2]
+    return f"{link[1]} (docs/guide/{page})"
+
+
 def _docstring(endpoint: Endpoint) -> str:
-    """What is said of an endpoint and its query."""
+    """Return what is documented about an endpoint and its query."""
     paragraphs = [f"{endpoint.summary}."]
-    paragraphs += [without_links(each) for each in endpoint.description.split("\n\n") if each]
+    paragraphs += [_LINK.sub(_place, each) for each in endpoint.description.split("\n\n") if each]
     lines = [
         "\n".join(textwrap.wrap(each, WIDTH, break_on_hyphens=False, break_long_words=False))
         for each in paragraphs
@@ -467,7 +484,7 @@ def _docstring(endpoint: Endpoint) -> str:
 
 
 def _path_name(name: str) -> str:
-    """A session's number in the journal is `session`, as in bodies."""
+    """Return a parameter's name; a session's number in the journal is `session`, as in bodies."""
     return "session" if name == "key" else name
 
 
@@ -477,7 +494,7 @@ def _python_name(name: str) -> str:
 
 
 def _keyword(name: str, value: str) -> str:
-    """A member or parameter as an argument."""
+    """Return a member or parameter as an argument."""
     return f'**{{"{name}": {value}}}' if name in KEYWORDS else f"{name}={value}"
 
 

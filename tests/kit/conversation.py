@@ -23,12 +23,12 @@ class Conversation:
         self.runner = InMemoryRunner(agent, app_name="app", plugins=plugins)
         self._state = state
         self.heard: list[Event] = []
-        """All events that were yielded, also those of a run that failed."""
+        """All events that were yielded, including those of failed runs."""
 
     async def say(
         self, message: str | types.Content, run_config: RunConfig | None = None
     ) -> list[Event]:
-        """Run one invocation; its events."""
+        """Run one invocation, and return its events."""
         await self._open()
         content = types.UserContent(message) if isinstance(message, str) else message
         before = len(self.heard)
@@ -39,7 +39,7 @@ class Conversation:
         return self.heard[before:]
 
     async def session(self) -> Session:
-        """The session as it is stored."""
+        """Return the stored session."""
         session = await self.runner.session_service.get_session(
             app_name="app", user_id="user", session_id="s"
         )
@@ -55,7 +55,7 @@ class Conversation:
 
 
 def resumable(root: BaseAgent, *, yes: bool) -> Conversation:
-    """A conversation with an app that says whether it records checkpoints."""
+    """Return a conversation with an app that says whether it records checkpoints."""
     conversation = Conversation(root)
     settings = ResumabilityConfig(is_resumable=yes)
     conversation.runner = InMemoryRunner(
@@ -65,30 +65,30 @@ def resumable(root: BaseAgent, *, yes: bool) -> Conversation:
 
 
 def said(event: Event) -> str:
-    """The text of an event."""
+    """Return the text of an event."""
     parts = (event.content.parts if event.content else None) or []
     return "".join(part.text for part in parts if part.text)
 
 
 def answer(*parts: str | types.Part) -> types.Content:
-    """A model's content."""
+    """Return a model's content."""
     content_parts = [types.Part(text=part) if isinstance(part, str) else part for part in parts]
     return types.Content(role="model", parts=content_parts)
 
 
 def call_part(name: str, call_id: str | None = None, **args: Any) -> types.Part:
-    """A function-call part."""
+    """Return a function-call part."""
     return types.Part(function_call=types.FunctionCall(id=call_id, name=name, args=args))
 
 
 def response_part(name: str, call_id: str | None = None, **response: Any) -> types.Part:
-    """A function-response part."""
+    """Return a function-response part."""
     function_response = types.FunctionResponse(id=call_id, name=name, response=response)
     return types.Part(function_response=function_response)
 
 
 def outline(contents: list[types.Content]) -> list[tuple[str | None, list[str]]]:
-    """Contents in brief: roles and, for each part, its text, `name()` or `name=response`."""
+    """Summarize contents: roles and, for each part, its text, `name()` or `name=response`."""
     return [(content.role, [_brief(part) for part in content.parts or []]) for content in contents]
 
 

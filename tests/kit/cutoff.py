@@ -1,4 +1,4 @@
-"""An app whose tools are at work when their run is cut off, and a ledger of what they did."""
+"""An app whose tools are working when its run is cut off, and a ledger of what they did."""
 
 import os
 from collections.abc import Iterator
@@ -74,7 +74,7 @@ while not Path(__file__).with_name("may-load").exists():
 
 
 class Clerk:
-    """The app in a folder of agents; `at_work` returns when the tool has acted and goes on."""
+    """The app in a folder of agents; its tool acts, and then still runs."""
 
     def __init__(self, agents: Path) -> None:
         self.folder = write_app(agents, "clerk", _APP).parent
@@ -82,22 +82,22 @@ class Clerk:
         self.begin_anew()
 
     def begin_anew(self) -> None:
-        """Nothing was done yet, and tools do not return."""
+        """Start with an empty ledger, and with tools that don't return."""
         self._ledger.unlink(missing_ok=True)
         self._started.unlink(missing_ok=True)
         os.mkfifo(self._started)
 
-    def at_work(self) -> str:
-        """What the tool is doing, as soon as it does it."""
+    def wait_for_tool(self) -> str:
+        """Wait until the tool is working, and return what it is doing."""
         return self._started.read_text()
 
     def will_finish(self) -> None:
-        """From now on tools return."""
+        """Let tools return from now on."""
         self._started.unlink()
 
     @contextmanager
     def broken(self) -> Iterator[None]:
-        """The app does not load meanwhile."""
+        """Break the app's code inside the block."""
         code = self.folder / "agent.py"
         whole = code.read_text(encoding="utf-8")
         code.write_text("import nothing_at_all", encoding="utf-8")
@@ -105,22 +105,22 @@ class Clerk:
         code.write_text(whole, encoding="utf-8")
 
     def loads_late(self) -> None:
-        """The app does not come to its end of loading before it may."""
+        """Keep the app from loading until `may_load` is called."""
         code = self.folder / "agent.py"
         code.write_text(_LATE + code.read_text(encoding="utf-8"), encoding="utf-8")
 
     def may_load(self) -> None:
-        """From now on the app loads."""
+        """Let the app load from now on."""
         (self.folder / "may-load").touch()
 
     @property
     def ledger(self) -> list[str]:
-        """What was done, once or more."""
+        """What was done, including repetitions."""
         return self._ledger.read_text().splitlines()
 
 
 def begun(client: object, clerk: Clerk, message: str = "pay") -> Debugged:
-    """A run whose tool is at work."""
+    """Start a run, and return it once its tool is working."""
     debugged = Debugged(client, "clerk").start(message, pause=False)
-    clerk.at_work()
+    clerk.wait_for_tool()
     return debugged

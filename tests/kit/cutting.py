@@ -1,4 +1,4 @@
-"""A proxy before a server that cuts its streams: after so many bytes, or before the first one."""
+"""A proxy in front of a server that cuts its streams: after some bytes, or before the first."""
 
 import contextlib
 import re
@@ -9,19 +9,19 @@ from collections.abc import Iterable
 from typing import Self
 
 Cut = int | str
-"""After so many bytes of an answer; "refuse": 503 in place of it; or "drop": no answer at all."""
+"""A number cuts an answer after so many bytes, "refuse" sends 503, and "drop" sends nothing."""
 
 _BUSY = b"HTTP/1.1 503 Service Unavailable\r\nContent-Length: 0\r\nConnection: close\r\n\r\n"
 _HEAD = 65_536
 
 
 class Cutting:
-    """Passes everything on, and each stream with the next of its cuts; a context manager."""
+    """Forwards everything, and applies the next of its cuts to each stream; a context manager."""
 
     def __init__(self, port: int, cuts: Iterable[Cut]) -> None:
         self._port = port
         self.left = deque(cuts)
-        """What has not been done yet."""
+        """The cuts that haven't been applied yet."""
         self._listener = socket.create_server(("127.0.0.1", 0))
 
     @property
@@ -54,7 +54,7 @@ class Cutting:
                 self._pass_on(client, head, cut if isinstance(cut, int) else None)
 
     def _pass_on(self, client: socket.socket, head: bytes, remaining: int | None) -> None:
-        """One request a connection, under the server's own name."""
+        """Forward one request per connection, addressed to the server itself."""
         ours, theirs = self.url.encode(), f"http://127.0.0.1:{self._port}".encode()
         head = head.replace(ours.removeprefix(b"http://"), theirs.removeprefix(b"http://"))
         head = re.sub(rb"(?i)\r\nconnection:[^\r]*", b"", head)

@@ -1,4 +1,4 @@
-"""A client of the Debug Adapter Protocol, as an editor is one: attaches, stops, continues."""
+"""A client of the Debug Adapter Protocol that acts as an editor: attaches, stops, continues."""
 
 import json
 import socket
@@ -10,7 +10,7 @@ from tests.kit.patience import PATIENCE
 class DapClient:
     """One session with a debug adapter; a context manager that closes its connection.
 
-    An adapter that is about to leave hangs up: raises OSError.
+    Raises OSError if the adapter hangs up, as one that is about to end does.
     """
 
     def __init__(self, port: int) -> None:
@@ -33,7 +33,7 @@ class DapClient:
         self._socket.close()
 
     def attach(self, file: str, *lines: int) -> None:
-        """What an editor does from the start of its session to the breakpoints in a file."""
+        """Do what an editor does from the start of its session to the breakpoints in a file."""
         request = self.send("attach", {"name": "tests", "type": "debugpy", "justMyCode": True})
         self.event("initialized")
         breakpoints = {"source": {"path": file}, "breakpoints": [{"line": line} for line in lines]}
@@ -43,7 +43,7 @@ class DapClient:
         self.answer(request)
 
     def request(self, command: str, arguments: dict[str, Any] | None = None) -> Any:
-        """The body of the answer."""
+        """Send a request, and return the body of its answer."""
         return self.answer(self.send(command, arguments))
 
     def send(self, command: str, arguments: dict[str, Any] | None = None) -> int:
@@ -54,17 +54,17 @@ class DapClient:
         return self._number
 
     def answer(self, number: int) -> Any:
-        """The body of the answer to a request."""
+        """Return the body of the answer to a request."""
         message = self._first("request_seq", number)
         assert message["success"], message
         return message.get("body")
 
     def event(self, name: str) -> Any:
-        """The body of the next event of this name."""
+        """Return the body of the next event of this name."""
         return self._first("event", name).get("body")
 
     def _first(self, key: str, value: object) -> dict[str, Any]:
-        """The first message of this value that nobody has taken."""
+        """Return the first unread message with this value."""
         while True:
             for message in self._unread:
                 if message.get(key) == value:
@@ -73,7 +73,7 @@ class DapClient:
             self._unread.append(self._read())
 
     def until_hung_up(self) -> None:
-        """Return when the process at the other end is gone."""
+        """Wait until the process at the other end is gone."""
         while self._file.read(1):
             pass
 

@@ -13,13 +13,13 @@ GOING = {"running", "stopping"}
 
 
 def settled(client: httpx2.Client, run: str) -> dict[str, Any]:
-    """Wait until a run is held or over; where it stands then."""
+    """Wait until a run is held or over, and return its position."""
     position = client.get(f"/api/runs/{run}").json()
     patience = time.monotonic() + 2 * PATIENCE
     while position["status"] in GOING:
         assert time.monotonic() < patience, position
         query = {"after": position["position"]}
-        if position["position"] is None:  # a run of a server before, which is yet to be ended
+        if position["position"] is None:  # of an earlier server, and not ended yet
             time.sleep(0.05)
             query = {}
         position = client.get(f"/api/runs/{run}", params=query).json()
@@ -27,7 +27,7 @@ def settled(client: httpx2.Client, run: str) -> dict[str, Any]:
 
 
 def forget_sessions(client: httpx2.Client) -> None:
-    """Stop what goes on and delete every session: the next test on the server finds none."""
+    """Stop active runs and delete every session, so that the server's next test finds none."""
     for session in client.get("/api/sessions").json()["sessions"]:
         if run := session["run"]:
             client.post(f"/api/runs/{run}/commands", json={"command": "stop", "key": "forget"})
@@ -48,7 +48,7 @@ class Debugged:
         self.position: dict[str, Any] = {}
 
     def start(self, message: str = "go", **more: Any) -> "Debugged":
-        """Begin a run, held before its first event unless told otherwise."""
+        """Start a run, held before its first event unless told otherwise."""
         body = {"message": message, "pause": True, **more}
         answer = self.client.post(f"/api/sessions/{self.key}/runs", json=body)
         assert answer.status_code == 201, answer.text
@@ -57,7 +57,7 @@ class Debugged:
         return self
 
     def settled(self) -> dict[str, Any]:
-        """Wait until the run is held or over; a run that hangs fails its test."""
+        """Wait until the run is held or over, and return its position; fail if it hangs."""
         self.position = settled(self.client, self.run)
         return self.position
 
@@ -70,33 +70,33 @@ class Debugged:
         return self
 
     def post(self, command: str, **more: Any) -> httpx2.Response:
-        """Send a command as it is."""
+        """Send a command as given."""
         return self.client.post(f"/api/runs/{self.run}/commands", json={"command": command, **more})
 
     def tell(self, command: str, *, wait: bool = True, **more: Any) -> dict[str, Any]:
-        """Give a command from where the run stands; where it stands when that is done."""
+        """Give a command at the run's current position, and return its position afterwards."""
         body = {"key": uuid.uuid4().hex, "position": self.position["position"], **more}
         answer = self.post(command, **body)
         assert answer.status_code == 200, answer.text
         return self.settled() if wait else answer.json()
 
     def hold(self) -> dict[str, Any]:
-        """The only thing that is held."""
+        """Return the only hold."""
         [hold] = self.position["holds"]
         return hold
 
     def gates(self, *commands: str) -> list[tuple[str, str]]:
-        """Gate and agent after each command."""
+        """Return gate and agent of every hold after each command."""
         return [
             (hold["gate"], hold["agent"]) for each in commands for hold in self.tell(each)["holds"]
         ]
 
     def kept(self) -> dict[str, Any]:
-        """The session as it is stored."""
+        """Return the stored session."""
         return get_session(self.client, self.app, self.session)
 
     def texts(self) -> list[str]:
-        """What the stored events say."""
+        """Return the texts of the stored events."""
         parts = [
             p for e in self.kept()["events"] for p in (e.get("content") or {}).get("parts", [])
         ]

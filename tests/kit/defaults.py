@@ -1,4 +1,4 @@
-"""Whether parameters and fields of the runtime have the places and defaults of google-adk's."""
+"""Compares positions and defaults of the runtime's parameters and fields with google-adk's."""
 
 import inspect
 import json
@@ -12,12 +12,12 @@ REQUIRED = object()
 
 
 def differs(line: str, find: Callable[[str], Any]) -> str | None:
-    """What differs from a line of tests.kit.adk_defaults; `find` gives what has a name."""
+    """Return the difference from a line of tests.kit.adk_defaults; `find` looks up a name."""
     name, place, default = line.split(" ", 2)
     owner, _, parameter = name.rstrip(")").rpartition("(" if "(" in name else ".")
     pair = _parameters(_find_owner(owner, find)).get(parameter)
     if pair is None:
-        return None  # that it is missing, or is taken by **, is told elsewhere
+        return None  # missing, or taken by **: reported elsewhere
     here, value = pair
     if place.isdigit() and here != int(place):
         return f"{name} is at {here}, there at {place}"
@@ -29,7 +29,7 @@ def differs(line: str, find: Callable[[str], Any]) -> str | None:
 
 
 def _find_owner(owner: str, find: Callable[[str], Any]) -> Any:
-    """A class, a function, or a method of a class."""
+    """Return a class, a function, or a method of a class."""
     above, _, last = owner.rpartition(".")
     if above.rpartition(".")[2][:1].isupper():
         return inspect.getattr_static(find(above), last, None) and getattr(find(above), last)
@@ -37,7 +37,7 @@ def _find_owner(owner: str, find: Callable[[str], Any]) -> Any:
 
 
 def _parameters(owner: Any) -> dict[str, tuple[int | None, Any]]:
-    """The place, None where it needs its keyword, and the default of each parameter."""
+    """Return the position (None if keyword-only) and the default of each parameter."""
     if owner is None or isinstance(owner, property):
         return {}
     fields = {

@@ -1,4 +1,4 @@
-"""Whether real answers are as docs/guide/openapi.json says, to the last member."""
+"""Checks real answers against docs/guide/openapi.json, down to the last member."""
 
 import json
 import re
@@ -26,7 +26,7 @@ _ROUTES = [
 
 
 def check(value: Any, schema: dict[str, Any]) -> None:
-    """The value is of its schema's types, with the members that it names and no others."""
+    """Check that a value has its schema's types, all required members, and no unknown ones."""
     if "$ref" in schema:
         schema = SCHEMAS[schema["$ref"].rpartition("/")[2]]
     if "discriminator" in schema:
@@ -57,8 +57,10 @@ def fits(value: Any, schema: dict[str, Any]) -> bool:
 
 
 def check_answer(method: str, address: str, answer: httpx2.Response) -> tuple[str, str] | None:
-    """Compare a good answer with the schema of its route; None for one that is refused, else the
-    method and path of the route."""
+    """Check a successful answer against its route's schema; return the route's method and path.
+
+    For any other answer, return None.
+    """
     if not answer.is_success:
         return None
     path, operation = next(

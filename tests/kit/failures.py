@@ -1,4 +1,4 @@
-"""Names the tests that failed in the last run, if they are few enough to run once more.
+"""Lists the tests that failed in the last run, and says if they are few enough to run again.
 
 `python -m tests.kit.failures` exits with status 1 if there are none, or too many.
 """
@@ -14,7 +14,7 @@ ROOT = Path(__file__).parents[2]
 
 
 def main() -> int:
-    """Print them, one a line."""
+    """Print them, one per line, and return the exit status."""
     record = ROOT / ".pytest_cache" / "v" / "cache" / "lastfailed"
     failures = sorted(json.loads(record.read_text(encoding="utf-8"))) if record.exists() else []
     sys.stdout.writelines(f"{each}\n" for each in failures)

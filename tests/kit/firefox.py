@@ -1,9 +1,9 @@
-"""The Firefox that a distribution has, as a browser that Playwright can start.
+"""A distribution's Firefox, as a browser that Playwright can start.
 
-Playwright speaks WebDriver BiDi with it, and asks for media features at first, which Firefox may
-not have yet. Run as a program, with a Firefox and its arguments, this passes on all that the two
-say to each other, and answers for Firefox that an emulation it does not know is done: no test that
-runs here is about one.
+Playwright talks WebDriver BiDi to it, and first asks for media features, which Firefox may not
+support yet. Run as a program, with a Firefox and its arguments, this module forwards everything
+between the two, and reports success for an emulation that Firefox doesn't know: no test that runs
+here depends on one.
 """
 
 import asyncio
@@ -20,12 +20,12 @@ from websockets.asyncio.server import ServerConnection, serve
 from tests.source import ROOT
 
 _LONGEST_LINE = 2**20
-"""What Firefox may write to its log at once, in bytes."""
+"""The longest line that Firefox may write to its log, in bytes."""
 _LISTENS = re.compile(r"WebDriver BiDi listening on (ws://\S+)")
 
 
 def executable(firefox: str, folder: Path) -> Path:
-    """A file in the folder that starts this Firefox for Playwright."""
+    """Write a file to the folder that starts this Firefox for Playwright, and return its path."""
     file = folder / "firefox"
     command = shlex.join([sys.executable, "-m", __name__, firefox])
     file.write_text(f'#!/bin/sh\nPYTHONPATH={shlex.quote(str(ROOT))} exec {command} "$@"\n')
@@ -34,7 +34,7 @@ def executable(firefox: str, folder: Path) -> Path:
 
 
 class _Bridge:
-    """Between Playwright and a Firefox that listens at this address."""
+    """Connects Playwright to a Firefox that listens at this address."""
 
     def __init__(self, address: str) -> None:
         self._address = address
@@ -70,7 +70,7 @@ async def _answer(
 
 
 async def _run(command: list[str]) -> int:
-    """Firefox until its end; its log goes on to ours, with our address in the place of its own."""
+    """Run Firefox to its end, and copy its log to ours, with our address instead of its own."""
     firefox = await asyncio.create_subprocess_exec(
         *command, stderr=asyncio.subprocess.PIPE, limit=_LONGEST_LINE
     )

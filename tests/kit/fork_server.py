@@ -1,11 +1,11 @@
-"""Servers forked from a process that has devui in memory, for tests that start one each.
+"""Servers forked from a process that has imported devui, for tests that start one each.
 
-Python takes a second to read what a server and its worker import. Here one process for each process
-of the tests has read it, and forks the `devui` command: a process of its own that is stopped and
-killed like any other, with its own descriptors, folder and environment, and workers and servers
-that are forked from it (`tests/kit/forked_programs.py`). The product knows nothing of it. What
-depends on a start of Python is tested with one: `Server(..., fresh=True)`, and what decision 27
-lists.
+Python takes a second to import what a server and its worker need. Here, one process per process of
+the tests has imported it, and forks the `devui` command: a separate process that is stopped and
+killed like any other, with its own descriptors, folder and environment, and with workers and
+servers that are forked from it (`tests/kit/forked_programs.py`). The product knows nothing about
+this. What depends on a fresh start of Python is tested with one: `Server(..., fresh=True)`, and
+what decision 27 lists.
 """
 
 import atexit
@@ -35,7 +35,7 @@ ROOT = Path(__file__).parents[2]
 
 
 class ForkedProcess:
-    """A `devui` command, with the members of `subprocess.Popen` that tests use."""
+    """A `devui` command with the members of `subprocess.Popen` that tests use."""
 
     def __init__(self, output: int, errors: int | None, status: int) -> None:
         self.stdout = _opened(output)
@@ -45,13 +45,13 @@ class ForkedProcess:
         self.pid = int(self._status.readline())
 
     def poll(self) -> int | None:
-        """Its exit status, negative for a signal; None as long as it lives."""
+        """Return its exit status, negative for a signal; None while it runs."""
         if self.returncode is None and select.select([self._status], [], [], 0)[0]:
             self._end()
         return self.returncode
 
     def wait(self, timeout: float) -> int:
-        """Its exit status once it has ended; raises subprocess.TimeoutExpired."""
+        """Wait for its end, and return its exit status. Raises subprocess.TimeoutExpired."""
         if self.returncode is None:
             if not select.select([self._status], [], [], timeout)[0]:
                 raise subprocess.TimeoutExpired("devui", timeout)
@@ -59,17 +59,15 @@ class ForkedProcess:
         return self.returncode or 0
 
     def send_signal(self, number: int) -> None:
-        """Send a signal, if it has not ended."""
+        """Send a signal, unless it has ended."""
         if self.poll() is None:
             os.kill(self.pid, number)
 
     def kill(self) -> None:
-        """End it at once."""
         self.send_signal(signal.SIGKILL)
 
     def communicate(self, timeout: float) -> tuple[str, str]:
-        """Its output and what it writes as errors, once it has ended; it is killed if that takes
-        too long."""
+        """Return its output and errors once it has ended; kill it after `timeout` seconds."""
         patience = threading.Timer(timeout, self.kill)
         patience.start()
         with ThreadPoolExecutor(1) as pool, self.stdout, self.stderr or nullcontext():
@@ -81,7 +79,7 @@ class ForkedProcess:
         return output, complaint
 
     def close(self) -> None:
-        """End it, if it has not ended, and read nothing of it any more."""
+        """Kill it if it still runs, and close its streams."""
         self.kill()
         self.wait(PATIENCE)
         for stream in (self.stdout, self.stderr):
@@ -114,12 +112,12 @@ def _fork_server() -> socket.socket:
 
 
 _READ_AT_START = ("PYTHON", "LD_")
-"""What variables are called that Python or the system reads when a program starts."""
+"""Prefixes of the variables that Python or the system reads when a program starts."""
 _AT_START = {name: text for name, text in os.environ.items() if name.startswith(_READ_AT_START)}
 
 
 def is_forkable(env: Mapping[str, str]) -> bool:
-    """Whether a fork is like a start of Python with these variables."""
+    """Return whether a fork is equivalent to a start of Python with these variables."""
     read = {name: text for name, text in env.items() if name.startswith(_READ_AT_START)}
     return {**read, "PYTHONUNBUFFERED": ""} == {**_AT_START, "PYTHONUNBUFFERED": ""}
 
@@ -129,15 +127,15 @@ def fork_devui(
     *,
     cwd: Path,
     env: dict[str, str],
-    room: int | None = None,
+    max_file_size: int | None = None,
     merge: bool = False,
 ) -> ForkedProcess:
     """Run `devui` with these arguments.
 
-    `room` is how many bytes a file of its may grow to; with `merge` it writes its errors into
-    its output.
+    `max_file_size` is the size in bytes to which each of its files may grow; with `merge`, its
+    errors go to its output.
     """
-    job = {"command": command, "cwd": str(cwd), "env": env, "room": room}
+    job = {"command": command, "cwd": str(cwd), "env": env, "max_file_size": max_file_size}
     output, to_output = os.pipe()
     errors, to_errors = (None, os.dup(to_output)) if merge else os.pipe()
     status, to_status = os.pipe()
@@ -189,8 +187,10 @@ def load_devui() -> None:
 
 
 def load_agents() -> None:
-    """Import what the agents of most tests do and workers when they run one, and make its models:
-    pydantic puts that off to their first use."""
+    """Import what most tests' agents and the workers that run them need, and build the models.
+
+    pydantic would otherwise build them at their first use.
+    """
     for name in ("agents", "apps", "events", "models", "runners", "sessions", "tools", "workflow"):
         importlib.import_module(f"devui.runtime.{name}")
     for name in (
@@ -221,20 +221,20 @@ _MODELS = {
 
 
 class _Children:
-    """The commands that this process has forked, and whom to tell how they end."""
+    """The commands that this process has forked, and where to report their ends."""
 
     def __init__(self) -> None:
         self._tell: dict[int, int] = {}
-        """Descriptors by process id."""
+        """The descriptors to report to, by process id."""
         self.ends, write_end = os.pipe()
-        """Can be read when one has ended."""
+        """Readable when a command has ended."""
         for descriptor in (self.ends, write_end):
             os.set_blocking(descriptor, False)
         signal.signal(signal.SIGCHLD, lambda *_: None)
         signal.set_wakeup_fd(write_end)
 
     def fork(self, job: dict[str, Any], output: int, errors: int, status: int) -> None:
-        """Fork the command and tell its process id."""
+        """Fork the command, and report its process id."""
         child = os.fork()
         if child == 0:
             end_with(partial(_become_devui, job, output, errors))
@@ -244,7 +244,7 @@ class _Children:
         os.close(errors)
 
     def reap(self) -> None:
-        """Tell of each that has ended."""
+        """Report the exit status of each command that has ended."""
         os.read(self.ends, 1000)
         while self._tell and (pid_and_status := os.waitpid(-1, os.WNOHANG))[0]:
             descriptor = self._tell.pop(pid_and_status[0])
@@ -260,26 +260,26 @@ def _become_devui(job: dict[str, Any], output: int, errors: int) -> None:
     sys.stdout.reconfigure(line_buffering=True)
     signal.set_wakeup_fd(-1)
     signal.signal(signal.SIGCHLD, signal.SIG_DFL)
-    # A shell that starts the tests in the background lets their children ignore Ctrl-C.
+    # A shell that starts the tests in the background makes their children ignore Ctrl-C.
     signal.signal(signal.SIGINT, signal.default_int_handler)
     os.chdir(job["cwd"])
     os.environ.clear()
     os.environ.update(job["env"])
-    if job["room"] is not None:
+    if job["max_file_size"] is not None:
         _, most = resource.getrlimit(resource.RLIMIT_FSIZE)
-        resource.setrlimit(resource.RLIMIT_FSIZE, (job["room"], most))
+        resource.setrlimit(resource.RLIMIT_FSIZE, (job["max_file_size"], most))
     sys.argv = ["devui", *job["command"]]
     importlib.import_module("devui.cli").main()
 
 
 def main() -> None:
-    """Fork a command for each job that comes, until nobody can send one."""
+    """Fork a command for each incoming job, until nobody can send one."""
     jobs = socket.socket(fileno=int(sys.argv[1]))
     load_devui()
     load_worker()
     load_agents()
     fork_programs()
-    gc.freeze()  # a collection in a server would copy all that they share
+    gc.freeze()  # a garbage collection in a server would copy the memory that they share
     children = _Children()
     while True:
         ready, _, _ = select.select([jobs, children.ends], [], [])

@@ -1,9 +1,9 @@
-"""Programs of devui that servers and commands of tests fork: workers, and servers of commands.
+"""Programs of devui that tests' servers and commands fork: workers, and servers of commands.
 
-Each reads modules for a second before it does anything. Here the process that starts it has them in
-memory, and where it would have executed Python anew, the copy of it goes on as the other program.
-That is a child like any other, in a group of its own, with the same descriptors, arguments and
-environment, and is killed like any other. The product knows nothing of it.
+Each would import modules for a second before doing anything. Here, the process that starts one has
+them in memory, and instead of executing Python anew, its copy continues as the other program. That
+is a child like any other, in a group of its own, with the same descriptors, arguments and
+environment, and is killed like any other. The product knows nothing about this.
 """
 
 import asyncio
@@ -24,23 +24,23 @@ from typing import Any, NoReturn
 from setproctitle import getproctitle, setproctitle
 
 _MAIN = {"devui.worker": "devui.worker.__main__", "devui": "devui.cli"}
-"""Where the programs that `python -m` starts have their `main`."""
+"""The modules with the `main` of the programs that `python -m` starts."""
 
 
 def load_worker() -> None:
-    """Read what a worker reads, and what servers would be reading in a thread when they fork."""
+    """Import what a worker imports, and what a server's thread might be importing at a fork."""
     importlib.import_module("devui.worker.__main__")
     importlib.import_module("devui.wire.framing").codecs()
-    setproctitle(getproctitle())  # it finds its place only before the environment is changed
+    setproctitle(getproctitle())  # has to run before the environment is changed
 
 
 def fork_programs() -> None:
-    """In the process of a server or command, before it starts any other."""
+    """Replace `Popen` in the process of a server or command, before it starts another."""
     subprocess.Popen = _Popen
 
 
 class _Popen(subprocess.Popen):
-    """Starts a program as ever, but for those of devui, which are there already."""
+    """Starts programs as usual, except those of devui, which are in memory already."""
 
     def __init__(self, args: Any, **options: Any) -> None:
         command = [os.fspath(part) for part in args]
@@ -53,11 +53,11 @@ class _Popen(subprocess.Popen):
 
 
 def _become(arguments: list[str], descriptors: tuple[int, ...], env: dict[str, str]) -> None:
-    """Forget who has started this, as executing a program would, and be the program until its end.
+    """Reset what executing a program would reset, and run the program to its end.
 
     Called in the copy, which has its streams and its session by then.
     """
-    gc.freeze()  # objects of the other would close descriptors that are others' by then
+    gc.freeze()  # the original's objects would close descriptors that have new owners by then
     if arguments[0] == "devui.worker":
         subprocess.Popen = _Popen.__base__
     asyncio._set_running_loop(None)
@@ -73,15 +73,15 @@ def _become(arguments: list[str], descriptors: tuple[int, ...], env: dict[str, s
     os.environ.clear()
     os.environ.update(env)
     sys.argv = arguments
-    setproctitle(" ".join([sys.executable, "-m", *arguments]))  # tests look for programs by it
+    setproctitle(" ".join([sys.executable, "-m", *arguments]))  # tests find programs by it
     end_with(importlib.import_module(_MAIN[arguments[0]]).main)
 
 
 def end_with(program: Callable[[], object]) -> NoReturn:
-    """Be a program until its end, in a fork.
+    """Run a program to its end, in a fork.
 
-    Python ends as ever, except that it takes no modules apart: these are shared, and each would be
-    copied for it.
+    Python ends as usual, except that it doesn't tear down modules: these are shared, and tearing
+    one down would copy it.
     """
     status = 1
     try:
@@ -89,12 +89,12 @@ def end_with(program: Callable[[], object]) -> NoReturn:
         status = 0
     except SystemExit as end:
         status = end.code if isinstance(end.code, int) else int(end.code is not None)
-    except BaseException:  # noqa: BLE001  what Python does with it
+    except BaseException:  # noqa: BLE001  handled as Python does
         traceback.print_exc()
     finally:
         try:
             threading._shutdown()
             atexit._run_exitfuncs()
             sys.stdout.flush()
-        finally:  # whatever happens, a fork never goes on as a copy of who has started it
+        finally:  # whatever happens, a fork must not continue as a copy of its parent
             os._exit(status)

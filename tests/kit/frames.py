@@ -1,4 +1,4 @@
-"""Reading event streams as their clients do."""
+"""Reads event streams as their clients do."""
 
 import json
 from collections.abc import Iterable, Iterator
@@ -14,14 +14,14 @@ class Frame:
 
 
 def frames(lines: Iterable[str]) -> Iterator[Any]:
-    """The JSON of each `data:` line, as ADK's page reads them."""
+    """Yield the JSON of each `data:` line, as ADK's page reads them."""
     for line in lines:
         if line.startswith("data:"):
             yield json.loads(line.removeprefix("data:"))
 
 
 def messages(lines: Iterable[str]) -> Iterator[Frame]:
-    """Whole messages of a page's stream."""
+    """Yield the complete messages of a page's stream."""
     fields: dict[str, str] = {}
     for line in lines:
         if not line:

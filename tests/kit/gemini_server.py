@@ -6,9 +6,9 @@
 
 It speaks `models/{model}:generateContent` (the first chunk is the answer) and
 `models/{model}:streamGenerateContent?alt=sse` (each chunk is one SSE message),
-so the real google-genai client stands between it and what is tested. To make a cache is a request
-like any other, with `cache` as its answer; what is deleted needs none.
-Used as a proxy, it stands in for any host of plain HTTP.
+so the real google-genai client is between it and what is tested. Creating a cache is a request like
+any other, with `cache` as its answer; deletions need none.
+Used as a proxy, it stands in for any plain-HTTP host.
 """
 
 import json
@@ -119,23 +119,23 @@ class GeminiServer:
 
 
 def _streamed(handler: BaseHTTPRequestHandler, answer: _Answer) -> bool:
-    """Send a stream; whether the client is there until its end."""
+    """Send a stream, and return whether the client stayed until its end."""
     try:
         for message in answer.chunks:
             handler.wfile.write(b"data: " + json.dumps(message).encode() + b"\r\n\r\n")
             handler.wfile.flush()
         return answer.ends or bool(handler.rfile.read(1))
-    except ConnectionError:  # it has hung up while there was more to read
+    except ConnectionError:  # it hung up before it had read everything
         return False
 
 
 def cache(name: str, ends: str = "2999-01-01T00:00:00Z") -> Json:
-    """The answer to a request for a cache."""
+    """Return the answer to a request for a cache."""
     return {"name": f"cachedContents/{name}", "expireTime": ends}
 
 
 def chunk(*parts: Json, finish: str | None = None, **more: Any) -> Json:
-    """One GenerateContentResponse in Gemini's JSON with one candidate."""
+    """Return one GenerateContentResponse in Gemini's JSON, with one candidate."""
     candidate: Json = {"index": 0}
     if parts:
         candidate["content"] = {"role": "model", "parts": list(parts)}
@@ -145,10 +145,10 @@ def chunk(*parts: Json, finish: str | None = None, **more: Any) -> Json:
 
 
 def text(value: str, **more: Any) -> Json:
-    """A text part; `thought=True` for a thought."""
+    """Return a text part; with `thought=True`, a thought."""
     return {"text": value, **more}
 
 
 def call(name: str, **args: Any) -> Json:
-    """A function-call part."""
+    """Return a function-call part."""
     return {"functionCall": {"name": name, "args": args}}

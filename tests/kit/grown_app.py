@@ -1,4 +1,4 @@
-"""An app whose agents are described by the message: a property test makes many of them."""
+"""An app that grows its agents from the message: a property test makes many of them."""
 
 import asyncio
 import json

@@ -1,4 +1,4 @@
-"""Sessions whose runs meet with interruptions, and what has to hold whatever comes."""
+"""Sessions whose runs are interrupted, and what must hold whatever happens."""
 
 import asyncio
 import gc
@@ -25,7 +25,7 @@ from tests.kit.waiting_agents import question_of, reply
 
 WHERE = {"user_id": "user", "session_id": "s"}
 MANY = 400
-"""Model calls that no run of these trees makes."""
+"""More model calls than any run of these trees makes."""
 
 
 class InterruptedSession:
@@ -49,19 +49,19 @@ class InterruptedSession:
         self.outcome = ""
         self.story: list[Any] = []
 
-    # What the code of the tree tells
+    # Called by the tree's code
 
     def new_id(self) -> str:
-        """An id for a call."""
+        """Return a new id for a call."""
         self._ids += 1
         return f"call-{self._ids}"
 
     def note(self, what: str) -> None:
-        """Count what was done."""
+        """Count an action."""
         self.log[what] += 1
 
     async def called(self, tool_context: Any) -> None:
-        """Refuse a call that has its result already."""
+        """Record as wrong a call that already has its result."""
         ctx = tool_context.get_invocation_context()
         session = await self._read_session(ctx.session.id, ctx.session_service)
         for event in session.events:
@@ -76,7 +76,7 @@ class InterruptedSession:
                     self.wrong.append(f"{each.name} is run again")
 
     def look_at(self, me: str, request: Any) -> None:
-        """Refuse a request that no provider would take."""
+        """Record as wrong a request that no provider would accept."""
         calls: dict[str, str] = {}
         for content in request.contents:
             for part in content.parts or []:
@@ -89,11 +89,11 @@ class InterruptedSession:
     # Runs
 
     async def begin(self) -> None:
-        """Begin the session."""
+        """Create the session."""
         await self.service.create_session(app_name="app", **WHERE)
 
     async def run(self, interrupter: Interrupter, **what: Any) -> str:
-        """Run with an interruption; how it ended. What is wrong is noted."""
+        """Run with an interruption, record what is wrong, and return how the run ended."""
         self.interrupter, self.runs, self.contexts = interrupter, [], []
         self.tree = InterruptibleTree(self, self._seed, **self._tree)
         interrupter.patient = self.tree.around in ("steps", "rounds", "both")
@@ -119,7 +119,7 @@ class InterruptedSession:
 
     @contextmanager
     def _nothing_left_over(self) -> Iterator[None]:
-        """Note what nobody hears of but the loop, and which tasks and threads are left."""
+        """Record errors that only the event loop sees, and leftover tasks and threads."""
         tasks, loop, hook = asyncio.all_tasks(), asyncio.get_running_loop(), sys.unraisablehook
         noises: list[Any] = []
         loop.set_exception_handler(lambda _, context: noises.append(context))
@@ -134,7 +134,7 @@ class InterruptedSession:
         self._blame("noises", noises)
 
     async def _settled(self) -> None:
-        """Wait until the plain functions have ended that nobody could stop."""
+        """Wait for the plain functions that nobody could stop."""
         gc.collect()
         await asyncio.sleep(0)
         for _ in range(PATIENCE * 100):
@@ -184,7 +184,7 @@ class InterruptedSession:
         return "ended"
 
     async def _step_by_step(self, events: Any) -> str:
-        """Each event in a task of its own, as a server does that may lose its client."""
+        """Take each event in a task of its own, as a server does that may lose its client."""
         try:
             while not self.interrupter.leaves:
                 try:
@@ -197,7 +197,7 @@ class InterruptedSession:
         finally:
             await events.aclose()
 
-    # What has to hold
+    # What must hold
 
     async def _check(self, before: int) -> None:
         session = await self._read_session("s")
@@ -219,7 +219,7 @@ class InterruptedSession:
             self.wrong.append(
                 f"memory has {len(held.events)} events, not {len(stored_session.events)}"
             )
-        whole = not self.interrupter.came and self.outcome == "ended"  # else it may be ahead
+        whole = not self.interrupter.came and self.outcome == "ended"  # else memory may be ahead
         if whole and _lasting(held.state) != _lasting(stored_session.state):
             self.wrong.append(
                 f"memory has the state {held.state}, the store {stored_session.state}"
@@ -264,14 +264,14 @@ class InterruptedSession:
         if evidence:
             self.wrong.append(f"{what}: {evidence}")
 
-    # Going on
+    # Continuing
 
     async def open(self) -> dict[str, types.FunctionCall]:
-        """The questions that the user has not answered, the latest about each thing."""
+        """Return the questions that the user hasn't answered, the latest about each thing."""
         questions: dict[str, types.FunctionCall] = {}
         events = (await self._read_session("s")).events
         graph = self.tree is not None and self.tree.around == "graph"
-        if graph:  # where each question is waited for, and none of those before
+        if graph:  # every question counts, but only those of the latest invocation
             events = [e for e in events if e.invocation_id == events[-1].invocation_id]
         for event in events:
             for call in event.get_function_calls():
@@ -282,15 +282,15 @@ class InterruptedSession:
         return questions
 
     async def answer(self, interrupter: Interrupter, call: types.FunctionCall) -> str:
-        """Answer a question in an interruption."""
+        """Answer a question in a run with an interruption."""
         return await self.run(interrupter, new_message=types.UserContent([reply(call)]))
 
     async def latest(self) -> str:
-        """The id of the latest invocation."""
+        """Return the id of the latest invocation."""
         return (await self._read_session("s")).events[-1].invocation_id
 
     async def told(self) -> Counter[str]:
-        """How often each agent or node has said in the history that it is done."""
+        """Count how often each agent or node says in the history that it is done."""
         counts: Counter[str] = Counter()
         for event in (await self._read_session("s")).events:
             done = f"{event.author} is done"
@@ -312,7 +312,7 @@ class InterruptedSession:
         return stored_session
 
     def heard(self) -> str:
-        """What was said or given in the latest run."""
+        """Return what was said or output in the latest run."""
         return " ".join(_line(event) for event in self.yielded)
 
 

@@ -1,4 +1,4 @@
-"""Trees grown at random whose code tells an interruption of each of its moments."""
+"""Random trees whose code reports each of its moments to an interrupter."""
 
 import asyncio
 import time
@@ -24,14 +24,14 @@ LATE = 15 * MOMENT
 
 
 class Stubborn(BaseLlm):
-    """A model that makes its calls, again if they were aborted or lost, and then is done."""
+    """A model that makes its calls, repeats those that were aborted or lost, and then is done."""
 
     calls: list[str]
     played: Any
     me: str
     finishes: bool = False
     target: str = ""
-    """To whom it hands over when it is done."""
+    """The agent that it transfers to when it is done."""
 
     async def generate_content_async(self, llm_request, stream=False):
         self.played.look_at(self.me, llm_request)
@@ -67,7 +67,7 @@ class Stubborn(BaseLlm):
         return types.Part(function_call=function_call)
 
     def _missing(self, parts: list[types.Part]) -> tuple[list[str], bool]:
-        """The calls to make, and whether it waits for others."""
+        """Return the calls to make, and whether the model waits for others."""
         missing, waiting = [], False
         words = max((i for i, part in enumerate(parts) if part.text == WORDS), default=-1)
         for name in self.calls:
@@ -84,14 +84,14 @@ class Stubborn(BaseLlm):
             if not ids or lost or (responses and _is_failure(responses[-1])):
                 missing.append(name)
             elif not responses or "error" in responses[-1] or not any(responses[-1].values()):
-                if calls[-1][0] < words:  # the user does not want to wait
+                if calls[-1][0] < words:  # the user doesn't want to wait
                     missing.append(name)
                 waiting = True
         return missing, waiting
 
 
 def _is_failure(response: dict[str, Any]) -> bool:
-    """Whether it is an error, and not what is told until the user has agreed."""
+    """Return whether it is an error, and not the placeholder until the user has agreed."""
     error = str(response.get("error", ""))
     return error == ABORTED or "failed:" in error
 
@@ -102,7 +102,7 @@ def _finishes(part: types.Part, done: str) -> bool:
 
 
 class Hooks(BasePlugin):
-    """Notes the invocations, and tells of the moments of plugins."""
+    """Records the invocations, and reports the moments of plugins."""
 
     def __init__(self, played: Any) -> None:
         super().__init__(name="hooks")
@@ -133,7 +133,7 @@ class Hooks(BasePlugin):
 
 
 class InterruptibleTree:
-    """A tree of a seed."""
+    """The random tree for a seed."""
 
     def __init__(self, played: Any, seed: int, *, around: str | None = None, limits: bool = True):
         self._played = played
@@ -145,13 +145,13 @@ class InterruptibleTree:
         self.heads: list[str] = []
         self.root = getattr(self, f"_{self.around}")()
 
-    # Around
+    # What is around the agents
 
     def _nothing(self) -> Any:
         return self._head("chat")
 
     def _team(self) -> Any:
-        """An agent that hands over."""
+        """Return an agent that transfers to another."""
         target = self._head("chat")
         return self._agent("chat", 1, target=target)
 
@@ -299,7 +299,7 @@ class InterruptibleTree:
         )
 
     def _kinds(self, kind: str, depth: int) -> list[str]:
-        """What the agent calls: tools, and agents unless it stands too deep."""
+        """Return what the agent calls: tools, and agents unless it is too deep in the tree."""
         kinds = [*_TOOLS, *(_ASKING if kind != "tool" else ())]
         kinds += _BELOW[kind] if depth < 2 else ()
         number = self._random.randint(0 if depth else 1, 3)
@@ -379,5 +379,5 @@ _BELOW: dict[str, tuple[str, ...]] = {
     "expert": ("expert", "tool"),
     "tool": (),
 }
-"""Which agents each kind of agent calls."""
+"""The kinds of agents that each kind of agent calls."""
 _CALLBACKS = ("before_agent", "after_agent", "after_model", "before_tool")

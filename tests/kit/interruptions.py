@@ -1,4 +1,4 @@
-"""What may happen to a run in the middle of it: an abort, a cancellation, a caller who leaves."""
+"""What may happen in the middle of a run: an abort, a cancellation, a caller who leaves."""
 
 import asyncio
 import threading
@@ -8,48 +8,48 @@ from typing import Any
 
 _ABORTS = ("signal", "signal soon", "signal from a thread", "code", "code in a thread")
 TROUBLES = (*_ABORTS, "cancel", "leave", "raise", "stray cancel", "hang")
-"""What may come. After a "hang" the run is aborted if no time limit ends it before."""
+"""What may happen. After a "hang", the run is aborted unless a time limit ends it first."""
 WORDS = "An interruption."
-"""What is raised by code that fails."""
+"""The message of the error that failing code raises."""
 _AFTERWARDS = ("go on", "turns", "sleep")
 MOMENT = 0.01
-"""Seconds, for what takes a moment."""
+"""The length of a moment, in seconds."""
 
 
 class InterruptedCallError(RuntimeError):
-    """What an interruption lets code raise."""
+    """Raised by code that an interruption makes fail."""
 
 
 @dataclass
 class Interrupter:
-    """One trouble, which comes at a certain moment of a run.
+    """One interruption, at a certain moment of a run.
 
-    Models, tools, callbacks, nodes and the caller of the run tell when they get to one.
+    Models, tools, callbacks, nodes and the caller of the run report when they reach a moment.
     """
 
     kind: str = ""
-    """What happens; nothing if empty."""
+    """What happens; empty for nothing."""
     at: int = 0
-    """At which moment."""
+    """The number of the moment at which it happens."""
     then: str = "go on"
-    """What the code does afterwards that has met with it."""
+    """What the interrupted code does afterwards."""
     signal: asyncio.Event = field(default_factory=asyncio.Event)
     contexts: list[Any] = field(default_factory=list)
-    """The invocations under way, the outermost first."""
+    """The active invocations, the outermost first."""
     caller: Any = None
-    """The task that takes the events."""
+    """The task that consumes the events."""
     left: bool = False
     """Whether it has told the caller to leave."""
     second: "Interrupter | None" = None
-    """One that comes upon it."""
+    """The interruption that follows this one."""
     came: bool = False
-    """Whether it has come."""
+    """Whether it has happened."""
     where: str = ""
-    """At which moment it has come."""
+    """The moment at which it happened."""
     moments: int = 0
-    """How many there were."""
+    """The number of moments so far."""
     patient: bool = False
-    """Whether an abort cancels nothing: below a workflow agent."""
+    """Whether an abort cancels nothing, as below a workflow agent."""
 
     def __post_init__(self) -> None:
         self._loop = asyncio.get_running_loop()
@@ -61,7 +61,7 @@ class Interrupter:
 
     @classmethod
     def of(cls, random: Random, kinds: Any, latest: int) -> "Interrupter":
-        """One at random."""
+        """Return a random interruption."""
         plan = cls(random.choice(kinds), random.randint(1, latest), random.choice(_AFTERWARDS))
         if random.random() < 0.3:
             plan.second = cls(
@@ -79,7 +79,7 @@ class Interrupter:
             return True
 
     async def moment(self, where: str) -> None:
-        """Interrupt, if it is due."""
+        """Report a moment, and interrupt if that is due."""
         if not self._comes(where):
             if self.came and self.second:
                 await self._next().moment(where)
@@ -98,13 +98,13 @@ class Interrupter:
             await asyncio.sleep(MOMENT)
 
     async def calm_moment(self, where: str) -> None:
-        """The same where nothing is raised: who fails after the end has to do it again."""
+        """Report a moment without raising: code that fails after its end must run again."""
         interrupter = self.second if self.came else self
         if interrupter is not None and interrupter.kind not in ("raise", "stray cancel"):
             await self.moment(where)
 
     def moment_in_thread(self, where: str) -> None:
-        """The same for a plain function."""
+        """Report a moment of a plain function."""
         if not self._comes(where):
             if self.came and self.second:
                 self._next().moment_in_thread(where)
@@ -124,11 +124,11 @@ class Interrupter:
 
     @property
     def leaves(self) -> bool:
-        """Whether the caller is to leave."""
+        """Whether the caller should leave."""
         return self.left or (self.second is not None and self.second.left)
 
     def has(self, kind: str) -> bool:
-        """Whether such a trouble belongs to it."""
+        """Return whether it, or the interruption that follows, is of this kind."""
         return self.kind == kind or (self.second is not None and self.second.kind == kind)
 
     def _happen(self, where: str) -> None:

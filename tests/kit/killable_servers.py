@@ -1,9 +1,9 @@
-"""Servers that die, many and quickly: one process has devui in memory and forks each of them.
+"""Servers that die, many and quickly: one process has imported devui and forks each of them.
 
-What is forked is the whole `devui` command, in a process of its own that is killed like any other.
-It may be given a plan, a place in its code at which it kills itself; the product knows nothing
-of that. `python -m tests.kit.killable_servers` is the process that forks; `ServerForker` starts it
-and sends it requests.
+A fork is the whole `devui` command, in a separate process that is killed like any other. It may be
+given a plan, a place in its code at which it kills itself; the product knows nothing about this.
+`python -m tests.kit.killable_servers` is the process that forks; `ServerForker` starts it and sends
+it requests.
 """
 
 import asyncio
@@ -33,16 +33,16 @@ from tests.kit.server import ROOT, TOKEN
 
 @dataclass(frozen=True)
 class KillPlan:
-    """Where a server ends by itself."""
+    """Where a server kills itself."""
 
     place: str
-    """`before` or `after` a statement that begins with `statement`; `publish`: a fact is committed,
-    and nobody has been told of it."""
+    """`before` or `after` a statement that begins with `statement`, or `publish`: a fact is
+    committed, and nobody has been notified."""
     statement: str = ""
     count: int = 1
-    """The how manyth time."""
+    """The number of the occurrence at which it kills itself."""
     checkpoints: bool = False
-    """Let SQLite move its log into the database with nearly every commit."""
+    """Whether SQLite moves its log into the database with nearly every commit."""
 
 
 class ForkedServer:
@@ -52,17 +52,17 @@ class ForkedServer:
         self._forge, self.url, self.pid = forker, url, pid
 
     def client(self) -> httpx2.Client:
-        """A client with the bearer token; it reads no certificates, which would take a while."""
+        """Return a client with the bearer token; it reads no certificates, to save time."""
         headers = {"Authorization": f"Bearer {TOKEN}"}
         return httpx2.Client(base_url=self.url, headers=headers, timeout=PATIENCE, verify=False)
 
     def kill(self) -> None:
-        """End it at once, if that has not happened by itself."""
-        os.kill(self.pid, signal.SIGKILL)  # the number is not given anew before the next one
+        """Kill it, if it hasn't killed itself."""
+        os.kill(self.pid, signal.SIGKILL)  # the number isn't reused before the next server
         self.ended()
 
     def worker(self) -> psutil.Process:
-        """The youngest process that it started and that has not ended."""
+        """Return the youngest of its child processes that hasn't ended."""
         living = []
         for child in psutil.Process(self.pid).children():
             with suppress(psutil.NoSuchProcess):
@@ -71,13 +71,13 @@ class ForkedServer:
         return max(living)[2]
 
     def counts(self) -> tuple[int, int]:
-        """How many tasks and threads it has at this moment."""
+        """Return the numbers of its current tasks and threads."""
         os.kill(self.pid, signal.SIGUSR1)
         match = self._forge.told(r"# (\d+) tasks, (\d+) threads")
         return int(match[1]), int(match[2])
 
     def ended(self) -> None:
-        """Wait for its end, which a signal has to bring about."""
+        """Wait for its end, which SIGKILL must have caused."""
         how = self._forge.told(r"# ended (\d+)")[1]
         assert int(how) == signal.SIGKILL, f"it ended by itself: {how}"
 
@@ -113,10 +113,10 @@ class ServerForker:
         stalled: int | None = None,
         loads: float | None = None,
     ) -> ForkedServer | None:
-        """A server that answers; None if its plan came first.
+        """Start a server, and return it once it answers; return None if its plan killed it first.
 
-        `stalled` are the seconds after which a reader that takes nothing is dropped, `loads` those
-        that an app may take to be imported.
+        `stalled` is the time after which a reader that takes nothing is dropped, `loads` the time
+        that an app may take to be imported, both in seconds.
         """
         command = [
             str(agents),
@@ -136,7 +136,7 @@ class ServerForker:
         return ForkedServer(self, match[1], pid) if match[1] else None
 
     def told(self, pattern: str) -> re.Match[str]:
-        """Wait until the pattern is printed."""
+        """Wait until the pattern is printed, and return its match."""
         seen = ""
         patience = threading.Timer(PATIENCE, self._process.kill)
         patience.start()
@@ -179,7 +179,7 @@ def _count_down(*_: Any) -> None:
 
 
 def _arrange(plan: KillPlan) -> None:
-    """Put the plan where it belongs, in this process alone."""
+    """Install the plan, in this process alone."""
     _KilledConnection.plan, _KilledConnection.left = plan, plan.count
     journal = importlib.import_module("devui.store.journal").Journal
     journal.open.__func__.__kwdefaults__["factory"] = _KilledConnection
@@ -199,8 +199,8 @@ def _play(job: dict[str, Any]) -> None:
     if job["plan"]:
         _arrange(KillPlan(**job["plan"]))
     if job["stalled"]:
-        manner = importlib.import_module("devui.web.sse").PAGE
-        object.__setattr__(manner, "stalled", job["stalled"])
+        options = importlib.import_module("devui.web.sse").PAGE
+        object.__setattr__(options, "stalled", job["stalled"])
         importlib.import_module("devui.cli.web")._UNREAD_SECONDS = job["stalled"]
     if job["loads"]:
         importlib.import_module("devui.debugger.workers.workers").SECONDS_TO_LOAD = job["loads"]
@@ -208,12 +208,12 @@ def _play(job: dict[str, Any]) -> None:
 
 
 def main() -> None:
-    """Fork a server for each line of standard input, and tell when it begins and ends."""
+    """Fork a server for each line of standard input, and print when it begins and ends."""
     load_devui()
     load_worker()
     load_agents()
     fork_programs()
-    gc.freeze()  # a collection in a server would copy all that they share
+    gc.freeze()  # a garbage collection in a server would copy the memory that they share
     pid = 0
     for line in sys.stdin:
         if pid:

@@ -1,7 +1,7 @@
-"""A process that plays a tree of agents and kills itself, for tests of what is left behind.
+"""A process that runs a tree of agents and kills itself, for tests of what it leaves behind.
 
-`python -m tests.kit.killed TREE FILE AFTER`: kills itself as soon as the caller has been given that
-many events of the turn. With AFTER 0 it plays to the end.
+`python -m tests.kit.killed TREE FILE AFTER` kills itself as soon as the caller has received that
+many events of the turn. With AFTER 0, it runs to the end.
 """
 
 import asyncio
@@ -60,14 +60,14 @@ TREES = {
 
 
 def runner_on(tree: str, file: str) -> Runner:
-    """A runner of the tree with its sessions in the file."""
+    """Return a runner of the tree, with its sessions in the file."""
     runner = Runner(app=TREES[tree](), session_service=SqliteSessionService(file))
     runner.auto_create_session = True
     return runner
 
 
 async def main(tree: str, file: str, after: int) -> None:
-    """Play one turn."""
+    """Run one turn."""
     seen = 0
     async for event in runner_on(tree, file).run_async(**WHERE, new_message=said(MESSAGE)):
         seen += not event.partial

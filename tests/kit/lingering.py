@@ -1,11 +1,11 @@
-"""The sample `summary` with an answer that halts, for tests that do something in the middle."""
+"""The sample `summary` with an answer that pauses, for tests that act in the middle of it."""
 
 from pathlib import Path
 
 from tests.kit.server import SAMPLES, write_app
 
 SUMMARISE = "Summarise the document about the runtime"
-"""What it is asked: two of its three points come, a second apart; the last when a test lets it."""
+"""The message whose answer pauses: after two of its three points, until a test releases it."""
 _WHOLE = "Rule(then=Say(SUMMARY, chunks=40, delay=0.075))"
 _CUT = """Rule(then=[
         Say(SUMMARY[: SUMMARY.index("3.")], chunks=2, delay=1),
@@ -29,9 +29,9 @@ root_agent ="""
 
 
 def write_lingering(agents: Path) -> Path:
-    """Put it in the place of the sample, or where there is none yet.
+    """Write the app, over the sample if that is there, and return the path of a file.
 
-    The rest of its answers comes when there is the file whose path is returned.
+    The rest of its answers comes once that file exists.
     """
     code = (SAMPLES / "summary" / "agent.py").read_text(encoding="utf-8")
     for old, new in ((_WHOLE, _CUT), (_MODEL, "Waiting(model="), ("\nroot_agent =", _WAITS)):

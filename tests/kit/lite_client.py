@@ -1,13 +1,13 @@
-"""What stands in for litellm, with litellm's own classes for answers."""
+"""A stand-in for litellm that answers with litellm's own classes."""
 
 from devui.runtime.models import lite_llm
 
 litellm = lite_llm.litellm
-"""As the runtime has imported it: otherwise it asks the internet for prices at that moment."""
+"""The module as the runtime imports it: imported otherwise, it asks the internet for prices."""
 
 
 class Listening(lite_llm.LiteLLMClient):
-    """Keeps what it is asked, and gives what it was given."""
+    """Records its requests, and returns the answers that it was given."""
 
     def __init__(self, *answers):
         self.asked = []

@@ -1,4 +1,4 @@
-"""What tests that run litellm's code do not take for errors."""
+"""Warnings that tests ignore if they run litellm's code."""
 
 import pytest
 
@@ -11,4 +11,4 @@ LITELLM_WARNINGS = [
         "pytest.PytestUnraisableExceptionWarning",
     )
 ]
-"""litellm's own code warns of what it does itself, and leaves connections to the collector."""
+"""litellm's code warns about itself, and leaves connections to the garbage collector."""

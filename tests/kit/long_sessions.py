@@ -1,4 +1,4 @@
-"""Sessions that have a long history, and what a turn on them takes, counted."""
+"""Sessions with a long history, and counts of what a turn on them takes."""
 
 import sys
 import threading
@@ -20,7 +20,7 @@ HISTORY_BEGAN = 1_000_000.0
 
 
 class Counter:
-    """Counts the functions that run in threads begun under it, and in this one, while told to."""
+    """Counts function calls, while told to, in this thread and in those that start meanwhile."""
 
     def __init__(self) -> None:
         self.calls = 0
@@ -41,7 +41,7 @@ class Counter:
 
     @contextmanager
     def watching(self) -> Iterator[None]:
-        """Be there for threads that begin. This one is slowed down only while it is counted."""
+        """Watch the threads that start. This thread is slowed down only while it is counted."""
         threading.setprofile(self)
         try:
             yield
@@ -50,7 +50,7 @@ class Counter:
 
 
 class Watched(Event):
-    """An event that counts how often anything of such events is read."""
+    """An event that counts how often an attribute of any such event is read."""
 
     reads: ClassVar[int] = 0
 
@@ -60,7 +60,7 @@ class Watched(Event):
 
 
 class Rule(BaseLlm):
-    """Answers by the last part of a request, and reads no more of it."""
+    """Answers the last part of a request, and reads nothing else of it."""
 
     model: str = "rule"
     answer: Callable[[types.Part], types.Part]
@@ -85,7 +85,7 @@ def say(words: str) -> types.Part:
 
 
 def after(name: str, then: types.Part, otherwise: types.Part) -> Callable[[types.Part], types.Part]:
-    """One answer to the response of that function, another to all else."""
+    """Return one answer to the response of that function, and another to everything else."""
 
     def answer(last: types.Part) -> types.Part:
         response = last.function_response
@@ -99,7 +99,7 @@ def content(role: str, **part: object) -> types.Content:
 
 
 def told(number: int) -> types.Content:
-    """What the event of a history says: turns of question, call, response and answer."""
+    """Return the content of a history's event: turns of question, call, response and answer."""
     call_id = f"adk-{number // 4}"
     return [
         content("user", text="look at it"),
@@ -117,7 +117,7 @@ async def grown(
     kind: type[Event] = Event,
     began: float = HISTORY_BEGAN,
 ) -> Session:
-    """A session that has so many events: the one that is there, or a new one."""
+    """Return a session with so many events: the existing one, or a new one."""
     session_id = f"{events} events from {began:.0f}"
     if session := await service.get_session(**WHO, session_id=session_id):
         return session

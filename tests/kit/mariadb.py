@@ -1,4 +1,4 @@
-"""A MariaDB server of its own, for as long as a test needs it."""
+"""A MariaDB server for as long as a test needs it."""
 
 import os
 import shutil
@@ -18,11 +18,11 @@ from tests.kit.patience import PATIENCE
 from tests.kit.postgres import PASSWORD
 
 _USER = "nobody"
-"""Who runs it if the tests run as root."""
+"""The user that runs it if the tests run as root."""
 
 
 def _missing() -> str:
-    """Why there can be no server that google-adk writes to; "" if there can."""
+    """Return why there can be no server that google-adk writes to; "" if there can."""
     if not all(map(shutil.which, ("mariadb-install-db", "mariadbd", "mariadb"))):
         return "no MariaDB: put mariadb-install-db, mariadbd and mariadb on the PATH"
     if not adk_has("aiomysql"):
@@ -35,7 +35,7 @@ needs_mariadb = pytest.mark.skipif(bool(_missing()), reason=_missing() or "there
 
 @contextmanager
 def mariadb() -> Iterator[str]:
-    """The address of a server: `devui:…@127.0.0.1:PORT/adk`, without a scheme."""
+    """Yield the address of a server: `devui:…@127.0.0.1:PORT/adk`, without a scheme."""
     with tempfile.TemporaryDirectory(prefix="devui-mariadb-") as name:
         folder = Path(name)
         data, link = folder / "data", folder / "socket"
@@ -62,7 +62,7 @@ def mariadb() -> Iterator[str]:
 
 
 def _make_database(link: Path) -> None:
-    """Make the database and its user, as soon as the server answers."""
+    """Create the database and its user, as soon as the server answers."""
     sql = (
         "CREATE DATABASE adk CHARACTER SET utf8mb4;"
         f"CREATE USER devui@'127.0.0.1' IDENTIFIED BY '{PASSWORD}';"

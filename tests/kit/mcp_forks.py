@@ -1,8 +1,8 @@
-"""MCP servers forked from a process that has their packages in memory.
+"""MCP servers forked from a process that has imported their packages.
 
 Python takes most of a second to import `mcp`, and dozens of cases start servers, on two runtimes.
-The command here hands its streams to a process that has imported it, and lives as long as the fork:
-if one of the two ends, the other does. `tests/runtime/test_mcp_toolset.py` starts servers as users
+This command hands its streams to a process that has imported it, and lives as long as the fork: if
+one of the two ends, so does the other. `tests/runtime/test_mcp_toolset.py` starts servers as users
 do.
 """
 
@@ -22,13 +22,13 @@ STREAMS = (0, 1, 2)
 
 
 def mcp_command(*args: str) -> list[str]:
-    """The command of a server; the arguments are those of `tests.kit.mcp_server`."""
+    """Return the command of a server; the arguments are those of `tests.kit.mcp_server`."""
     return [sys.executable, "-S", "-E", __file__, _forker(), *args]
 
 
 @cache
 def _forker() -> str:
-    """The socket of the process that forks, which lives as long as this one."""
+    """Start the process that forks, which lives as long as this one, and return its socket."""
     folder = tempfile.TemporaryDirectory(prefix="devui-mcp-")
     path = str(Path(folder.name) / "forker")
     with socket.socket(socket.AF_UNIX) as listening:
@@ -48,12 +48,12 @@ def _forker() -> str:
 
 
 def link(path: str, *args: str) -> None:
-    """Give the streams of this process to a fork, and wait for its end."""
+    """Give this process's streams to a fork, and wait for its end."""
     with socket.socket(socket.AF_UNIX) as fork:
         fork.connect(path)
         socket.send_fds(fork, ["\0".join(args).encode()], STREAMS)
         for stream in STREAMS:
-            os.close(stream)  # the fork alone holds them, so that its end closes them
+            os.close(stream)  # only the fork holds them, so that its end closes them
         fork.recv(1)
     os._exit(0)
 
@@ -73,7 +73,7 @@ def fork_servers(listening: socket.socket) -> None:
 
 
 def _take_streams(command: socket.socket) -> list[str]:
-    """The arguments of the link, whose streams are this process's from now on."""
+    """Take over the streams of the link, and return its arguments."""
     arguments, streams, _, _ = socket.recv_fds(command, 1000, len(STREAMS))
     for stream, number in zip(streams, STREAMS, strict=True):
         os.dup2(stream, number)

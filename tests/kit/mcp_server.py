@@ -1,7 +1,7 @@
-"""An MCP server of the tests, as a process of its own.
+"""An MCP server for tests, as a separate process.
 
-`python -m tests.kit.mcp_server stdio` speaks over its pipes. With `http` or `sse` it listens on a
-port of the loopback, a free one or the one given, and prints the address first.
+`python -m tests.kit.mcp_server stdio` talks over its pipes. With `http` or `sse`, it listens on a
+loopback port, a free one or the one given, and prints its address first.
 """
 
 import asyncio

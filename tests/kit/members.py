@@ -1,4 +1,4 @@
-"""Whether a class or function of the runtime has a member, or a parameter of that name."""
+"""Checks whether a class or function of the runtime has a member or parameter of some name."""
 
 import ast
 import inspect
@@ -11,7 +11,7 @@ from typing import Any
 
 
 def has(line: str, find: Callable[[str], Any]) -> bool:
-    """Whether what a line of tests.kit.adk_members tells of is there; `find` gives its owner."""
+    """Return whether what a line of tests.kit.adk_members names exists; `find` looks up owners."""
     whole, parameter = re.fullmatch(r"([^(]+)(?:\((.*)\))?", line).groups()
     owner, _, member = whole.rpartition(".")
     if parameter is None:
@@ -24,7 +24,7 @@ def has(line: str, find: Callable[[str], Any]) -> bool:
 
 @cache
 def members(owner: type) -> set[str]:
-    """The attributes of a class and of its objects."""
+    """Return the attributes of a class and of its instances."""
     names = set(getattr(owner, "model_fields", {}))
     for each in owner.__mro__:
         names |= {*vars(each), *vars(each).get("__annotations__", {}), *_set_by(each)}
@@ -32,7 +32,7 @@ def members(owner: type) -> set[str]:
 
 
 def takes(function: Any, parameter: str) -> bool:
-    """Whether it may be called with that keyword; a model's are its fields."""
+    """Return whether it accepts that keyword; a model accepts its fields."""
     if fields := getattr(function, "model_fields", None):
         return parameter in fields or parameter in inspect.signature(function.__init__).parameters
     parameters = inspect.signature(function).parameters
@@ -41,7 +41,7 @@ def takes(function: Any, parameter: str) -> bool:
 
 
 def _set_by(owner: type) -> set[str]:
-    """What its methods set on `self`."""
+    """Return the attributes that its methods set on `self`."""
     if not owner.__module__.startswith("devui."):
         return set()
     body = _tree(str(sys.modules[owner.__module__].__file__)).body

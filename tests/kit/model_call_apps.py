@@ -1,4 +1,4 @@
-"""Apps whose calls of models and tools are worth a look: prompts that grow, streams that stall."""
+"""Apps whose calls are worth a look: prompts that grow or are huge, answers that are changed."""
 
 TELLER = '''
 import asyncio
@@ -141,5 +141,5 @@ root_agent = Agent(
 
 
 def teller(*, lies: bool = False) -> str:
-    """Tells the weather by a tool, in three pieces; its final text may differ from them."""
+    """Return an app that gets the weather from a tool; its text may differ from its chunks."""
     return TELLER.replace("LIES", str(lies))

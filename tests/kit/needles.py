@@ -1,4 +1,4 @@
-"""Long histories with something to be found in them."""
+"""Long histories with something to find in them."""
 
 import json
 
@@ -8,7 +8,7 @@ from devui.wire.events import Event
 
 
 def event(number: int) -> NewEvent:
-    """A turn is ten events long; every fiftieth says at its end what its row does not show."""
+    """Return an event; turns have ten, and every fiftieth ends with text that its row cuts off."""
     author = "user" if number % 10 == 1 else "Agent"
     text = "x" * 300 + (" a far needle" if number % 50 == 5 else "")
     call = {"functionCall": {"id": f"c{number}", "name": "look", "args": {}}}

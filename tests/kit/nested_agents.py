@@ -1,4 +1,4 @@
-"""Trees in which things of one kind stand in a thing of another, and each asks the user."""
+"""Trees with things of one kind inside a thing of another, each of which asks the user."""
 
 from collections import Counter
 from collections.abc import Callable, Iterator
@@ -12,28 +12,28 @@ from devui.runtime.workflow import JoinNode, Workflow
 from tests.kit.waiting_agents import AgentFactory, both, rounds, steps
 
 QUESTIONS = ("input", "consent", "job", "login")
-"""What is asked for."""
+"""The kinds of questions."""
 
 Below = Callable[[str | None, bool], Any]
-"""Makes what stands below: with that mode, if it is an agent with a model; whether for a node."""
+"""Makes a subtree, given the mode of its model agent, if any, and whether it must be a node."""
 
 
 @dataclass
 class NestedAgents:
-    """One tree: how it is made, and what it has to do."""
+    """One tree: how it is made, and what it must do."""
 
     factory: AgentFactory
     kind: str
-    """What is asked for."""
+    """The kind of question that is asked."""
     due: Counter[str] = field(default_factory=Counter)
-    """How often each thing is to be done; 0 for what may be done or not."""
+    """How often each thing must be done; 0 if it may be done or not."""
     _times: int = 1
     _made: int = 0
 
     def leaf(self, mode: str | None, is_node: bool) -> Any:
-        """Something that asks: a node where that can stand, or else an agent with a tool.
+        """Return something that asks: a node where that is possible, or else an agent with a tool.
 
-        An agent whose answer others take asks twice, for it has to wait for both answers.
+        An agent whose answer others use asks twice, because it must wait for both answers.
         """
         name = self.name("a")
         if self.kind != "input":
@@ -44,11 +44,11 @@ class NestedAgents:
         return question if is_node else self.agent(name, runs=question, mode=mode)
 
     def plain(self, mode: str | None, is_node: bool) -> LlmAgent:
-        """An agent that asks nobody."""
+        """Return an agent that asks nothing."""
         return self.agent(self.name("p"), "plain")
 
     def agent(self, name: str, *kinds: str, mode: str | None = None, **fields: Any) -> LlmAgent:
-        """An agent that does all that it can."""
+        """Return an agent that is expected to do everything it can."""
         agent = self.factory.agent(name, *kinds, **fields, **({"mode": mode} if mode else {}))
         self.expect(f"{name} is done")
         for tool in agent.tools:
@@ -57,7 +57,7 @@ class NestedAgents:
         return agent
 
     def as_agent(self, below: Below, mode: str | None = None) -> Any:
-        """What stands below as an agent, or in one that runs it."""
+        """Return what is below as an agent, or an agent that runs it."""
         inner = below(mode, False)
         if isinstance(inner, LlmAgent) or (mode is None and isinstance(inner, BaseAgent)):
             return inner
@@ -65,7 +65,7 @@ class NestedAgents:
 
     @contextmanager
     def again(self, times: int) -> Iterator[None]:
-        """What is made here is done that many times."""
+        """Expect what is made in the block to be done that many times."""
         before, self._times = self._times, self._times * times
         yield
         self._times = before
@@ -127,7 +127,7 @@ def _with_nodes(nested: NestedAgents, mode: str | None, is_node: bool, *below: B
 
 
 def _with_agent_tools(nested: NestedAgents, mode: str | None, is_node: bool, *below: Below) -> Any:
-    with nested.again(0):  # what is in there cannot ask the user, which its caller is told
+    with nested.again(0):  # agents in there can't ask the user, and their caller is told so
         tools = [AgentTool(nested.as_agent(each)) for each in below]
     return nested.agent(nested.name("o"), tools=tools, mode=mode)
 
@@ -145,7 +145,7 @@ KINDS: dict[str, Callable[..., Any]] = {
 
 
 def tree(outer: str, inner: str, kind: str, due: Counter[str]) -> Callable[[AgentFactory], Any]:
-    """Makes two of the inner kind in the outer kind; `due` gets what they have to do."""
+    """Return a factory of a tree with two inner kinds in an outer kind; it fills `due`."""
 
     def make(factory: AgentFactory) -> Any:
         nested = NestedAgents(factory, kind)

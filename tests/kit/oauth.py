@@ -1,4 +1,4 @@
-"""Agents whose tools need a login at the OAuth 2 server of the tests, and their users."""
+"""Agents whose tools need a login at the tests' OAuth 2 server, and their users."""
 
 import subprocess
 import sys
@@ -21,7 +21,7 @@ CALL = Call("read", page="1")
 
 @contextmanager
 def child(module: str, *args: str):
-    """A server of the tests as a child process; its address, which it prints first."""
+    """Run a server of the tests as a child process, and yield the address that it prints first."""
     command = [sys.executable, "-m", module, *args]
     process = subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, text=True)
     try:
@@ -74,7 +74,7 @@ def requests(events):
 
 
 def login(request, **changed) -> dict:
-    """What a client answers after the user was at the login page."""
+    """Return what a client answers after the user has been to the login page."""
     config = dict(request.args["authConfig"])
     oauth2 = dict(config["exchangedAuthCredential"]["oauth2"])
     oauth2["authResponseUri"] = get(oauth2["authUri"]).headers["location"]

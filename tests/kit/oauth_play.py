@@ -1,4 +1,4 @@
-"""One tool that needs a login, played on either runtime: what it asks for and what comes of it.
+"""One tool that needs a login, run on either runtime: what it asks for, and what follows.
 
 `python -m tests.kit.oauth_play google.adk http://127.0.0.1:8000` prints it as JSON.
 """
@@ -20,11 +20,11 @@ from tests.differential.stage import Stage
 
 class _Stay(urllib.request.HTTPRedirectHandler):
     def redirect_request(self, *args: Any) -> None:
-        """Do not follow: the address is what is wanted."""
+        """Don't follow the redirect: its address is what is wanted."""
 
 
 def log_in(address: str) -> str:
-    """Where the user ends up."""
+    """Return the address where the user ends up."""
     try:
         urllib.request.build_opener(_Stay).open(address)
     except HTTPError as redirected:
@@ -45,7 +45,7 @@ def _config(stage: Stage, url: str, secret: str | None) -> Any:
 
 
 async def play(root: str, url: str, secret: str | None) -> list[Any]:
-    """Ask, log in, answer; then once more with the state of another login."""
+    """Ask, log in, answer, and call the tool again; return an outline of what happened."""
     stage = Stage(root)
 
     def read(page: str, credential: Any) -> dict[str, Any]:
@@ -83,7 +83,7 @@ def _outline(event: Any) -> list[Any]:
 
 
 def main() -> None:
-    """Play it with a secret and without one."""
+    """Run it with a secret and without one, and print the results."""
     root, url = sys.argv[1:]
     import_module(root)
     secrets = ("s-3cret-of-the-client", None)

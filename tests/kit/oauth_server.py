@@ -1,13 +1,13 @@
-"""An OAuth 2 server of the tests, as a process of its own.
+"""An OAuth 2 server for tests, as a separate process.
 
 `python -m tests.kit.oauth_server` listens on a free port and prints its address first. It knows
-the clients `app` and `short` with their secret, the public client `open`, which has to prove itself
-(PKCE), and the account of `key_file`. Codes, refresh tokens and proofs are good once.
+the clients `app` and `short` with their secret, the public client `open`, which must prove itself
+(PKCE), and the account of `key_file`. Codes, refresh tokens and proofs are valid once.
 
-`/authorize` is the page on which the user would agree: it sends them on at once. `/token` gives
-tokens, `/api/…` answers those who have one, though none is good enough for `/api/scoped`,
-`/tokens` tells who got what, `/expire` ends all tokens, `/moved/…` sends on to `/token`, `/null/…`
-gives a token that is null, and `/.well-known/…` tells the endpoints.
+`/authorize` is the page where the user would agree; it redirects at once. `/token` issues tokens,
+`/api/…` answers requests with a token, though none is enough for `/api/scoped`, `/tokens` says who
+got what, `/expire` revokes all tokens, `/moved/…` redirects to `/token`, `/null/…` issues a token
+that is null, and `/.well-known/…` names the endpoints.
 """
 
 import base64
@@ -28,16 +28,16 @@ from joserfc.jwk import OctKey, RSAKey
 Fields = dict[str, str]
 SECRET = "s-3cret-of-the-client"
 SECONDS = {"app": 3600, "short": 30}
-"""How long the tokens of a client live; those of `short` are about to end when they are given."""
+"""The lifetime of a client's tokens in seconds; those of `short` are about to end when issued."""
 
 
 class Refused(Exception):
-    """An error of the protocol, by its name."""
+    """A protocol error, by its name."""
 
 
 @dataclass
 class Server:
-    """What the server remembers."""
+    """The server's state."""
 
     codes: dict[str, Fields] = field(default_factory=dict)
     refresh_tokens: dict[str, str] = field(default_factory=dict)
@@ -46,7 +46,7 @@ class Server:
     key: RSAKey = field(default_factory=lambda: RSAKey.generate_key(2048))
 
     def authorize(self, request: Fields) -> str:
-        """The address at which the user ends up after agreeing, or refusing (`nobody`)."""
+        """Return where the user ends up after agreeing, or refusing if the scope has `nobody`."""
         answer = {"state": request.get("state", "")}
         if "nobody" in request.get("scope", ""):
             answer |= {"error": "access_denied", "error_description": "the user said no"}
@@ -57,7 +57,7 @@ class Server:
         return f"{request['redirect_uri']}?{urlencode(answer)}"
 
     def token(self, request: Fields, client: str) -> dict[str, Any]:
-        """The tokens for a request."""
+        """Return the tokens for a request."""
         grant = request["grant_type"]
         if grant == "authorization_code":
             self._redeem(request, client)
@@ -161,7 +161,7 @@ class Handler(BaseHTTPRequestHandler):
             self._answer(400, {"error": str(refusal), "error_description": "no such thing"})
 
     def _client(self, form: Fields) -> str:
-        """The client by its secret, in the header or the body; only `open` needs none."""
+        """Return the client, identified by its secret in header or body; only `open` needs none."""
         if form["grant_type"].endswith(":jwt-bearer"):
             return ""
         authorization = self.headers.get("Authorization", "").removeprefix("Basic ")
@@ -190,7 +190,7 @@ class Handler(BaseHTTPRequestHandler):
 
 
 def key_file(address: str, key: RSAKey) -> Fields:
-    """What a service account is given to sign with."""
+    """Return what a service account is given to sign with."""
     return {
         "type": "service_account",
         "project_id": "p",

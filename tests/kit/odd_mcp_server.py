@@ -1,7 +1,7 @@
-"""An MCP server of the tests that does what no server should, as a process of its own.
+"""An MCP server for tests that does what no server should, as a separate process.
 
-`python tests/kit/odd_mcp_server.py` speaks over its pipes. It needs nothing but Python, so that it
-is there at once.
+`python tests/kit/odd_mcp_server.py` talks over its pipes. It needs nothing but Python, so that it
+starts at once.
 """
 
 import json
@@ -19,7 +19,7 @@ TOOLS = [
 
 
 def answer(method: str, params: dict[str, Any]) -> dict[str, Any] | None:
-    """What is answered; None is nothing."""
+    """Return the result of a request; None for no answer."""
     if method == "initialize":
         info = {"name": "odd", "version": "1"}
         version = params["protocolVersion"]

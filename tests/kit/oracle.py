@@ -1,6 +1,6 @@
 """A Python that has google-adk, for tests that compare with it or exchange files with it.
 
-`DEVUI_ADK_PYTHON` names it, or `.venv-adk` is one; tests are skipped where there is neither.
+`DEVUI_ADK_PYTHON` names it, or it is in `.venv-adk`; without either, tests are skipped.
 """
 
 import atexit
@@ -21,7 +21,7 @@ ROOT = Path(__file__).resolve().parents[2]
 
 
 def adk_python() -> Path | None:
-    """The interpreter, or None."""
+    """Return the interpreter, or None."""
     variable = os.environ.get("DEVUI_ADK_PYTHON")
     path = Path(variable) if variable else ROOT / ".venv-adk" / "bin" / "python"
     return path if path.exists() else None
@@ -34,7 +34,7 @@ needs_adk = pytest.mark.skipif(
 
 @cache
 def adk_has(package: str) -> bool:
-    """Whether there is such an interpreter, and the package beside google-adk."""
+    """Return whether there is such an interpreter and it has the package."""
     python = adk_python()
     if python is None:
         return False
@@ -43,7 +43,7 @@ def adk_has(package: str) -> bool:
 
 
 def run_adk(code: str, *args: str | Path) -> str:
-    """What this code prints; it is the body of `async def main(args)`. Its stderr on failure."""
+    """Run the body of `async def main(args)`, and return what it prints; fail with its stderr."""
     done = subprocess.run(
         [str(adk_python()), "-W", "ignore", "-c", _program(code), *map(str, args)],
         stdin=subprocess.DEVNULL,
@@ -57,7 +57,7 @@ def run_adk(code: str, *args: str | Path) -> str:
 
 
 def run_stores(code: str, *args: str | Path) -> str:
-    """As `run_adk`, with google-adk's services for sessions and artifacts imported already."""
+    """Do what `run_adk` does, with google-adk's session and artifact services already imported."""
     process = _forker()
     with tempfile.TemporaryDirectory() as folder:
         files = [str(Path(folder, name)) for name in ("output", "errors")]

@@ -1,14 +1,14 @@
-"""How long a test waits for what has to come: no test is decided by how fast its machine is."""
+"""How long tests wait for what must happen: no result depends on the machine's speed."""
 
 import time
 from collections.abc import Callable
 
 PATIENCE = 120
-"""Seconds. Only a test that fails ever waits so long."""
+"""Seconds. Only a failing test waits this long."""
 
 
 def wait_until(true: Callable[[], object]) -> None:
-    """Wait for what has to come; fail if it does not."""
+    """Wait until `true` returns a true value; fail if it never does."""
     until = time.monotonic() + PATIENCE
     while not true():
         assert time.monotonic() < until, "it did not happen"

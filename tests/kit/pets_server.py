@@ -1,8 +1,8 @@
-"""An HTTP service of the tests, as a process of its own: it answers with what it was asked.
+"""An HTTP service for tests, as a separate process, that answers with the request it received.
 
 `python -m tests.kit.pets_server` listens on a free port and prints its address first. Some paths
-answer otherwise: `/text` with a text, `/list` with a list, `/nothing` with 204, `/moved` with a
-redirect, `/broken` with 500, `/page` with 500 and much to read, `/slow` after six seconds.
+have other answers: `/text` a text, `/list` a list, `/nothing` 204, `/moved` a redirect, `/broken`
+500, and `/page` 500 with a long body. `/slow` answers after six seconds.
 """
 
 import json

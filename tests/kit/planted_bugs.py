@@ -1,7 +1,7 @@
-"""Three apps with a bug each, what their user complains about, and how a coding agent hunts bugs.
+"""Three apps with a bug each, their users' complaints, and how a coding agent hunts bugs.
 
-The policy is fixed: it knows the complaint, the code, and of devui what the skill and the
-descriptions of the tools say. Which of its steps to begin with is in the skill's table of symptoms.
+The policy is fixed: it knows the complaint, the code, and what the skill and the descriptions of
+the tools say about devui. The skill's table of symptoms says which step to start with.
 """
 
 import ast
@@ -16,14 +16,14 @@ from tests.kit.server import write_app
 
 @dataclass(frozen=True)
 class Bug:
-    """An app, what is asked of it, what its user says, and the function that is wrong."""
+    """An app, the messages to send, its user's complaint, and the function that is wrong."""
 
     app: str
     code: str
     messages: tuple[str, ...]
     complaint: str
     right: str
-    """What the last answer says once it is mended."""
+    """What the last answer says once the bug is fixed."""
     function: str
     wrong_line: str
     mended_line: str
@@ -193,7 +193,7 @@ BUGS = (
 
 
 def write(agents: Path, bug: Bug, name: str) -> Path:
-    """The app under a name of its own; its agent.py."""
+    """Write the app under a name of its own, and return its agent.py."""
     return write_app(agents, name, bug.code.replace(f'name="{bug.app}"', f'name="{name}"'))
 
 
@@ -219,34 +219,34 @@ class ToolCall:
 
 
 class Hands(Protocol):
-    """What the policy asks devui for, by tools or by commands."""
+    """What the policy asks of devui, through tools or commands."""
 
     async def ask(self, app: str, messages: tuple[str, ...]) -> int:
-        """A session with these messages."""
+        """Start a session with these messages, and return its number."""
 
     async def rows(self, session: int, filter_text: str = "") -> list[Row]:
-        """Its events, or those that match a filter."""
+        """Return its events, or those that match a filter."""
 
     async def state(self, session: int) -> dict[str, Any]: ...
 
     async def writes(self, session: int, key: str) -> list[Write]: ...
 
     async def call(self, session: int, event: int) -> ToolCall:
-        """The call whose result is an event."""
+        """Return the call whose result is in an event."""
 
     async def response(self, session: int, event: int) -> Mapping[str, Any]:
-        """What an event tells the model that the tool has answered."""
+        """Return what an event tells the model about the tool's answer."""
 
     async def lost(self, session: int, event: int) -> list[str]:
-        """Texts that the agent's previous prompt had, and that of an event doesn't have."""
+        """Return the texts of the agent's previous prompt that the prompt of an event lacks."""
 
     async def fork(self, session: int, event: int, state: Mapping[str, Any] | None = None) -> int:
-        """A copy that has run on from an event."""
+        """Return a fork that has continued from an event."""
 
 
 @dataclass(frozen=True)
 class Cause:
-    """The function that is wrong, and the event before the answer of a model that led there."""
+    """The function that is wrong, and the event before the model's answer that led there."""
 
     function: str
     before: int
@@ -255,7 +255,7 @@ class Cause:
 
 
 def last_answer(rows: list[Row]) -> Row:
-    """The last text."""
+    """Return the last row with a text."""
     return [row for row in rows if row.kind == "text"][-1]
 
 
@@ -269,11 +269,13 @@ async def cause_of(hands: Hands, session: int, complaint: str, code: Path) -> Ca
 
 
 async def _wrong_value(hands: Hands, session: int, wrong: int, code: Path) -> Cause:
-    """Go back from the key that has the value over what its writers read, to a write that differs
-    from what its tool has returned."""
+    """Trace the key with the wrong value back through what its writers read.
+
+    The cause is a write that differs from what its tool returned.
+    """
     state = await hands.state(session)
     keys = [key for key, value in state.items() if value == wrong]
-    for key in keys:  # it grows by what the writers read
+    for key in keys:  # grows by the keys that the writers read
         write = (await hands.writes(session, key))[-1]
         call = await hands.call(session, write.number)
         result = call.result.get(key, write.value)
@@ -299,8 +301,10 @@ async def _wrong_prompt(hands: Hands, session: int, code: Path) -> Cause:
 
 
 async def _called_twice(hands: Hands, session: int, tool: str, code: Path) -> Cause:
-    """Compare what the tool returned with what its event tells the model; if that isn't the same,
-    find who may change it."""
+    """Compare what the tool returned with what its event tells the model.
+
+    If the two differ, find the function that may change it.
+    """
     rows = await hands.rows(session, f"tool:{tool}")
     results = [row.number for row in rows if row.kind in {"result", "response"}]
     calls = [await hands.call(session, number) for number in results]
@@ -314,13 +318,13 @@ async def _called_twice(hands: Hands, session: int, tool: str, code: Path) -> Ca
 
 
 async def _before_call(hands: Hands, session: int, result: int) -> int:
-    """The event before the call whose result is an event: at the call itself no fork runs."""
+    """Return the event before the call with this result: a fork at the call itself can't run."""
     earlier = [row for row in await hands.rows(session) if row.number < result]
     return [row.number for row in earlier if row.kind == "call"][-1] - 1
 
 
 def functions(code: Path) -> dict[str, str]:
-    """The functions of a file by name."""
+    """Return the functions of a file by name."""
     nodes = [each for each in _parse(code).body if isinstance(each, ast.FunctionDef)]
     return {node.name: ast.unparse(node) for node in nodes}
 
@@ -334,7 +338,7 @@ def _keys_read(source: str) -> Iterator[str]:
 
 
 def mend(code: Path, bug: Bug, function: str) -> None:
-    """Change the line, if it is in the function."""
+    """Fix the line, which must be in the function."""
     text = code.read_text(encoding="utf-8")
     begin = text.index(f"def {function}(")
     place = text.index(bug.wrong_line, begin)

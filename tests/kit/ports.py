@@ -1,4 +1,4 @@
-"""The port that devui takes when none is asked for, where somebody else has it."""
+"""The port that devui uses by default, while somebody else has it."""
 
 import socket
 import time
@@ -8,12 +8,12 @@ from contextlib import ExitStack, contextmanager
 from devui.settings import DEFAULT_PORT
 
 _SECONDS = 10
-"""Another test that has it lets it go by then; a server of the developer's own does not."""
+"""Another test releases the port within this time; a developer's own server doesn't."""
 
 
 @contextmanager
 def default_port_taken() -> Iterator[int]:
-    """Meanwhile nobody can have the port."""
+    """Keep the port taken inside the block."""
     until = time.monotonic() + _SECONDS
     with ExitStack() as listeners:
         while time.monotonic() < until:

@@ -1,4 +1,4 @@
-"""A PostgreSQL server of its own, for as long as a test needs it."""
+"""A PostgreSQL server for as long as a test needs it."""
 
 import os
 import shutil
@@ -17,11 +17,11 @@ from tests.kit.patience import PATIENCE
 
 PASSWORD = "pass@word/of:a?server"
 _NOBODY = "nobody"
-"""Who runs it if the tests run as root, whom PostgreSQL refuses."""
+"""The user that runs it if the tests run as root, which PostgreSQL refuses."""
 
 
 def _missing() -> str:
-    """Why there can be no server that google-adk writes to; "" if there can."""
+    """Return why there can be no server that google-adk writes to; "" if there can."""
     if not all(map(shutil.which, ("initdb", "pg_ctl", "postgres"))):
         return "no PostgreSQL: put initdb, pg_ctl and postgres on the PATH"
     if not adk_has("asyncpg"):
@@ -34,7 +34,7 @@ needs_postgres = pytest.mark.skipif(bool(_missing()), reason=_missing() or "ther
 
 @contextmanager
 def postgres() -> Iterator[str]:
-    """The address of a server: `devui:…@127.0.0.1:PORT/postgres`, without a scheme."""
+    """Yield the address of a server: `devui:…@127.0.0.1:PORT/postgres`, without a scheme."""
     with tempfile.TemporaryDirectory(prefix="devui-postgres-") as name:
         folder = Path(name)
         secret, data = folder / "password", str(folder / "data")
@@ -66,7 +66,7 @@ def postgres() -> Iterator[str]:
 
 def _do(folder: Path, *command: str | Path) -> None:
     who = {"user": _NOBODY} if os.geteuid() == 0 else {}
-    # The server that pg_ctl leaves behind keeps what it was given: no pipe of ours.
+    # The server that pg_ctl leaves behind keeps its streams open, so they can't be our pipes.
     with (folder / "said").open("w+") as log:
         done = subprocess.run(
             list(map(str, command)), cwd=folder, stdout=log, stderr=log, timeout=PATIENCE, **who

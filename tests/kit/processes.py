@@ -10,7 +10,7 @@ from tests.kit.server import Server
 
 
 def workers_of(agents: Path, app: str = "") -> list[psutil.Process]:
-    """Every worker process of this machine on this folder of agents, or on one app of it."""
+    """Return all worker processes of this machine for a folder of agents, or for one app of it."""
     return [
         process
         for process in psutil.process_iter(["cmdline"])
@@ -21,18 +21,18 @@ def workers_of(agents: Path, app: str = "") -> list[psutil.Process]:
 
 
 def worker_of(server: Server, app: str) -> psutil.Process:
-    """The process of an app, the newest if one before it is on its way out."""
+    """Return the process of an app: the newest, if an earlier one is about to end."""
     return max(processes_of(server, app), key=lambda process: process.create_time())
 
 
 def processes_of(server: Server, app: str) -> list[psutil.Process]:
-    """The processes of an app: one, or two while the app is loaded anew."""
+    """Return the processes of an app: one, or two while the app is being reloaded."""
     children = psutil.Process(server.pid).children()
     return [child for child in children if _serves(child, app)]
 
 
 def _serves(process: psutil.Process, app: str) -> bool:
-    """Whether it is a process of the app; one that has just ended is none."""
+    """Return whether it is a process of the app that hasn't ended."""
     try:
         alive = process.status() != psutil.STATUS_ZOMBIE
         line = process.cmdline()
@@ -43,7 +43,7 @@ def _serves(process: psutil.Process, app: str) -> bool:
 
 @contextmanager
 def suspended(process: psutil.Process) -> Iterator[None]:
-    """Let it stand still; that it ended meanwhile hides no failure of what is done here."""
+    """Suspend a process inside the block; if it ends meanwhile, that masks no error inside."""
     process.suspend()
     try:
         yield

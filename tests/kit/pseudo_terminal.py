@@ -18,7 +18,7 @@ _STYLES = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
 
 
 class PseudoTerminal:
-    """A command under way at a terminal of its own; a context manager that ends it in any case."""
+    """A command running at a terminal of its own; a context manager that ends it in any case."""
 
     def __init__(
         self, *arguments: str, cwd: Path, program: tuple[str, ...] = ("-m", "devui"), **env: str
@@ -26,7 +26,7 @@ class PseudoTerminal:
         """`program` is what Python is started with, before the arguments."""
         self._seen = ""
         self.screen = ""
-        """All that was shown, without styles."""
+        """Everything that was shown, without styles."""
         self.pid, self._file = pty.fork()
         if self.pid == 0:
             os.chdir(cwd)
@@ -50,7 +50,7 @@ class PseudoTerminal:
         self.type(key, end="")
 
     def until(self, words: str) -> str:
-        """Read until these words are shown, from what was read before on; what came up to them."""
+        """Read until these words are shown; return what was shown before them and not read yet."""
         patience = time.monotonic() + PATIENCE
         while words not in self._seen:
             assert time.monotonic() < patience, f"{words!r} was not shown: {self.screen}"
@@ -61,7 +61,7 @@ class PseudoTerminal:
     def interrupt(self, words: str) -> None:
         """Press Ctrl-C until these words are shown.
 
-        A signal that comes just before Python's prompt waits for a key is seen with the next key.
+        A signal that arrives just before Python's prompt waits for a key is seen at the next key.
         """
         for _ in range(int(PATIENCE // 10)):
             self.press(CTRL_C)
@@ -74,7 +74,7 @@ class PseudoTerminal:
         raise AssertionError(f"{words!r} was not shown: {self.screen}")
 
     def left(self) -> int:
-        """Press Ctrl-C until the command has ended; the exit status."""
+        """Press Ctrl-C until the command has ended, and return its exit status."""
         for _ in range(int(PATIENCE // 10)):
             self.press(CTRL_C)
             while select.select([self._file], [], [], 10)[0]:
@@ -83,7 +83,7 @@ class PseudoTerminal:
         raise AssertionError(f"it has not ended: {self.screen}")
 
     def ended(self) -> int:
-        """Wait for the end; the exit status."""
+        """Wait for the end, and return the exit status."""
         while self._read():
             pass
         _, status = os.waitpid(self.pid, 0)
@@ -95,7 +95,7 @@ class PseudoTerminal:
         assert ready, f"nothing more is shown: {self.screen}"
         try:
             piece = os.read(self._file, 65536)
-        except OSError:  # what Linux says when the other side is closed
+        except OSError:  # how Linux reports that the other side is closed
             return False
         text = _STYLES.sub("", piece.decode(errors="replace")).replace("\r\n", "\n")
         self._seen += text

@@ -1,4 +1,4 @@
-"""Trees grown at random in which tools fail, agents wait and models give tasks away."""
+"""Random trees in which tools fail, agents wait, and models delegate tasks."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -25,16 +25,16 @@ ASKS = "Which size?"
 SIZE = "big"
 _CALM = ("plain", "consent", "job", "login")
 _WILD = ("flaky", "shaky")
-"""Tools that fail when they are run first; of the second kind when the user has agreed."""
+"""Tools that fail at their first run; the second kind needs the user's consent first."""
 _MODES = {"task": {"mode": "task"}, "expert": {"mode": "single_turn"}}
 _AGENTS = ("task", "task", "expert", "tool")
 
 
 class Patient(Caller):
-    """A model that makes its calls once, and goes on waiting if it is asked too early."""
+    """A model that makes its calls once, and keeps waiting if it is asked too early."""
 
     asks: bool = False
-    """Whether it begins with a question to the user, in words."""
+    """Whether it starts with a question to the user, as text."""
 
     async def generate_content_async(self, llm_request, stream=False):
         yield LlmResponse(content=types.ModelContent(self._answer(llm_request.contents)))
@@ -62,7 +62,7 @@ class Patient(Caller):
 
 
 def _is_result(response: dict[str, Any]) -> bool:
-    """Whether it is no word in the meantime, that a user is asked first."""
+    """Return whether it is a result, and not the placeholder while the user is asked."""
     return "error" not in response and any(response.values())
 
 
@@ -75,7 +75,7 @@ def _call(name: str, args: dict[str, str]) -> types.Part:
 
 
 class RandomAgents:
-    """The tree of a seed, and how often each thing in it is to be done."""
+    """The random tree for a seed, and how often each thing in it must be done."""
 
     def __init__(self, factory: AgentFactory, seed: int, *, resumable: bool) -> None:
         self.due: Counter[str] = Counter()
@@ -84,7 +84,7 @@ class RandomAgents:
         self._made = 0
         around = self._random.choice(["nothing", "steps", "rounds", "both"])
         self._times = 2 if around == "rounds" else 1
-        # What has failed is resumed, which takes checkpoints below any root but a model agent.
+        # Resuming after a failure needs checkpoints, except below a root that is a model agent.
         wild = resumable or around == "nothing"
         self.root = self._around(around, self._agent("chat", 0, wild=wild))
 
@@ -93,13 +93,13 @@ class RandomAgents:
             return agent
         if around == "rounds":
             return rounds(agent)
-        if around == "steps":  # the other is stopped when something fails beside it
+        if around == "steps":  # in `both`, a failure of the agent stops the tail
             self.due.update(["tail is done", "plain_tail0"])
         tail = self._factory.agent("tail", "plain")
         return steps(agent, tail) if around == "steps" else both(agent, tail)
 
     def _agent(self, kind: str, depth: int, *, wild: bool = False) -> LlmAgent:
-        """An agent that calls one to three things; `wild`: of those that fail, too."""
+        """Return an agent that calls one to three things; if `wild`, also tools that fail."""
         self._made += 1
         name = f"a{self._made}"
         tools = ("plain",) if kind == "tool" else (*_CALM, *(_WILD if wild else ()))
@@ -121,26 +121,26 @@ class RandomAgents:
             agent.model.asks = True
             self.due[f"{name} asks"] += self._times
         for done in (f"{name} is done", *(tool.name for tool in agent.tools if "_" in tool.name)):
-            # When a call beside them fails, what is in a tool begins anew, and an expert is stopped
-            # in its work, with a job that may be answered before it was begun.
+            # When another call fails beside them, what is in a tool starts over, and an expert is
+            # stopped in its work, with a job that may be answered before it was started.
             stopped = kind == "expert" and done.startswith(("job_", "plain_"))
             self.due[done] += 0 if kind == "tool" or stopped else self._times
         return agent
 
     def _below(self, kind: str, depth: int, wild: bool) -> LlmAgent:
-        # The failure of an expert is no failure: the agent above is told.
+        # An expert's failure doesn't fail the run: the agent above is told about it.
         return self._agent(kind, depth, wild=wild and kind == "task")
 
 
 class RandomPlay(Play):
-    """A session with a agents, in which the user answers in any order."""
+    """A session with random agents, in which the user answers in any order."""
 
     def __init__(self, seed: int, *, resumable: bool, leaving: int = 0) -> None:
-        """Begin with the tree of the seed; so many runs may break off behind some event."""
+        """Start with the tree for the seed; up to `leaving` runs may break off after some event."""
         super().__init__(self._grown, resumable=resumable)
         self.factory = AgentFactory(caller=Patient)
         self.failed = False
-        """Whether the last message has led to a failure."""
+        """Whether the last message led to a failure."""
         self._due: Counter[str] = Counter()
         self._seed = seed
         self._random = Random(seed)
@@ -156,19 +156,19 @@ class RandomPlay(Play):
 
     @property
     def wrong(self) -> dict[str, int]:
-        """What was done, of that which was done too often or not often enough."""
+        """The counts of what was done too often or not often enough."""
         done, due = self.factory.log, self._due
         short = {what: done[what] for what in due if done[what] < due[what]}
-        if self._leaves:  # what a run was at when it broke off is done again
+        if self._leaves:  # what a run was doing when it broke off is done again
             return {what: n for what, n in short.items() if not what.startswith("job_")}
         return short | {what: done[what] for what in due if 0 < due[what] < done[what]}
 
     async def go_on(self) -> bool:
-        """Answer one of the questions, or go on after a failure; False if nothing is left."""
+        """Answer a question, or resume after a failure; return False if nothing is left."""
         words = self._question_count - self._told
         choices = [*sorted(self.open), *[SIZE] * words, *["resume"] * self.failed]
         if self._leaves and self.failed:
-            choices = ["resume"]  # nobody knows of questions that are not asked yet
+            choices = ["resume"]  # some questions may not have been asked yet
         if not choices:
             return False
         choice = self._random.choice(choices)
@@ -176,7 +176,7 @@ class RandomPlay(Play):
         return True
 
     async def run(self, **what: Any) -> None:
-        """Run a new Runner; a tool may fail, or the run break off."""
+        """Run a new Runner; a tool may fail, or the run may break off."""
         leave = self._random.randint(-4, 4) if self._leaving else 0
         before = len(self.events)
         self.failed = False

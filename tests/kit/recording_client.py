@@ -1,4 +1,4 @@
-"""A client that remembers every event it was shown, and holds the server to it afterwards."""
+"""A client that remembers every event it was shown, and later checks that the server kept it."""
 
 import json
 import re
@@ -19,23 +19,23 @@ _MARKS = re.compile(r'class="run-end (\w+)" id="r-([0-9a-f]{32})"')
 
 @dataclass
 class RecordingClient:
-    """What was shown of one session, and promised about it."""
+    """What was shown of one session, and what was acknowledged."""
 
     app: str
     name: str
     key: int
     shown: dict[int, str] = field(default_factory=dict)
-    """Ids by number, as the stream told them."""
+    """Event ids by number, from the stream."""
     promised: set[int] = field(default_factory=set)
-    """Values of `n` whose change was acknowledged."""
+    """The values of `n` whose change was acknowledged."""
     runs: list[str] = field(default_factory=list)
-    """Runs whose start was acknowledged; each is to be cut off."""
+    """Runs whose start was acknowledged; each will be cut off."""
     ended: dict[str, str] = field(default_factory=dict)
-    """How those ended whose end was looked at; an end is for good."""
+    """The statuses of runs whose end was checked; an end is final."""
 
     @classmethod
     def of_new_session(cls, client: httpx2.Client, app: str, name: str) -> "RecordingClient":
-        """A session of a user of its own."""
+        """Create a session of a user of its own."""
         make_session(client, app, name, sessionId=name, state={"born": name, "user:born": name})
         query = {"app": app, "user": name, "id": name}
         [row] = client.get("/api/sessions", params=query).json()["sessions"]
@@ -44,7 +44,7 @@ class RecordingClient:
     def watch(
         self, client: httpx2.Client, seen: threading.Semaphore, *, until_its_end: bool = False
     ) -> None:
-        """Read the session's stream until the connection breaks, or the end of the last run."""
+        """Read the session's stream until the connection breaks or, if asked, the last run ends."""
         path = f"/api/sessions/{self.key}/stream?after={max(self.shown, default=0)}"
         with suppress(httpx2.TransportError), client.stream("GET", path) as answer:
             assert answer.status_code == 200, answer.read()
@@ -58,11 +58,11 @@ class RecordingClient:
         seen.release(10_000)
 
     def is_over(self, payload: dict[str, Any]) -> bool:
-        """Whether a message says that the last run has ended."""
+        """Return whether a message says that the last run has ended."""
         return payload.get("run") == self.runs[-1] and payload["status"] in {*CUT_OFF, "done"}
 
     def change(self, client: httpx2.Client) -> None:
-        """Change the state, again and again, until the connection breaks."""
+        """Change the state repeatedly, until the connection breaks."""
         path = f"/apps/{self.app}/users/{self.name}/sessions/{self.name}"
         n = max(self.promised, default=0)
         with suppress(httpx2.TransportError):
@@ -74,7 +74,7 @@ class RecordingClient:
                 self.promised.add(n)
 
     def run(self, client: httpx2.Client) -> None:
-        """Have the agent begin."""
+        """Start a run of the agent."""
         with suppress(httpx2.TransportError):
             path = f"/api/sessions/{self.key}/runs"
             answer = client.post(path, json={"message": "go", "streaming": True})
@@ -82,9 +82,9 @@ class RecordingClient:
             self.runs.append(answer.json()["run"])
 
     def holds(self, client: httpx2.Client) -> None:
-        """All that was shown is there, in its place; the state is the fold; runs are marked.
+        """Check that all shown events are in place, the state is the fold, and runs are marked.
 
-        Ends that were looked at before are looked at again by `ends_hold`.
+        Ends that were checked before are checked again by `ends_hold`.
         """
         session = get_session(client, self.app, self.name, self.name)
         events = session["events"]
@@ -110,7 +110,7 @@ class RecordingClient:
         assert [run for _, run in marks].count(self.runs[-1]) == 1
 
     def ends_hold(self, client: httpx2.Client) -> None:
-        """Every run has the end that it had when that was first looked at."""
+        """Check that every run still has the end that it had when it was first checked."""
         assert {run: self._end(client, run) for run in self.runs} == self.ended
 
     @staticmethod

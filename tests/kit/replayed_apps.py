@@ -1,4 +1,4 @@
-"""An app with all that a recording has to keep: parallel agents, streams, tools that act, files."""
+"""An app with all that a recording must keep: parallel agents, streams, tools that act, files."""
 
 from pathlib import Path
 
@@ -119,9 +119,10 @@ root_agent = SequentialAgent(
 
 
 def team(folder: Path, *, last: str = "", known: str = "{found_north?}") -> str:
-    """The app. Each live call of a model or tool is a line of `live.log` in the folder.
+    """Return the app's code. Each live call of a model or tool adds a line to `live.log`.
 
-    The writer is to write as `manner.txt` says; `known` is in the instructions of others.
+    `folder` has that file, and `manner.txt`, which says how the writer must write; `known` is in
+    the instructions of other agents.
     """
     text = TEAM.replace("LOG", str(folder / "live.log"))
     text = text.replace("MANNER", str(folder / "manner.txt"))

@@ -1,4 +1,4 @@
-"""How much of a page the browser has given its style anew: a count, the same on every machine."""
+"""Counts how much of a page the browser restyles: the same number on every machine."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -8,7 +8,7 @@ from playwright.sync_api import Page
 
 @contextmanager
 def restyled(page: Page) -> Iterator[list[int]]:
-    """The elements that were styled at each pass over the page meanwhile; filled in at the end."""
+    """Yield the number of elements styled in each pass meanwhile; the list is filled at the end."""
     session, passes, entries = page.context.new_cdp_session(page), [], []
     session.on("Tracing.dataCollected", lambda message: entries.extend(message["value"]))
     session.on("Tracing.tracingComplete", lambda _: entries.append(None))
@@ -16,7 +16,7 @@ def restyled(page: Page) -> Iterator[list[int]]:
     yield passes
     session.send("Tracing.end")
     while entries[-1:] != [None]:
-        page.evaluate("0")  # what the browser tells is heard while it is asked something
+        page.evaluate("0")  # messages from the browser arrive during a call
     session.detach()
     styled = (each for each in entries if each and each["name"] == "UpdateLayoutTree")
     passes += [each["args"].get("elementCount", 0) for each in styled]

@@ -1,4 +1,4 @@
-"""The real server in a process of its own, with a folder of agents and a data folder."""
+"""The real server in a separate process, with a folder of agents and a data folder."""
 
 import os
 import re
@@ -26,23 +26,22 @@ TOKEN = "a-token-for-the-tests"
 
 
 class Server:
-    """`devui` as a user starts it. `start` again after `kill` to see what was kept."""
+    """`devui` as a user starts it. Call `start` after `kill` to see what was kept."""
 
     def __init__(
         self, agents: Path, data: Path, *options: str, fresh: bool = False, spare: bool = False
     ) -> None:
-        """`fresh`: in a Python started for it, which takes a second more; `spare`: with a worker
-        that waits for the next app."""
+        """`fresh`: in a new Python, which takes a second longer; `spare`: with a spare worker."""
         self.agents, self.data = agents, data
         self.options = options if spare else ("--no-spare-worker", *options)
         self._fresh = fresh
         self.link = ""
         self.port: int | None = 0
-        """0: any; None: none is asked for."""
-        self.room: int | None = None
-        """Bytes that a file of its may grow to, as on a full disk; None for any number."""
+        """0 for any port; None to request none."""
+        self.max_file_size: int | None = None
+        """The size in bytes to which its files may grow, as on a full disk; None for no limit."""
         self.environment: dict[str, str] = {}
-        """More variables of its environment."""
+        """Additional environment variables."""
         self._process: subprocess.Popen[str] | ForkedProcess | None = None
         self._lines: SimpleQueue[str] = SimpleQueue()
 
@@ -62,7 +61,9 @@ class Server:
                 preexec_fn=self._fill_the_disk,
             )
         else:
-            self._process = fork_devui(command, cwd=cwd, env=env, room=self.room, merge=True)
+            self._process = fork_devui(
+                command, cwd=cwd, env=env, max_file_size=self.max_file_size, merge=True
+            )
         self._lines = SimpleQueue()
         threading.Thread(target=self._read, daemon=True).start()
         self.link = self.printed(r"http://\S+")
@@ -70,9 +71,9 @@ class Server:
         return self
 
     def _fill_the_disk(self) -> None:
-        if self.room is not None:
+        if self.max_file_size is not None:
             _, most = resource.getrlimit(resource.RLIMIT_FSIZE)
-            resource.setrlimit(resource.RLIMIT_FSIZE, (self.room, most))
+            resource.setrlimit(resource.RLIMIT_FSIZE, (self.max_file_size, most))
 
     @property
     def url(self) -> str:
@@ -87,7 +88,7 @@ class Server:
         return self._process.poll() is not None
 
     def client(self, **options: Any) -> httpx2.Client:
-        """A client with the bearer token; it reads no certificates, which would take a while."""
+        """Return a client with the bearer token; it reads no certificates, to save time."""
         headers = {"Authorization": f"Bearer {TOKEN}"}
         options = {"verify": False, "timeout": PATIENCE, **options}
         return httpx2.Client(base_url=self.url, headers=headers, **options)
@@ -97,7 +98,7 @@ class Server:
         self._ended()
 
     def stop(self, number: signal.Signals = signal.SIGTERM) -> int:
-        """Stop in order; the exit status."""
+        """Stop the server cleanly, and return its exit status."""
         if self._process.poll() is None:
             self._process.send_signal(number)
         return self._ended()
@@ -108,7 +109,7 @@ class Server:
         return status
 
     def _read(self) -> None:
-        """Take what the command prints, so that its pipe is never full: it would wait then."""
+        """Read what the command prints, so that it never waits for a full pipe."""
         stdout, lines = self._process.stdout, self._lines
         for line in stdout:
             lines.put(line)
@@ -116,7 +117,7 @@ class Server:
         lines.put("")
 
     def printed(self, pattern: str) -> str:
-        """The first match of the pattern in what the command prints from now on."""
+        """Return the first match of the pattern in what the command prints from now on."""
         seen = ""
         with suppress(Empty):
             while line := self._lines.get(timeout=PATIENCE):
@@ -136,7 +137,7 @@ def running(
     spare: bool = False,
     **environment: str,
 ) -> Iterator[Server]:
-    """A server that is stopped at the end, whatever happened to it."""
+    """Yield a server that is stopped at the end, whatever happened to it."""
     server = Server(agents, data, *options, fresh=fresh, spare=spare)
     server.environment = environment
     server.start()
@@ -165,14 +166,14 @@ def run_body(app: str, session: str, text: str, **more: Any) -> dict[str, Any]:
 
 
 def run(client: httpx2.Client, app: str, session: str, text: str, **more: Any) -> list[Any]:
-    """Everything one `/run_sse` sends, parsed."""
+    """Return everything that one `/run_sse` sends, parsed."""
     with client.stream("POST", "/run_sse", json=run_body(app, session, text, **more)) as answer:
         assert answer.status_code == 200, answer.read()
         return list(frames(answer.iter_lines()))
 
 
 def write_app(agents: Path, name: str, code: str) -> Path:
-    """An app of a test's own; returns its agent.py."""
+    """Write an app of the test's own, and return its agent.py."""
     folder = agents / name
     folder.mkdir(parents=True, exist_ok=True)
     file = folder / "agent.py"

@@ -1,6 +1,6 @@
-"""A journal is whole and its state the fold of its deltas, whatever a test did to it (R36).
+"""Checks that a journal is intact and its state the fold of its deltas, whatever tests did (R36).
 
-What the doctor looks for is looked for when a server of a test has ended, in order or not.
+The doctor's checks run whenever a server of a test has ended, cleanly or not.
 """
 
 import json
@@ -12,7 +12,7 @@ from devui.store.sqlite.checkup import check_journal
 
 
 def delta_of(data: str) -> Mapping[str, Any]:
-    """The state delta of an event's JSON."""
+    """Return the state delta of an event's JSON."""
     delta: Mapping[str, Any] = (json.loads(data).get("actions") or {}).get("stateDelta") or {}
     return delta
 

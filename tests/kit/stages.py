@@ -1,4 +1,4 @@
-"""What the runtime's tests share: agents given as functions, and runs of them."""
+"""Helpers of the runtime's tests: agents given as functions, and runs of them."""
 
 from collections.abc import AsyncGenerator, Callable
 from contextlib import aclosing
@@ -17,7 +17,7 @@ WHERE = {"user_id": "u", "session_id": "s"}
 
 
 class Scripted(BaseAgent):
-    """An agent whose behaviour is given as a function; without one it says its name."""
+    """An agent whose behavior is given as a function; without one, it says its name."""
 
     body: Body | None = None
 
@@ -61,7 +61,7 @@ async def stored(runner: InMemoryRunner) -> Session:
 
 
 class Stage:
-    """A runner with one session, and what the store knows of it."""
+    """A runner with one session, and that session as stored."""
 
     def __init__(self, body: Body, **kwargs) -> None:
         agent = Scripted(name="agent", body=body)

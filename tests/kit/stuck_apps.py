@@ -1,6 +1,6 @@
-"""Agents that do not come on, each for another reason; a file of the test's own lets them go.
+"""Agents that get stuck, each for a different reason, until a test creates a file.
 
-Its name has no ending that counts as an agent's: the app would be loaded anew for it.
+The file's name has no suffix of an agent's files: devui would reload the app.
 """
 
 _HEAD = """

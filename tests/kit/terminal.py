@@ -14,13 +14,13 @@ from tests.kit.server import Server
 
 
 def environment(**env: str) -> dict[str, str]:
-    """That of the tests, without the token that a server's starter may have set."""
+    """Return the tests' environment, without a token that a server's starter may have set."""
     inherited = {k: v for k, v in os.environ.items() if k != "DEVUI_TOKEN"}
     return {**inherited, "PYTHONUNBUFFERED": "1", **env}
 
 
 def devui(*arguments: str, cwd: Path, **env: str) -> subprocess.CompletedProcess[str]:
-    """Run a command line that is expected to end by itself."""
+    """Run a command line that is expected to end by itself, and return its result."""
     variables = environment(**env)
     if is_forkable(variables):
         process = fork_devui(arguments, cwd=cwd, env=variables)
@@ -38,7 +38,7 @@ def devui(*arguments: str, cwd: Path, **env: str) -> subprocess.CompletedProcess
 
 
 class Terminal:
-    """Calls commands beside the data folder of a server, which they have to find there."""
+    """Calls commands with the data folder of a server, where they must find the server."""
 
     def __init__(self, server: Server) -> None:
         self.server = server
@@ -48,16 +48,18 @@ class Terminal:
         return devui(*arguments, *data, cwd=self.server.data.parent, **env)
 
     def open(self, *arguments: str) -> "Opened":
-        """Begin a command that goes on until it is interrupted."""
+        """Start a command that runs until it is interrupted."""
         return Opened(*arguments, "--data-dir", str(self.server.data))
 
 
 class Opened:
-    """A command that is under way; a context manager that ends it in any case."""
+    """A running command; a context manager that ends it in any case."""
 
     def __init__(self, *arguments: str) -> None:
         self._process = fork_devui(arguments, cwd=Path.cwd(), env=environment())
         self.lines: list[str] = []
+        self.complaints: list[str] = []
+        """The lines read from the error stream."""
 
     def __enter__(self) -> Self:
         return self
@@ -71,12 +73,12 @@ class Opened:
         return self._process.poll() is not None
 
     def until(self, words: str) -> str:
-        """Read lines until one has these words; that line."""
+        """Read lines until one has these words, and return that line."""
         return self._until(words, self._process.stdout, self.lines)
 
     def complaint(self, words: str) -> str:
-        """Read lines of the error stream until one has these words; that line."""
-        return self._until(words, self._process.stderr, [])
+        """Read lines of the error stream until one has these words, and return that line."""
+        return self._until(words, self._process.stderr, self.complaints)
 
     def _until(self, words: str, stream: IO[str], lines: list[str]) -> str:
         patience = threading.Timer(PATIENCE, self._process.kill)
@@ -91,13 +93,13 @@ class Opened:
         raise AssertionError(f"{words!r} was not printed: {lines}")
 
     def interrupt(self) -> tuple[int, str]:
-        """Press Ctrl-C; the exit status and what was said about it."""
+        """Press Ctrl-C, and return the exit status and the rest of the error stream."""
         self._process.send_signal(signal.SIGINT)
         _, errors = self._process.communicate(timeout=PATIENCE)
         return self._process.returncode, errors
 
     def ended(self) -> tuple[int, str]:
-        """Wait for the end; the exit status and what was said on the error stream."""
+        """Wait for the end, and return the exit status and the rest of the error stream."""
         rest, errors = self._process.communicate(timeout=PATIENCE)
         self.lines += rest.splitlines()
         return self._process.returncode, errors

@@ -1,11 +1,11 @@
-"""How often the tests that draw at random, or kill at many moments, do so."""
+"""The number of rounds for randomized tests and tests that kill processes at many points."""
 
 import os
 
 THOROUGH = os.environ.get("DEVUI_TESTS_THOROUGH") == "1"
-"""Whether somebody has an hour; CONTRIBUTING.md says when."""
+"""Whether tests may take an hour; CONTRIBUTING.md says when."""
 
 
 def rounds(usual: int, thorough: int) -> int:
-    """How many: enough to meet what breaks often, or to look for what hardly ever does."""
+    """Return `usual` rounds, to find frequent failures, or `thorough` rounds, to find rare ones."""
     return thorough if THOROUGH else usual

@@ -10,7 +10,7 @@ def find_airports(city: str) -> list[str]:
 
 
 def travel_agent(**fields):
-    """An agent that answers where to fly; the fields replace its own."""
+    """Return an agent that says where to fly; `fields` replace its own."""
     rules = [
         Rule(user=r"to (?P<city>\w+)", then=Call("find_airports", city="{city}")),
         Rule(after="find_airports", then=Say("Fly to {result.0}, or to {result.1}.", chunks=3)),

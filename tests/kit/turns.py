@@ -1,4 +1,4 @@
-"""What happened in a turn, for tests of runs that stop and go on."""
+"""What happened in a turn, for tests of runs that stop and continue."""
 
 from typing import Any
 
@@ -10,12 +10,12 @@ from tests.kit.stages import WHERE, stored
 
 
 async def invocation_of(runner: InMemoryRunner) -> str:
-    """The id of the newest invocation."""
+    """Return the id of the newest invocation."""
     return (await stored(runner)).events[-1].invocation_id
 
 
 def responses(events: list[Event]) -> list[tuple[str, Any]]:
-    """Names and values of the tool responses, in order."""
+    """Return the names and values of the tool responses, in order."""
     return [
         (response.name, response.response)
         for event in events
@@ -28,7 +28,7 @@ def calls(events: list[Event]) -> list[types.FunctionCall]:
 
 
 def said_by(author: str, events: list[Event]) -> list[str]:
-    """The texts of an author."""
+    """Return the texts of an author."""
     return [
         part.text
         for event in events

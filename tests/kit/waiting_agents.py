@@ -1,4 +1,4 @@
-"""Trees of agents that wait for the user, and what they have done, counted."""
+"""Trees of agents that wait for the user, and counts of what they have done."""
 
 from collections import Counter
 from collections.abc import Callable, Sequence
@@ -22,13 +22,13 @@ WHERE = {"user_id": "user", "session_id": "s"}
 
 
 class Caller(BaseLlm):
-    """A model that makes its calls at once, and is done when it is told what came of them."""
+    """A model that makes all its calls at once, and is done when it has their results."""
 
     calls: list[str]
     log: Any
     me: str
     finishes: bool = False
-    """Whether it carries out a task, of which it has to say that it is done."""
+    """Whether it carries out a task, and must report when it is done."""
 
     async def generate_content_async(self, llm_request, stream=False):
         names, responses = _since_calls(llm_request.contents)
@@ -49,7 +49,7 @@ class Caller(BaseLlm):
 def _since_calls(
     contents: list[types.Content],
 ) -> tuple[set[str | None], list[types.FunctionResponse]]:
-    """What the model has called with its latest words, and what it was told since."""
+    """Return what the model called in its latest turn, and the responses since."""
     own = max((i for i, each in enumerate(contents) if each.role == "model"), default=0)
     names = {part.function_call.name for part in contents[own].parts if part.function_call}
     parts = [part for content in contents[own:] for part in content.parts or []]
@@ -57,16 +57,16 @@ def _since_calls(
 
 
 def request_of(name: str) -> dict[str, str]:
-    """The arguments with which a model calls something."""
+    """Return the arguments with which a model calls something."""
     return {} if "_" in name else {"request": "go"}  # the names of tools have an underscore
 
 
 _ASKING = ("consent", "shaky")
-"""Tools that the user has to agree to."""
+"""Tools that need the user's consent."""
 _FAILING = ("flaky", "shaky")
-"""Tools that fail when they are run first."""
+"""Tools that fail at their first run."""
 FAILURE = "It fails once."
-"""What they raise."""
+"""The message of their error."""
 
 
 @dataclass
@@ -75,9 +75,9 @@ class AgentFactory:
 
     log: Counter[str] = field(default_factory=Counter)
     failed: Counter[str] = field(default_factory=Counter)
-    """How often the tools that fail were run, which they do once."""
+    """How often the failing tools were run; each fails once."""
     caller: type[Caller] = Caller
-    """The models of the agents."""
+    """The class of the agents' models."""
 
     def agent(
         self,
@@ -88,7 +88,7 @@ class AgentFactory:
         tools: Sequence[Any] = (),
         **fields: Any,
     ) -> LlmAgent:
-        """An agent that calls a tool of each kind, its experts, and one that runs a node."""
+        """Return an agent that calls a tool of each kind, its experts, and one that runs a node."""
         own = [self._tool(kind, f"{kind}_{name}{number}") for number, kind in enumerate(kinds)]
         if runs is not None:
             own.append(self.runner(f"run_{name}", runs))
@@ -132,7 +132,7 @@ class AgentFactory:
         return FunctionTool(work, require_confirmation=kind in _ASKING)
 
     def runner(self, name: str, below: Any) -> FunctionTool:
-        """A tool that runs a node."""
+        """Return a tool that runs a node."""
 
         async def run(tool_context: ToolContext) -> dict[str, Any]:
             result = await tool_context.run_node(below, node_input="go")
@@ -145,7 +145,7 @@ class AgentFactory:
         return tool
 
     def question(self, name: str) -> BaseNode:
-        """A node that asks the user something, each time with the same id."""
+        """Return a node that asks the user something, each time with the same id."""
 
         @node(name=name, rerun_on_resume=True)
         async def asks(ctx, node_input):
@@ -180,7 +180,7 @@ def rounds(*agents: Any, name: str = "rounds") -> LoopAgent:
 
 
 def question_of(call: types.FunctionCall) -> str | None:
-    """The tool that a question is about, and with what; None if the call is no question."""
+    """Return the tool of a question, and its arguments; None if the call isn't a question."""
     args = call.args or {}
     if call.name == "adk_request_confirmation":
         original = args["originalFunctionCall"]
@@ -193,7 +193,7 @@ def question_of(call: types.FunctionCall) -> str | None:
 
 
 def reply(call: types.FunctionCall) -> types.Part:
-    """What the user says to a question."""
+    """Return the user's answer to a question."""
     response: dict[str, Any] = {"confirmed": True}
     if call.name == "adk_request_credential":
         key = {"authType": "apiKey", "apiKey": "k"}
@@ -228,7 +228,7 @@ class Play:
         await self.say(self._latest)
 
     async def repeat(self) -> None:
-        """Say once more what was said last."""
+        """Send the latest answers once more."""
         await self.say(self._latest)
 
     async def say(self, message: types.Content) -> None:
@@ -238,7 +238,7 @@ class Play:
     async def run(self, *, leave: int = 0, **what: Any) -> None:
         """Run a new Runner on a message or an invocation, and note what is asked.
 
-        `leave`: after how many events nobody listens any more; 0 stays to the end.
+        `leave`: the number of events after which nobody listens any more; 0 stays to the end.
         """
         root = self._make(self.factory)
         app = App(name="app", root_agent=root, resumability_config=self._settings)
@@ -261,7 +261,7 @@ class Play:
 async def played(
     make: Callable[[AgentFactory], Any], plan: list[list[str]], *, resumable: bool
 ) -> Counter:
-    """What was done in all, when the questions are answered as planned, message by message."""
+    """Return all that was done if the questions are answered as planned, message by message."""
     play = Play(make, resumable=resumable)
     await play.begin()
     for names in plan:

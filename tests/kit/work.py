@@ -1,4 +1,4 @@
-"""How much a call does, counted and not timed, so that no other load of the machine matters."""
+"""The work of a call, counted and not timed, so that other load on the machine doesn't matter."""
 
 import sys
 from collections.abc import Callable
@@ -7,18 +7,18 @@ from typing import Any
 
 
 class _Exceeded(BaseException):
-    """The limit was reached; nothing that is counted catches it."""
+    """The limit was reached. Nothing that is counted catches it."""
 
 
 class Work:
-    """Calls of functions, in Python and in C, on the thread that counts."""
+    """Calls of functions, in Python and in C, on the counting thread."""
 
     def __init__(self, limit: int) -> None:
         self.calls = 0
         self._limit = limit
 
     def of(self, call: Callable[[], Any]) -> Any:
-        """What `call` returns; fails as soon as it has made more calls than the limit."""
+        """Return what `call` returns; fail as soon as it has made more calls than the limit."""
         before = sys.getprofile()
         sys.setprofile(self._count)
         try:

@@ -1,4 +1,4 @@
-"""What several tests of the runtime work with."""
+"""Fixtures shared by the tests of the runtime."""
 
 import pytest
 
@@ -7,7 +7,7 @@ from devui.runtime.sessions import DatabaseSessionService, SqliteSessionService
 
 @pytest.fixture(params=["seconds", "dates"])
 async def service(request, tmp_path):
-    """Sessions in a file, in either of google-adk's layouts: `sessions.db` of the test's folder."""
+    """A session service on `sessions.db` in `tmp_path`, in each of google-adk's two layouts."""
     path = tmp_path / "sessions.db"
     if request.param == "seconds":
         session_service = SqliteSessionService(path)

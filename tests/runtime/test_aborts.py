@@ -1,4 +1,4 @@
-"""Stopping an invocation that is at work (adk-runtime 3.7)."""
+"""Aborting a running invocation (adk-runtime 3.7)."""
 
 import asyncio
 import threading
@@ -20,7 +20,7 @@ ABORTED = "INVOCATION_ABORTED"
 
 
 class Waiting(BaseLlm):
-    """A model that is at work until it is cancelled."""
+    """A model that works until it is cancelled."""
 
     model: str = "waiting"
     begun: Any = None
@@ -51,7 +51,7 @@ def run(runner, **how) -> AsyncGenerator[Event, None]:
 
 
 async def aborted(root, begun: asyncio.Event) -> list[Event]:
-    """The events of a run that is aborted when something has begun."""
+    """Return the events of a run that is aborted once `begun` is set."""
     signal = asyncio.Event()
 
     async def abort() -> None:
@@ -69,7 +69,7 @@ async def aborted(root, begun: asyncio.Event) -> list[Event]:
 
 
 def endless():
-    """A function that waits for ever, what tells that it has begun, and what it leaves."""
+    """Return an endless function, the event set at its start, and the list filled at its end."""
     begun, ended = asyncio.Event(), []
 
     async def work():
@@ -82,14 +82,14 @@ def endless():
     return work, begun, ended
 
 
-async def test_a_model_at_work_is_cancelled():
+async def test_a_running_model_call_is_cancelled():
     model = Waiting(begun=asyncio.Event())
     [event] = await aborted(LlmAgent(name="agent", model=model), model.begun)
     assert model.cancelled
     assert (event.author, event.content, event.error_code) == ("agent", None, ABORTED)
 
 
-async def test_a_tool_at_work_is_cancelled_and_its_call_answered():
+async def test_a_running_tool_is_cancelled_and_its_call_answered():
     work, begun, ended = endless()
     agent = LlmAgent(name="agent", model=calling("work"), tools=[work])
     _, event = await aborted(agent, begun)
@@ -99,14 +99,14 @@ async def test_a_tool_at_work_is_cancelled_and_its_call_answered():
     assert "error" in response.response
 
 
-async def test_a_node_at_work_is_cancelled():
+async def test_a_running_node_is_cancelled():
     work, begun, ended = endless()
     [event] = await aborted(Workflow(name="wf", edges=[(START, work)]), begun)
     assert ended
     assert (event.author, event.error_code) == ("wf", ABORTED)
 
 
-async def test_a_plain_function_is_left_behind_in_its_thread():
+async def test_a_plain_function_is_abandoned_in_its_thread():
     begun, may_end, loop = asyncio.Event(), threading.Event(), asyncio.get_running_loop()
 
     def work():
@@ -122,7 +122,7 @@ async def test_a_plain_function_is_left_behind_in_its_thread():
     assert "error" in event.get_function_responses()[0].response
 
 
-async def test_a_node_that_goes_on_though_cancelled_holds_nothing_up():
+async def test_a_node_that_ignores_its_cancellation_does_not_delay_the_abort():
     begun = asyncio.Event()
 
     async def stubborn():
@@ -137,7 +137,7 @@ async def test_a_node_that_goes_on_though_cancelled_holds_nothing_up():
     assert event.error_code == ABORTED
 
 
-async def test_a_tool_that_returns_though_cancelled_keeps_its_result():
+async def test_a_tool_that_returns_despite_its_cancellation_keeps_its_result():
     begun = asyncio.Event()
 
     async def stubborn():
@@ -153,7 +153,7 @@ async def test_a_tool_that_returns_though_cancelled_keeps_its_result():
     assert last.error_code == ABORTED
 
 
-async def test_code_that_keeps_back_what_is_on_its_way_is_cancelled():
+async def test_code_that_delays_pending_output_is_cancelled():
     begun = asyncio.Event()
 
     class Slow(BaseAgent):
@@ -172,7 +172,7 @@ async def test_code_that_keeps_back_what_is_on_its_way_is_cancelled():
     assert [event.error_code for event in events] == [None, None, ABORTED]
 
 
-async def test_each_step_may_be_waited_for_in_a_task_of_its_own():
+async def test_each_step_may_be_awaited_in_its_own_task():
     model, signal = Waiting(begun=asyncio.Event()), asyncio.Event()
     events = run(await new_runner(LlmAgent(name="agent", model=model)), abort_signal=signal)
     step = asyncio.create_task(anext(events))
@@ -185,7 +185,7 @@ async def test_each_step_may_be_waited_for_in_a_task_of_its_own():
 
 
 @pytest.mark.parametrize("from_thread", [True, False])
-async def test_code_of_the_run_aborts_it_and_the_caller_is_told(from_thread):
+async def test_code_in_the_run_can_abort_it_and_sets_the_callers_signal(from_thread):
     signal, events = asyncio.Event(), []
 
     async def stop(tool_context):
@@ -200,7 +200,7 @@ async def test_code_of_the_run_aborts_it_and_the_caller_is_told(from_thread):
     assert events == [(None, False), (ABORTED, True)]
 
 
-async def test_a_caller_that_is_cancelled_besides_stays_cancelled():
+async def test_a_caller_that_is_cancelled_as_well_stays_cancelled():
     model, signal = Waiting(begun=asyncio.Event()), asyncio.Event()
     runner = await new_runner(LlmAgent(name="agent", model=model))
 
@@ -216,7 +216,7 @@ async def test_a_caller_that_is_cancelled_besides_stays_cancelled():
         await task
 
 
-async def test_a_caller_is_not_cancelled_while_it_is_busy_with_an_event():
+async def test_a_caller_is_not_cancelled_while_it_handles_an_event():
     signal = asyncio.Event()
 
     def look() -> str:
@@ -232,7 +232,7 @@ async def test_a_caller_is_not_cancelled_while_it_is_busy_with_an_event():
     assert codes == [None, ABORTED]
 
 
-async def test_a_caller_that_aborts_and_leaves_leaves_a_history_that_says_so():
+async def test_an_abort_is_in_the_history_even_if_the_caller_leaves():
     signal = asyncio.Event()
 
     def look() -> str:
@@ -248,7 +248,7 @@ async def test_a_caller_that_aborts_and_leaves_leaves_a_history_that_says_so():
     assert session.events[-1].get_function_responses()[0].name == "look"
 
 
-async def test_agents_below_a_workflow_agent_go_on_to_their_next_event():
+async def test_agents_of_a_workflow_agent_continue_to_their_next_event():
     signal = asyncio.Event()
 
     class Stopped(BaseLlm):

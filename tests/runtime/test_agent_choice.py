@@ -1,4 +1,4 @@
-"""Who takes the next turn (adk-runtime 3.4)."""
+"""Which agent takes the next turn (adk-runtime 3.4)."""
 
 import pytest
 from google.genai import types
@@ -26,7 +26,7 @@ def spoke(author: str, **kwargs) -> Event:
     return Event(author=author, message="words", **kwargs)
 
 
-def test_of_a_speaker_that_is_no_more_is_told_once(caplog):
+def test_each_unknown_speaker_is_logged_once(caplog):
     history = [spoke("stranger"), spoke("other"), spoke("user"), spoke("stranger")]
     assert last_speaker(tree(), history).name == "root"
     assert caplog.text.count("'stranger'") == caplog.text.count("'other'") == 1
@@ -60,11 +60,11 @@ def test_of_a_speaker_that_is_no_more_is_told_once(caplog):
         ),
     ],
 )
-def test_the_turn_stays_with_who_can_give_it_back(history: list[Event], name: str):
+def test_the_turn_stays_with_the_last_agent_that_can_transfer_back(history: list[Event], name: str):
     assert last_speaker(tree(), history).name == name
 
 
-def test_an_agent_that_may_not_hand_back_is_not_given_the_turn():
+def test_an_agent_that_cannot_transfer_back_does_not_get_the_turn():
     root = tree(disallow_transfer_to_parent=True)
     assert last_speaker(root, [spoke("child")]) is root
 

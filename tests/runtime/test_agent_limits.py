@@ -22,7 +22,7 @@ from tests.kit.conversation import Conversation, answer, call_part, resumable, s
 ONCE_MORE = RetryConfig(max_attempts=2, initial_delay=0, jitter=0)
 MOMENT = 0.05
 LONG = 1.5
-"""Seconds in which anything is done that takes no time, also on a busy machine."""
+"""Seconds that suffice for anything quick, even on a busy machine."""
 
 
 class Hours(BaseModel):
@@ -48,7 +48,7 @@ class Hanging(BaseLlm):
 
 
 class Scripted(BaseLlm):
-    """A model that gives its answers one after the other."""
+    """A model that gives its answers in order."""
 
     model: str = "scripted"
     answers: list[types.Content]
@@ -58,7 +58,7 @@ class Scripted(BaseLlm):
 
 
 def scripted(*answers: Any) -> Scripted:
-    """Each answer is a part, a text, or a list of those."""
+    """Return a model with these answers, each a part, a text, or a list of those."""
     several = [each if isinstance(each, list) else [each] for each in answers]
     return Scripted(answers=[answer(*each) for each in several])
 
@@ -72,10 +72,10 @@ def outcomes_of(events: list[Event]) -> list[str | None]:
     return [event.error_code or said(event) or None for event in events]
 
 
-async def test_a_root_that_is_late_is_cancelled():
+async def test_a_root_agent_that_times_out_is_cancelled():
     model = Hanging()
     talk = Conversation(LlmAgent(name="agent", model=model, timeout=MOMENT))
-    with pytest.raises(NodeTimeoutError, match=r"'agent' did not end within 0\.05 s"):
+    with pytest.raises(NodeTimeoutError, match=r"'agent' did not finish within 0\.05 s"):
         await talk.say("go")
     assert model.cancelled == 1
     assert [(e.author, e.error_code) for e in talk.heard] == [("agent", "NodeTimeoutError")]
@@ -83,12 +83,12 @@ async def test_a_root_that_is_late_is_cancelled():
     assert outcomes_of(await talk.say("again")) == ["Here."]
 
 
-async def test_a_late_root_is_tried_again():
+async def test_a_root_agent_that_times_out_is_retried():
     agent = LlmAgent(name="agent", model=Hanging(), timeout=MOMENT, retry_config=ONCE_MORE)
     assert outcomes_of(await Conversation(agent).say("go")) == ["NodeTimeoutError", "Here."]
 
 
-async def test_an_agent_that_a_tool_of_another_is_made_of_has_its_own_limits():
+async def test_an_agent_behind_an_agent_tool_has_its_own_limits():
     inner = LlmAgent(name="inner", model=Hanging(), timeout=MOMENT, retry_config=ONCE_MORE)
     model = scripted(call_part("inner", request="x"), "Done.")
     agent = LlmAgent(name="agent", model=model, tools=[AgentTool(inner)])
@@ -96,7 +96,7 @@ async def test_an_agent_that_a_tool_of_another_is_made_of_has_its_own_limits():
     assert [r.response for e in events for r in e.get_function_responses()] == [{"result": "Here."}]
 
 
-async def test_the_same_exception_is_told_in_each_attempt():
+async def test_the_same_exception_is_reported_for_each_attempt():
     class Failing(BaseAgent):
         async def _run_async_impl(self, ctx):
             raise error
@@ -112,7 +112,7 @@ async def test_the_same_exception_is_told_in_each_attempt():
     assert failed == ["below", "below"]
 
 
-async def test_an_expert_whose_answer_does_not_fit_is_tried_again():
+async def test_an_expert_is_retried_if_its_answer_does_not_fit_the_schema():
     expert = LlmAgent(
         name="expert",
         description="Knows.",
@@ -127,7 +127,7 @@ async def test_an_expert_whose_answer_does_not_fit_is_tried_again():
     assert response.response == {"hours": 3}
 
 
-async def test_what_a_schema_does_not_allow_is_not_committed():
+async def test_a_state_write_that_the_schema_forbids_is_not_committed():
     model = scripted(call_part("write", key="days", value=1), "Done.")
     talk = Conversation(LlmAgent(name="agent", model=model, tools=[write], state_schema=Hours))
     with pytest.raises(StateSchemaError, match="'days' is not declared"):
@@ -137,14 +137,14 @@ async def test_what_a_schema_does_not_allow_is_not_committed():
     assert [e.error_code for e in session.events] == [None, None, "StateSchemaError"]
 
 
-async def test_what_a_schema_allows_is_committed():
+async def test_a_state_write_that_the_schema_allows_is_committed():
     model = scripted(call_part("write", key="hours", value=1), "Done.")
     talk = Conversation(LlmAgent(name="agent", model=model, tools=[write], state_schema=Hours))
     await talk.say("go")
     assert (await talk.session()).state == {"hours": 1}
 
 
-async def test_a_caller_that_is_slow_does_not_make_an_agent_late():
+async def test_a_slow_caller_does_not_make_an_agent_time_out():
     model = scripted(call_part("write", key="hours", value=1), "Done.")
     talk = Conversation(LlmAgent(name="agent", model=model, tools=[write], timeout=LONG))
     await talk.runner.session_service.create_session(app_name="app", user_id="user", session_id="s")
@@ -157,7 +157,7 @@ async def test_a_caller_that_is_slow_does_not_make_an_agent_late():
     assert outcomes_of(talk.heard)[-1] == "Done."
 
 
-async def test_an_agent_is_not_late_while_a_plugin_holds_it():
+async def test_an_agent_does_not_time_out_while_a_plugin_holds_it():
     class Holding(BasePlugin):
         async def before_tool_callback(self, *, tool, tool_args, tool_context):
             with clock_stopped():
@@ -169,7 +169,7 @@ async def test_an_agent_is_not_late_while_a_plugin_holds_it():
     assert outcomes_of(await talk.say("go"))[-1] == "Done."
 
 
-async def test_a_plugin_that_held_an_agent_gives_it_no_more_time_than_it_had():
+async def test_a_plugin_that_holds_an_agent_does_not_extend_its_timeout():
     class Holding(BasePlugin):
         async def before_model_callback(self, *, callback_context, llm_request):
             with clock_stopped():
@@ -182,7 +182,7 @@ async def test_a_plugin_that_held_an_agent_gives_it_no_more_time_than_it_had():
     assert model.cancelled == 1
 
 
-async def test_a_node_is_not_late_while_its_events_are_with_the_caller():
+async def test_a_node_does_not_time_out_while_the_caller_handles_its_event():
     @node(timeout=LONG)
     async def work():
         yield Event(message="Begun.")
@@ -201,14 +201,14 @@ async def test_a_node_is_not_late_while_its_events_are_with_the_caller():
     assert outputs == [None, "done"]
 
 
-async def test_an_agent_that_gets_no_time_fails_at_once():
+async def test_an_agent_with_a_timeout_of_zero_fails_at_once():
     talk = Conversation(LlmAgent(name="agent", model=scripted("Never."), timeout=0))
     with pytest.raises(NodeTimeoutError):
         await talk.say("go")
 
 
 async def lost_and_resumed(talk: Conversation) -> list[Event]:
-    """The events of a run that is resumed after it was lost behind its first event."""
+    """Return the events of a resumed run that was lost after its first event."""
     await talk.runner.session_service.create_session(app_name="app", user_id="user", session_id="s")
     where = {"user_id": "user", "session_id": "s"}
     async with aclosing(
@@ -220,7 +220,7 @@ async def lost_and_resumed(talk: Conversation) -> list[Event]:
 
 
 def failing_once(name: str) -> Any:
-    """A tool that fails when it is called first."""
+    """Return a tool that fails the first time it is called."""
     calls = []
 
     async def work() -> dict[str, str]:
@@ -234,7 +234,7 @@ def failing_once(name: str) -> Any:
 
 
 @pytest.mark.parametrize("yes", [True, False])
-async def test_an_agent_that_is_tried_again_in_a_resumed_run_is_asked_again(yes):
+async def test_an_agent_is_retried_in_a_resumed_run(yes):
     answers = [call_part("write", key="hours", value=1), call_part("shaky"), call_part("shaky")]
     model = scripted(*answers, "Done.")
     tools = [write, failing_once("shaky")]
@@ -245,7 +245,7 @@ async def test_an_agent_that_is_tried_again_in_a_resumed_run_is_asked_again(yes)
     assert [each for each in outcomes if each] == ["ValueError", "Done."]
 
 
-async def test_an_agent_that_is_tried_again_goes_on_behind_a_task_it_gave_beside_what_failed():
+async def test_a_retried_agent_continues_after_a_task_given_with_the_failed_call():
     finish = scripted(call_part("finish_task", result="Done."))
     clerk = LlmAgent(name="clerk", mode="task", description="Works.", model=finish)
     calls = [call_part("shaky"), call_part("clerk", request="Work.")]
@@ -260,7 +260,7 @@ async def test_an_agent_that_is_tried_again_goes_on_behind_a_task_it_gave_beside
 
 
 @pytest.mark.parametrize("yes", [True, False])
-async def test_an_agent_is_tried_again_when_the_beginning_of_a_job_has_failed(yes):
+async def test_an_agent_is_retried_if_its_long_running_tool_fails_to_start(yes):
     job = LongRunningFunctionTool(failing_once("job"))
     model = scripted(call_part("job"), call_part("job"), "Done.")
     agent = LlmAgent(name="agent", model=model, tools=[job], retry_config=ONCE_MORE)
@@ -269,7 +269,7 @@ async def test_an_agent_is_tried_again_when_the_beginning_of_a_job_has_failed(ye
     assert "Done." in outcomes_of(events)
 
 
-async def test_an_agent_of_a_graph_is_tried_again_behind_a_task():
+async def test_an_agent_in_a_graph_is_retried_after_a_task():
     finish = scripted(call_part("finish_task", result="Done."))
     clerk = LlmAgent(name="clerk", mode="task", description="Works.", model=finish)
     calls = [call_part("shaky"), call_part("clerk", request="Work.")]
@@ -287,7 +287,7 @@ async def test_an_agent_of_a_graph_is_tried_again_behind_a_task():
     assert {"result": "All done."} in [event.output async for event in run]
 
 
-async def test_a_task_is_asked_again_when_who_gave_it_is_tried_again_in_a_resumed_run():
+async def test_a_task_runs_again_if_its_caller_is_retried_in_a_resumed_run():
     work = scripted(
         call_part("shaky"), call_part("shaky"), call_part("finish_task", result="Done.")
     )

@@ -1,4 +1,4 @@
-"""An agent that is called like a function."""
+"""AgentTool: an agent that is called as a tool."""
 
 import pytest
 from google.genai import types
@@ -37,7 +37,7 @@ def response_of(event):
     return response.response
 
 
-async def test_the_agents_last_words_are_the_result():
+async def test_the_agents_last_answer_is_the_result():
     agent = expert()
 
     events = await Conversation(caller(AgentTool(agent))).say("ask")
@@ -70,7 +70,7 @@ async def test_an_input_schema_gives_the_parameters_and_the_message():
     assert agent.model.requests[0].contents[0].parts[0].text == '{"city":"Rome","days":3}'
 
 
-async def test_arguments_that_do_not_fit_the_schema_are_told_to_the_model():
+async def test_arguments_that_do_not_fit_the_schema_are_reported_to_the_model():
     agent = expert(input_schema=Trip)
     rules = [
         Rule(after="expert", then=Say("Which days?")),
@@ -87,7 +87,7 @@ async def test_arguments_that_do_not_fit_the_schema_are_told_to_the_model():
     assert not agent.model.requests
 
 
-async def test_an_output_schema_gives_a_checked_result():
+async def test_an_output_schema_gives_a_validated_result():
     agent = expert(Rule(then=Say('{"euros": 12}')), output_schema=Price)
 
     events = await Conversation(caller(AgentTool(agent))).say("ask")
@@ -95,7 +95,7 @@ async def test_an_output_schema_gives_a_checked_result():
     assert response_of(events[1]) == {"euros": 12}
 
 
-async def test_an_answer_that_does_not_fit_the_schema_ends_the_run_and_says_so():
+async def test_an_answer_that_does_not_fit_the_output_schema_ends_the_run():
     agent = expert(Rule(then=Say("twelve")), output_schema=Price)
 
     with pytest.raises(ValueError, match=r"'expert'.*output_schema"):
@@ -135,7 +135,7 @@ async def test_artifacts_are_shared_with_the_caller():
     assert response_of(events[1]) == {"result": "Saved ['map.png']"}
 
 
-async def test_skipping_the_summary_ends_the_turn_with_the_agents_words():
+async def test_skip_summarization_ends_the_turn_with_the_agents_answer():
     root = caller(AgentTool(expert(), skip_summarization=True))
 
     events = await Conversation(root).say("ask")
@@ -146,7 +146,7 @@ async def test_skipping_the_summary_ends_the_turn_with_the_agents_words():
     assert len(root.model.requests) == 1
 
 
-async def test_an_error_answer_of_the_model_is_told_as_the_result():
+async def test_an_error_response_of_the_model_is_the_result():
     agent = expert(Rule(then=Fail("QUOTA", "Come back tomorrow.")))
 
     events = await Conversation(caller(AgentTool(agent))).say("ask")
@@ -154,14 +154,14 @@ async def test_an_error_answer_of_the_model_is_told_as_the_result():
     assert response_of(events[1]) == {"result": "Come back tomorrow."}
 
 
-async def test_what_the_agent_raises_ends_the_callers_run():
+async def test_an_exception_of_the_agent_ends_the_callers_run():
     agent = expert(Rule(then=Fail(raises=RuntimeError("broken"))))
 
     with pytest.raises(RuntimeError, match="broken"):
         await Conversation(caller(AgentTool(agent))).say("ask")
 
 
-async def test_an_agent_that_waits_for_a_human_gives_an_error_instead():
+async def test_an_agent_that_waits_for_a_person_returns_an_error():
     agent = expert(Rule(then=Call("approve")), tools=[LongRunningFunctionTool(approve)])
 
     events = await Conversation(caller(AgentTool(agent, skip_summarization=True))).say("ask")
@@ -188,7 +188,7 @@ class Watcher(BasePlugin):
 
 
 @pytest.mark.parametrize(("include", "agents"), [(True, ["caller", "expert"]), (False, ["caller"])])
-async def test_plugins_see_the_agent_unless_they_are_left_out(include, agents):
+async def test_plugins_see_the_agent_unless_they_are_excluded(include, agents):
     watcher = Watcher()
     root = caller(AgentTool(expert(), include_plugins=include))
 
@@ -198,7 +198,7 @@ async def test_plugins_see_the_agent_unless_they_are_left_out(include, agents):
     assert watcher.closed == 0
 
 
-async def test_in_a_streamed_run_the_agent_still_answers_whole():
+async def test_the_result_is_complete_in_a_streamed_run():
     agent = expert(Rule(then=Say("It is very sunny indeed.", chunks=4)))
 
     events = await Conversation(caller(AgentTool(agent))).say("ask", STREAMED)

@@ -1,4 +1,4 @@
-"""One message that answers the questions of agents side by side (resume seed)."""
+"""One message that answers the questions of parallel agents (resume seed)."""
 
 import pytest
 from google.genai import types
@@ -14,7 +14,7 @@ NAMES = ("one", "two")
 
 
 class Office:
-    """Agents that each need something of the user, and what their tools have done."""
+    """Agents that each need something from the user, and the names of those whose tool ran."""
 
     def __init__(self, needs: str) -> None:
         self.needs = needs
@@ -63,7 +63,7 @@ class Office:
 @pytest.mark.parametrize("needs", ["consent", "a result"])
 @pytest.mark.parametrize("make", [Office.parallel, Office.experts, Office.ways])
 @pytest.mark.parametrize("order", [1, -1], ids=["in order", "the other way round"])
-async def test_each_of_them_gets_its_answer_and_no_tool_is_run_twice(make, needs, yes, order):
+async def test_each_agent_gets_its_answer_and_no_tool_runs_twice(make, needs, yes, order):
     office = Office(needs)
     conversation = resumable(make(office), yes=yes)
     replies = office.answers(await conversation.say("go"))
@@ -77,7 +77,7 @@ async def test_each_of_them_gets_its_answer_and_no_tool_is_run_twice(make, needs
 
 
 @pytest.mark.parametrize("needs", ["consent", "a result"])
-async def test_an_answer_to_one_of_them_is_no_business_of_the_other(needs):
+async def test_an_answer_to_one_agent_does_not_reach_the_other(needs):
     office = Office(needs)
     conversation = resumable(office.parallel(), yes=True)
     first, second = office.answers(await conversation.say("go"))
@@ -93,7 +93,7 @@ async def test_an_answer_to_one_of_them_is_no_business_of_the_other(needs):
 @pytest.mark.parametrize("kind", [SequentialAgent, LoopAgent, ParallelAgent])
 @pytest.mark.parametrize("first", [True, False], ids=["first", "second"])
 @pytest.mark.parametrize("deep", [False, True])
-async def test_agents_below_a_workflow_agent_in_a_graph_get_theirs(kind, first, yes, deep):
+async def test_agents_of_a_workflow_agent_in_a_graph_get_their_answers(kind, first, yes, deep):
     office = Office("consent")
     rules = [Rule(then=Say("Here."))]
     other = LlmAgent(name="other", model=ScriptedLlm(rules=rules))

@@ -1,4 +1,4 @@
-"""Arguments of tools become what the annotations of the function say."""
+"""Tool arguments are converted to what the function's annotations say."""
 
 import dataclasses
 import datetime as dt
@@ -150,7 +150,7 @@ def tool_taking(annotation, got):
 
 
 async def call_tool(tool, args):
-    """The events of a turn in which the model calls the tool, and then says what it was told."""
+    """Return the response to one call of the tool, and check what events and callbacks see."""
     name = tool.name if isinstance(tool, FunctionTool) else tool.__name__
     rules = [Rule(after=name, then=Say("done")), Rule(then=Call(name, **args))]
     args_seen = []
@@ -172,7 +172,7 @@ async def call_tool(tool, args):
 
 @pytest.mark.parametrize(("annotation", "value", "expected"), TAKEN)
 @pytest.mark.parametrize("kind", [FunctionTool, LongRunningFunctionTool, AuthenticatedFunctionTool])
-async def test_an_argument_becomes_what_its_annotation_says(kind, annotation, value, expected):
+async def test_an_argument_is_converted_to_its_annotated_type(kind, annotation, value, expected):
     got = []
 
     assert await call_tool(kind(func=tool_taking(annotation, got)), {"value": value}) == {
@@ -184,7 +184,9 @@ async def test_an_argument_becomes_what_its_annotation_says(kind, annotation, va
 
 
 @pytest.mark.parametrize(("annotation", "value", "expected"), REFUSED)
-async def test_what_cannot_be_converted_is_told_to_the_model(annotation, value, expected):
+async def test_an_argument_that_cannot_be_converted_is_reported_to_the_model(
+    annotation, value, expected
+):
     got = []
 
     error = (await call_tool(tool_taking(annotation, got), {"value": value}))["error"]
@@ -206,7 +208,7 @@ async def test_every_argument_that_does_not_fit_is_named():
 
 
 @pytest.mark.parametrize("value", [None, "unset"])
-async def test_a_default_may_be_given_though_its_type_is_another(value):
+async def test_an_argument_may_equal_a_default_of_another_type(value):
     got = []
 
     def take(when: dt.date = value) -> None:
@@ -217,8 +219,7 @@ async def test_a_default_may_be_given_though_its_type_is_another(value):
     assert got == [value]
 
 
-async def test_what_the_declaration_promises_is_what_is_taken():
-    """Each example of a declared schema's own kind is converted, not refused."""
+async def test_values_that_fit_the_declaration_are_accepted():
     for annotation, value, _ in TAKEN:
         got = []
         tool = FunctionTool(tool_taking(annotation, got))
@@ -227,7 +228,7 @@ async def test_what_the_declaration_promises_is_what_is_taken():
         assert await tool.run_async(args={"value": value}, tool_context=None) == "taken"
 
 
-async def test_a_generator_and_a_function_with_a_context_get_converted_arguments():
+async def test_generators_and_functions_with_a_context_get_converted_arguments():
     got = []
 
     async def stream(day: dt.date, tool_context: ToolContext):
@@ -244,7 +245,7 @@ async def test_a_generator_and_a_function_with_a_context_get_converted_arguments
     assert got == [DAY, (Color.RED, {})]
 
 
-async def test_a_pydantic_class_as_tool_tells_what_does_not_fit():
+async def test_a_pydantic_class_as_a_tool_validates_its_arguments():
     class Booking(BaseModel):
         row: int = Field(ge=1)
         day: dt.date
@@ -255,7 +256,7 @@ async def test_a_pydantic_class_as_tool_tells_what_does_not_fit():
     assert "- row" in refusal["error"]
 
 
-async def test_a_consent_is_asked_with_converted_arguments_and_not_for_those_that_do_not_fit():
+async def test_a_confirmation_is_requested_only_for_valid_converted_arguments():
     questions = []
 
     def is_large(amount, day: str) -> bool:

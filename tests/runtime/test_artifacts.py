@@ -19,7 +19,7 @@ def reference(path: str) -> types.Part:
 
 
 class Int64:
-    """As numpy's: no int, but as good as one."""
+    """Like numpy's: usable as an int without being one."""
 
     def __init__(self, value: int) -> None:
         self.value = value
@@ -41,7 +41,7 @@ async def test_versions_count_from_zero():
         assert await service.get_artifact_version(**WHERE, filename="a", version=missing) is None
 
 
-async def test_a_version_may_be_a_number_of_another_library():
+async def test_a_version_may_be_an_integer_of_another_library():
     service = InMemoryArtifactService()
     for text in "xy":
         await service.save_artifact(**WHERE, filename="a", artifact=part(text))
@@ -57,7 +57,7 @@ async def test_metadata_in_memory_may_have_any_keys():
     assert about.custom_metadata == {1: "a", ("x", 2): None}
 
 
-async def test_a_version_is_described():
+async def test_get_artifact_version_describes_a_version():
     service = InMemoryArtifactService()
     blob = types.Blob(data=b"x", mime_type="image/png")
     image = types.Part(inline_data=blob)
@@ -68,7 +68,7 @@ async def test_a_version_is_described():
     assert await service.list_artifact_versions(**WHERE, filename="a") == [about]
 
 
-async def test_files_of_the_user_are_seen_in_every_session():
+async def test_files_of_the_user_are_visible_in_every_session():
     service = InMemoryArtifactService()
     await service.save_artifact(**WHERE, filename="b", artifact=part("mine"))
     await service.save_artifact(**WHERE, filename="user:a", artifact=part("ours"))
@@ -79,7 +79,7 @@ async def test_files_of_the_user_are_seen_in_every_session():
     assert about.canonical_uri == "memory://apps/app/users/u/artifacts/user:a/versions/0"
 
 
-async def test_what_is_saved_and_loaded_is_a_copy():
+async def test_saved_and_loaded_artifacts_are_copies():
     service, original = InMemoryArtifactService(), part("x")
     await service.save_artifact(**WHERE, filename="a", artifact=original)
     original.text = "changed"
@@ -124,21 +124,21 @@ async def test_references_are_followed_within_their_scope():
         {"artifact": types.Part()},
     ],
 )
-async def test_what_cannot_be_kept_is_refused_and_leaves_no_trace(wrong: dict):
+async def test_invalid_arguments_are_refused_and_nothing_is_saved(wrong: dict):
     service = InMemoryArtifactService()
     with pytest.raises(InputValidationError):
         await service.save_artifact(**{**WHERE, "filename": "a", "artifact": part("x"), **wrong})
     assert await service.list_artifact_keys(**WHERE) == []
 
 
-async def test_an_emptied_file_is_absent():
+async def test_an_empty_octet_stream_is_absent():
     service = InMemoryArtifactService()
     empty = types.Part(inline_data=types.Blob(data=b"", mime_type="application/octet-stream"))
     await service.save_artifact(**WHERE, filename="a", artifact=empty)
     assert await service.load_artifact(**WHERE, filename="a") is None
 
 
-async def test_an_empty_file_is_a_file():
+async def test_an_empty_csv_file_is_a_file():
     service = InMemoryArtifactService()
     table = types.Part.from_bytes(data=b"", mime_type="text/csv")
     await service.save_artifact(**WHERE, filename="empty.csv", artifact=table)
@@ -149,12 +149,12 @@ IDS = [
     *("team/ann", "team", "ann", "team/sessions/s/artifacts", "team/user", "team%2Fann"),
     *("team%2fann", "team%252Fann", "team\\ann", "team%5Cann", "spiffe://x/y", "spiffe:/x/y"),
 ]
-"""Ids that could be taken for each other, or for a part of the path of another."""
+"""Ids that could be confused with each other, or with a part of another's path."""
 
 
 @pytest.mark.parametrize("which", ["app_name", "user_id", "session_id"])
 @pytest.mark.parametrize("kind", [InMemoryArtifactService, FileArtifactService])
-async def test_ids_with_slashes_each_have_files_of_their_own(kind, which, tmp_path):
+async def test_ids_with_slashes_have_separate_files(kind, which, tmp_path):
     service = kind(tmp_path) if kind is FileArtifactService else kind()
     places = [{**WHERE, which: each} for each in IDS]
     for place in places:
@@ -169,7 +169,7 @@ async def test_ids_with_slashes_each_have_files_of_their_own(kind, which, tmp_pa
     assert {path.name for path in tmp_path.iterdir()} <= {"apps"}
 
 
-async def test_a_reference_to_a_file_of_a_user_with_a_slash_is_followed():
+async def test_a_reference_with_a_slash_in_the_user_id_is_followed():
     service, where = InMemoryArtifactService(), {**WHERE, "user_id": "team/ann"}
     await service.save_artifact(**where, filename="a", artifact=part("x"))
     for user, is_own in (("team/ann", True), ("team", False)):

@@ -1,4 +1,4 @@
-"""Credentials that tools ask the user for (adk-runtime 8.6)."""
+"""Credentials that tools request from the user (adk-runtime 8.6)."""
 
 from collections import Counter
 from urllib.parse import parse_qs, urlsplit
@@ -32,7 +32,7 @@ BOTH = pytest.mark.parametrize("resumable", [True, False])
 
 
 def reader(config: AuthConfig, *steps: Call, failures: int = 0) -> tuple[Agent, Counter[str]]:
-    """An agent whose tool `read` needs a credential."""
+    """Return an agent whose tool `read` needs a credential, and the count of its runs."""
     ran: Counter[str] = Counter()
 
     async def read(page: int, tool_context: ToolContext):
@@ -54,7 +54,7 @@ def reader(config: AuthConfig, *steps: Call, failures: int = 0) -> tuple[Agent, 
 
 
 def with_credential(request, **credential) -> dict:
-    """What a client answers: the config that it was sent, with the credential in it."""
+    """Return a client's answer: the config it was sent, with the credential filled in."""
     config = dict(request.args["authConfig"])
     config["exchangedAuthCredential"] = AuthCredential(**credential).model_dump(
         mode="json", by_alias=True, exclude_none=True
@@ -85,7 +85,7 @@ async def test_the_user_is_asked_before_the_interim_response_and_the_run_ends(re
 
 
 @BOTH
-async def test_with_the_credential_the_call_is_run_and_the_model_goes_on(resumable):
+async def test_with_the_credential_the_call_runs_and_the_model_continues(resumable):
     agent, ran = reader(API_KEY)
     runner = runner_of(agent, resumable=resumable)
     [request] = requests(await run(runner))
@@ -96,7 +96,7 @@ async def test_with_the_credential_the_call_is_run_and_the_model_goes_on(resumab
     assert not [key for key in (await stored(runner)).state if key.startswith("temp:")]
 
 
-async def test_a_token_may_come_as_a_bare_credential():
+async def test_a_token_may_be_sent_as_a_bare_credential():
     agent, _ = reader(BEARER)
     runner = runner_of(agent)
     [request] = requests(await run(runner))
@@ -108,7 +108,7 @@ async def test_a_token_may_come_as_a_bare_credential():
     assert responses(later) == [("read", {"page": 1, "with": "t-1"})]
 
 
-async def test_several_calls_ask_once_for_the_same_credential_and_are_all_run():
+async def test_calls_that_need_the_same_credential_ask_once_and_all_run():
     agent, ran = reader(API_KEY, Call("read", page=1), Call("read", page=2))
     runner = runner_of(agent)
     [request] = requests(await run(runner))
@@ -118,7 +118,7 @@ async def test_several_calls_ask_once_for_the_same_credential_and_are_all_run():
 
 
 @BOTH
-async def test_a_call_that_failed_with_its_credential_is_run_again_on_resume(resumable):
+async def test_a_call_that_failed_with_its_credential_is_rerun_on_resume(resumable):
     agent, ran = reader(API_KEY, failures=1)
     runner = runner_of(agent, resumable=resumable)
     [request] = requests(await run(runner))
@@ -130,7 +130,7 @@ async def test_a_call_that_failed_with_its_credential_is_run_again_on_resume(res
 
 
 @BOTH
-async def test_a_sequence_waits_for_the_credential_and_goes_on(resumable):
+async def test_a_sequence_waits_for_the_credential_and_continues(resumable):
     agent, _ = reader(API_KEY)
     last = Agent(name="last", model=ScriptedLlm(rules=[Rule(then=Say("bye"))]))
     sequence = SequentialAgent(name="seq", sub_agents=[agent, last])
@@ -166,7 +166,7 @@ def oauth2(**credential) -> AuthConfig:
     )
 
 
-async def test_for_a_login_the_user_gets_its_address():
+async def test_a_login_request_contains_the_authorization_url():
     config = oauth2(client_id="c", client_secret="s-3cret", redirect_uri="http://here/back")
     agent, _ = reader(config)
     runner = runner_of(agent)
@@ -190,7 +190,7 @@ async def test_for_a_login_the_user_gets_its_address():
         {"auth_code": "1", "state": "another"},
     ],
 )
-async def test_a_login_that_was_not_asked_for_is_refused_and_the_user_asked_again(login):
+async def test_an_invalid_login_is_refused_and_the_user_is_asked_again(login):
     agent, ran = reader(oauth2(client_id="c"))
     runner = runner_of(agent)
     [request] = requests(await run(runner))
@@ -216,7 +216,10 @@ async def test_a_config_without_a_way_to_log_in_is_refused(config, match):
 
 
 def payer(*configs: AuthConfig, confirmed: str) -> tuple[Agent, list[list[str]]]:
-    """An agent whose tool `pay` needs keys, and a confirmation: by the runtime, or by itself."""
+    """Return an agent whose tool `pay` needs keys and a confirmation, and the list of keys it used.
+
+    `confirmed` says who asks for the confirmation: the runtime, or the tool, first or last.
+    """
     paid: list[list[str]] = []
 
     async def pay(tool_context: ToolContext):
@@ -238,7 +241,7 @@ def payer(*configs: AuthConfig, confirmed: str) -> tuple[Agent, list[list[str]]]
 
 @BOTH
 @pytest.mark.parametrize("confirmed", ["by the runtime", "first", "last"])
-async def test_what_was_given_for_a_call_stays_while_more_is_asked_for_it(resumable, confirmed):
+async def test_a_credential_is_kept_while_more_is_requested_for_the_call(resumable, confirmed):
     other = API_KEY.model_copy(update={"credential_key": "other"})
     agent, paid = payer(API_KEY, other, confirmed=confirmed)
     runner = runner_of(agent, resumable=resumable)
@@ -253,7 +256,7 @@ async def test_what_was_given_for_a_call_stays_while_more_is_asked_for_it(resuma
 
 
 @BOTH
-async def test_an_answer_without_a_credential_is_no_obstacle_to_a_later_one(resumable):
+async def test_an_answer_without_a_credential_does_not_block_a_later_one(resumable):
     agent, _ = reader(API_KEY)
     runner = runner_of(agent, resumable=resumable)
     [request] = requests(await run(runner))
@@ -264,7 +267,7 @@ async def test_an_answer_without_a_credential_is_no_obstacle_to_a_later_one(resu
 
 @BOTH
 @pytest.mark.parametrize("second", [True, False])
-async def test_a_call_is_run_once_however_many_requests_for_it_are_answered(resumable, second):
+async def test_a_call_runs_once_however_many_of_its_requests_are_answered(resumable, second):
     ran: list[bool] = []
 
     async def pay(tool_context: ToolContext):
@@ -296,7 +299,7 @@ CODE_FLOW = OAuthFlow(
 CLIENT = {"client_id": "i", "client_secret": "x"}
 
 
-async def test_a_token_of_a_client_that_has_signed_in_by_itself_gains_no_login():
+async def test_no_login_is_added_to_a_token_that_the_client_obtained():
     config = AuthConfig(
         auth_scheme=OAuth2(flows=OAuthFlows(authorizationCode=CODE_FLOW)),
         raw_auth_credential=AuthCredential(

@@ -16,8 +16,8 @@ from tests.kit.stages import Scripted, run, runner_of, said, stored, texts
 
 
 @pytest.mark.parametrize("name", ["user", "", "1a", "a b", "a-b", "a.b"])
-def test_names_are_identifiers_and_not_user(name: str):
-    with pytest.raises(ValueError, match=r"user|no name"):
+def test_a_name_is_an_identifier_other_than_user(name: str):
+    with pytest.raises(ValueError, match=r"user|not a valid agent name"):
         BaseAgent(name=name)
 
 
@@ -26,7 +26,7 @@ def test_unknown_arguments_are_refused():
         BaseAgent(name="a", no_such_field=1)
 
 
-def test_a_tree_is_known_from_every_place():
+def test_agents_are_found_from_anywhere_in_the_tree():
     leaf = BaseAgent(name="leaf")
     middle = BaseAgent(name="middle", sub_agents=[leaf])
     root = BaseAgent(name="root", sub_agents=[middle, BaseAgent(name="other")])
@@ -46,12 +46,12 @@ def test_an_agent_has_one_parent():
         BaseAgent(name="second", sub_agents=[leaf])
 
 
-def test_shared_names_are_warned_of(caplog):
+def test_duplicate_names_cause_a_warning(caplog):
     BaseAgent(name="a", sub_agents=[BaseAgent(name="b"), BaseAgent(name="b")])
     assert "['b']" in caplog.text
 
 
-def test_a_clone_is_a_tree_of_its_own_with_its_own_methods():
+def test_a_clone_is_a_separate_tree_with_its_own_methods():
     class Counting(BaseAgent):
         calls: int = 0
 
@@ -72,12 +72,12 @@ def test_a_clone_is_a_tree_of_its_own_with_its_own_methods():
             agent.clone({wrong: None})
 
 
-async def test_an_agent_without_behaviour_says_so():
+async def test_an_agent_without_an_implementation_raises():
     with pytest.raises(NotImplementedError, match="BaseAgent"):
         await run(runner_of(BaseAgent(name="a")))
 
 
-async def test_an_agent_that_yields_no_event_says_so():
+async def test_an_agent_that_yields_anything_but_events_raises():
     async def body(ctx):
         yield "text"
 
@@ -85,7 +85,7 @@ async def test_an_agent_that_yields_no_event_says_so():
         await run(runner_of(Scripted(name="a", body=body)))
 
 
-async def test_content_before_the_agent_stands_for_its_answer():
+async def test_content_from_before_agent_replaces_the_agents_answer():
     calls = []
 
     def before(callback_context):
@@ -101,7 +101,7 @@ async def test_content_before_the_agent_stands_for_its_answer():
     assert not calls
 
 
-async def test_content_after_the_agent_is_one_more_answer():
+async def test_content_from_after_agent_is_an_additional_answer():
     async def after(callback_context):
         return said("more")
 
@@ -115,7 +115,7 @@ async def test_callbacks_run_in_order_until_one_answers():
     def silent(callback_context):
         calls.append("silent")
 
-    def answering(ctx):  # by position: it has another name for it
+    def answering(ctx):  # called by position: its parameter has another name
         calls.append("answering")
         return said("instead")
 
@@ -127,7 +127,7 @@ async def test_callbacks_run_in_order_until_one_answers():
     assert calls == ["silent", "answering"]
 
 
-async def test_what_a_callback_writes_is_committed_with_an_event_of_its_own():
+async def test_state_written_by_a_callback_is_committed_in_its_own_event():
     def before(callback_context):
         callback_context.state["seen"] = True
         callback_context.state["list"].append(1)
@@ -179,7 +179,7 @@ def context(agent: BaseAgent) -> InvocationContext:
     )
 
 
-def test_checkpoints_as_the_seed_writes_them():
+def test_checkpoints_have_the_form_of_the_seed():
     agent = BaseAgent(name="a")
     ctx = context(agent)
     assert agent._load_agent_state(ctx, Steps) is None
@@ -193,7 +193,7 @@ def test_checkpoints_as_the_seed_writes_them():
     assert agent._load_agent_state(ctx, StepState) is None
 
 
-def test_a_state_may_name_the_type_of_a_field_as_the_seed_does():
+def test_a_state_class_may_declare_a_field_as_the_seed_does():
     class StoryFlowAgentState(BaseAgentState):
         step = Steps
 
@@ -211,7 +211,7 @@ def test_a_state_may_name_the_type_of_a_field_as_the_seed_does():
     assert Own(mood=Own.Mood.GOOD).model_dump() == {"mood": 1}
 
 
-async def test_a_checkpoint_that_does_not_fit_is_told_with_its_agent_and_class():
+async def test_a_checkpoint_that_does_not_fit_is_reported_with_agent_and_class():
     class Before(BaseAgentState):
         round: int = 0
 
@@ -231,7 +231,7 @@ async def test_a_checkpoint_that_does_not_fit_is_told_with_its_agent_and_class()
     assert f"{__file__}:" in note
 
 
-def test_checkpoints_as_the_context_notes_them():
+def test_checkpoints_are_written_from_the_contexts_agent_state():
     agent = BaseAgent(name="a")
     ctx = context(agent)
     ctx.set_agent_state("a", agent_state=StepState())
@@ -243,7 +243,7 @@ def test_checkpoints_as_the_context_notes_them():
     assert (ctx.agent_states, ctx.end_of_agents) == ({}, {})
 
 
-def test_progress_is_read_back_from_the_events_of_the_invocation():
+def test_progress_is_restored_from_the_events_of_the_invocation():
     agent = BaseAgent(name="a", sub_agents=[BaseAgent(name="b"), BaseAgent(name="c")])
     ctx = context(agent)
     other = context(agent)

@@ -1,4 +1,4 @@
-"""The tools that come with the runtime: memory, artifacts, examples, and the providers' own."""
+"""The built-in tools: memory, artifacts, examples, and those of model providers."""
 
 import pytest
 from google.genai import types
@@ -28,7 +28,7 @@ def agent(*rules, tools, model="gemini-scripted"):
 
 
 async def remember(conversation, text):
-    """Put an earlier session into the memory of the conversation's runner."""
+    """Add an earlier session to the memory of the conversation's runner."""
     other = Conversation(agent(Rule(then=Say("Noted.")), tools=[]))
     await other.say(text)
     await conversation.runner.memory_service.add_session_to_memory(await other.session())
@@ -50,7 +50,7 @@ async def test_a_model_searches_the_memory():
     assert "load_memory" in root.model.requests[0].config.system_instruction
 
 
-async def test_memories_are_shown_before_the_users_words():
+async def test_memories_precede_the_users_message():
     root = agent(Rule(then=Say("green")), tools=[preload_memory])
     conversation = Conversation(root)
     await remember(conversation, "My colour is green")
@@ -64,7 +64,7 @@ async def test_memories_are_shown_before_the_users_words():
     assert not root.model.requests[0].config.tools
 
 
-async def test_a_memory_that_cannot_be_searched_is_done_without(caplog):
+async def test_a_memory_that_cannot_be_searched_is_skipped(caplog):
     conversation = Conversation(agent(Rule(then=Say("Hello.")), tools=[preload_memory]))
     conversation.runner.memory_service = None
 
@@ -94,7 +94,7 @@ def reader(*names, tool=load_artifacts):
 
 
 async def file_contents(root):
-    """What the model was shown of the files it asked for."""
+    """Return the parts that show the model the files it asked for."""
     conversation = Conversation(root)
     await conversation.say("save")
     await conversation.say("look")
@@ -114,7 +114,7 @@ async def test_a_model_sees_the_files_it_asks_for():
     assert "2.0 KB" in archive[1].text
 
 
-async def test_files_go_through_a_function_of_ones_own():
+async def test_files_can_be_processed_by_a_custom_function():
     async def process(part, name):
         return types.Part(text=f"[{name}]") if name == "chart.png" else None
 
@@ -125,7 +125,7 @@ async def test_files_go_through_a_function_of_ones_own():
     assert chart[1].text == "[chart.png]"
 
 
-async def test_without_files_nothing_is_said_about_them():
+async def test_without_files_the_instruction_does_not_mention_them():
     root = agent(Rule(then=Say("Hello.")), tools=[load_artifacts])
 
     await Conversation(root).say("Hi")
@@ -156,7 +156,7 @@ class Lessons(BaseExampleProvider):
         return [LESSON]
 
 
-async def test_examples_stand_in_the_system_instruction():
+async def test_examples_are_in_the_system_instruction():
     root = agent(Rule(then=Say("Hello.")), tools=[ExampleTool([LESSON])])
 
     await Conversation(root).say("Hi")
@@ -167,7 +167,7 @@ async def test_examples_stand_in_the_system_instruction():
     assert not root.model.requests[0].config.tools
 
 
-async def test_a_provider_chooses_examples_by_the_users_words():
+async def test_a_provider_chooses_examples_by_the_users_message():
     lessons = Lessons()
     root = agent(Rule(then=Say("Hello.")), tools=[ExampleTool(lessons)], model="other")
 
@@ -186,7 +186,7 @@ async def test_a_provider_chooses_examples_by_the_users_words():
         (enterprise_web_search, "enterprise_web_search"),
     ],
 )
-async def test_a_providers_tool_is_switched_on_for_gemini_models(tool, field):
+async def test_a_providers_tool_is_enabled_for_gemini_models(tool, field):
     root = agent(Rule(then=Say("Hello.")), tools=[tool])
 
     await Conversation(root).say("Hi")
@@ -198,7 +198,7 @@ async def test_a_providers_tool_is_switched_on_for_gemini_models(tool, field):
 async def test_a_providers_tool_is_refused_for_other_models():
     root = agent(Rule(then=Say("Hello.")), tools=[google_search], model="gpt-9")
 
-    with pytest.raises(ValueError, match=r"google_search runs inside Gemini models only.*'gpt-9'"):
+    with pytest.raises(ValueError, match=r"google_search only runs inside Gemini models.*'gpt-9'"):
         await Conversation(root).say("Hi")
 
 
@@ -211,20 +211,20 @@ async def test_a_providers_tool_is_refused_for_other_models():
         "apigee/gemini-2.5-flash",
     ],
 )
-async def test_gemini_models_are_known_by_longer_names_too(name):
+async def test_gemini_models_are_recognized_by_longer_names(name):
     root = agent(Rule(then=Say("Hello.")), tools=[url_context], model=name)
 
     assert await Conversation(root).say("Hi")
 
 
-async def test_the_check_of_names_can_be_turned_off(monkeypatch):
+async def test_the_check_of_model_names_can_be_turned_off(monkeypatch):
     monkeypatch.setenv("ADK_DISABLE_GEMINI_MODEL_ID_CHECK", "1")
     root = agent(Rule(then=Say("Hello.")), tools=[google_search], model="house-model")
 
     assert await Conversation(root).say("Hi")
 
 
-async def test_a_search_may_ask_a_model_of_its_own():
+async def test_a_search_may_use_its_own_model():
     root = agent(Rule(then=Say("Hello.")), tools=[GoogleSearchTool(model="gemini-search")])
 
     await Conversation(root).say("Hi")
@@ -232,7 +232,7 @@ async def test_a_search_may_ask_a_model_of_its_own():
     assert root.model.requests[0].model == "gemini-search"
 
 
-async def test_beside_other_tools_an_agent_searches():
+async def test_a_search_beside_other_tools_becomes_an_agent():
     search = GoogleSearchTool(bypass_multi_tools_limit=True)
     root = agent(
         Rule(user="the weather", then=Call("google_search_agent", request="rain today")),
@@ -249,7 +249,7 @@ async def test_beside_other_tools_an_agent_searches():
     assert [tool.google_search is not None for tool in search_tools] == [True]
     lonely = agent(tools=[search])
     assert await lonely.canonical_tools() == [search]
-    LlmAgent(name="root", model="gemini-scripted", sub_agents=[lonely])  # it may hand over to that
+    LlmAgent(name="root", model="gemini-scripted", sub_agents=[lonely])  # it may transfer there
     [beside] = await lonely.canonical_tools()
     assert beside.name == "google_search_agent"
 
@@ -275,6 +275,6 @@ def test_by_default_a_transfer_has_no_reason():
     assert "agent_name: The name" in declaration.description
 
 
-def test_spreadsheets_are_read_by_ones_own_function_alone():
+def test_spreadsheet_parsing_needs_a_custom_function():
     with pytest.raises(ValueError, match="process_artifact"):
         LoadArtifactsTool(enable_spreadsheet_parsing=True)

@@ -35,7 +35,7 @@ async def answer(agent, run_config=None, **kwargs):
     return said((await Conversation(agent, **kwargs).say("go", run_config))[-1])
 
 
-async def test_before_model_can_answer_in_the_models_place():
+async def test_before_model_can_answer_instead_of_the_model():
     def answer_instead(callback_context, llm_request):
         callback_context.state["asked"] = llm_request.contents[-1].parts[0].text
         return response("cached")
@@ -49,7 +49,7 @@ async def test_before_model_can_answer_in_the_models_place():
     assert agent.model.requests == []
 
 
-async def test_before_model_can_change_the_request_and_not_the_history():
+async def test_before_model_can_change_the_request_without_changing_the_history():
     def shorten(callback_context, llm_request):
         llm_request.contents = llm_request.contents[-1:]
         llm_request.config.temperature = 0.9
@@ -101,7 +101,7 @@ async def test_after_model_sees_every_fragment_and_may_replace_the_answer():
     assert events[-1].usage_metadata.total_token_count > 0
 
 
-async def test_state_written_by_model_callbacks_comes_with_the_whole_answer():
+async def test_state_written_by_model_callbacks_is_committed_with_the_whole_answer():
     def count(callback_context, llm_response):
         callback_context.state["n"] = callback_context.state.get("n", 0) + 1
 
@@ -112,7 +112,7 @@ async def test_state_written_by_model_callbacks_comes_with_the_whole_answer():
     assert [event.actions.state_delta for event in events] == [{}, {}, {"n": 3}]
 
 
-async def test_an_error_of_the_model_can_be_answered():
+async def test_an_error_of_the_model_can_be_replaced_with_an_answer():
     def apologise(callback_context, llm_request, error):
         return response(f"Sorry: {error}")
 
@@ -121,7 +121,7 @@ async def test_an_error_of_the_model_can_be_answered():
     assert await answer(agent) == "Sorry: gone"
 
 
-async def test_before_tool_can_answer_in_the_tools_place_and_after_tool_still_runs():
+async def test_after_tool_still_runs_if_before_tool_answers_for_the_tool():
     calls = []
 
     def before(tool, args, tool_context):
@@ -138,7 +138,7 @@ async def test_before_tool_can_answer_in_the_tools_place_and_after_tool_still_ru
     assert calls == [("before", "add", {"a": 1, "b": 2}), ("after", {"result": 40})]
 
 
-async def test_before_tool_may_change_the_arguments_but_not_the_history():
+async def test_before_tool_can_change_the_arguments_without_changing_the_history():
     def double(tool, args, tool_context):
         args["a"] *= 10
 
@@ -156,7 +156,7 @@ async def test_after_tool_gets_the_result_as_the_tool_returned_it():
     assert await answer(adder(after_tool_callback=after)) == "It is three."
 
 
-async def test_an_error_of_a_tool_can_be_answered():
+async def test_an_error_of_a_tool_can_be_replaced_with_a_result():
     def recover(tool, args, tool_context, error):
         return {"result": f"no luck: {error}"}
 
@@ -165,7 +165,7 @@ async def test_an_error_of_a_tool_can_be_answered():
     assert await answer(agent) == "no luck: broken"
 
 
-async def test_callbacks_may_answer_for_a_tool_that_does_not_exist():
+async def test_callbacks_can_answer_for_a_tool_that_does_not_exist():
     def recover(tool, args, tool_context, error):
         return {"result": f"{tool.name} is new to me"}
 
@@ -187,14 +187,14 @@ async def test_an_error_in_a_callback_ends_the_run():
     assert conversation.heard[-1].error_code == "LookupError"
 
 
-async def test_callbacks_with_names_of_their_own_get_the_values_in_order():
+async def test_callbacks_with_other_parameter_names_get_the_values_in_order():
     def before(the_tool, the_args, where):
         return {"result": sum(the_args.values()) + 100}
 
     assert await answer(adder(before_tool_callback=before)) == "It is 103."
 
 
-async def test_plugins_are_asked_first_and_their_answer_is_the_last_word():
+async def test_plugins_run_before_the_agents_own_callbacks():
     order = []
 
     class Watch(BasePlugin):
@@ -232,7 +232,7 @@ async def test_plugins_are_asked_first_and_their_answer_is_the_last_word():
     ]
 
 
-async def test_what_a_before_agent_callback_says_is_kept_under_the_output_key():
+async def test_content_from_before_agent_is_stored_under_the_output_key():
     def closed(callback_context):
         return types.ModelContent("We are closed.")
 

@@ -60,12 +60,12 @@ async def test_threads_see_the_callers_context():
     assert await call(variable.get) == "mine"
 
 
-async def test_what_a_function_sets_holds_for_its_caller():
+async def test_context_variables_set_by_a_function_are_set_for_its_caller():
     await call(variable.set, "bound")
     assert variable.get() == "bound"
 
 
-async def test_what_a_function_has_set_before_it_fails_holds_for_its_caller():
+async def test_context_variables_set_by_a_failing_function_are_set_for_its_caller():
     def fail() -> None:
         variable.set("bound")
         raise KeyError("k")
@@ -76,7 +76,7 @@ async def test_what_a_function_has_set_before_it_fails_holds_for_its_caller():
 
 
 @pytest.mark.parametrize("wish", [asyncio.get_running_loop, asyncio.get_event_loop])
-async def test_a_function_that_needs_the_loop_is_told_to_be_async(wish):
+async def test_a_function_that_needs_the_loop_is_advised_to_be_async(wish):
     def schedule() -> None:
         wish()
 
@@ -86,7 +86,7 @@ async def test_a_function_that_needs_the_loop_is_told_to_be_async(wish):
     assert re.search(r"schedule \(.*test_calling\.py:\d+\) .*`async def`", note)
 
 
-async def test_a_function_with_a_connection_of_another_thread_is_told_to_be_async():
+async def test_a_function_with_another_threads_connection_is_advised_to_be_async():
     connection = sqlite3.connect(":memory:")
     with pytest.raises(sqlite3.ProgrammingError) as error:
         await call(lambda: connection.execute("SELECT 1"))
@@ -107,7 +107,7 @@ async def test_stop_iteration_does_not_hang_the_caller():
         await asyncio.wait_for(call(next, iter(())), PATIENCE)
 
 
-async def test_a_call_whose_caller_is_cancelled_is_seen_to_go_on():
+async def test_a_call_whose_caller_is_cancelled_still_counts_as_active():
     started, release, ended = asyncio.Event(), threading.Event(), asyncio.Event()
     loop = asyncio.get_running_loop()
 
@@ -143,8 +143,8 @@ async def test_more_calls_than_threads_wait_for_a_free_one():
     assert all(await asyncio.gather(*blocked))
 
 
-async def test_functions_that_hold_all_threads_may_call_others():
-    """As plain tools do that run another agent; the threads would wait for each other for ever."""
+async def test_functions_that_occupy_all_threads_can_call_others():
+    """Plain tools that run an agent do this; the threads mustn't wait for each other."""
     together = threading.Barrier(MAX_THREADS)
 
     def calls_another() -> int:
@@ -160,20 +160,20 @@ async def test_functions_that_hold_all_threads_may_call_others():
     assert await call(here)
 
 
-async def test_the_thread_that_worked_last_is_the_next_to_work():
+async def test_the_most_recently_used_thread_is_reused_first():
     together = threading.Barrier(4)
     await asyncio.gather(*[call(together.wait, PATIENCE) for _ in range(4)])
     assert len({await call(threading.get_ident) for _ in range(20)}) == 1
 
 
-async def test_many_callers_at_once_do_not_hold_up_the_loop():
+async def test_many_concurrent_callers_do_not_block_the_loop():
     calls = [asyncio.create_task(call(time.sleep, 0.0002)) for _ in range(50)]
     await asyncio.sleep(0)
     assert not all(each.done() for each in calls), "one round of the loop waited for all of them"
     await asyncio.gather(*calls)
 
 
-def test_a_forked_copy_has_threads_of_its_own():
+def test_a_forked_process_has_its_own_threads():
     process = subprocess.run(
         [sys.executable, "-c", IN_A_COPY],
         capture_output=True,

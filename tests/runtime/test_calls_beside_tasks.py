@@ -1,4 +1,4 @@
-"""Calls that a model makes beside a task: none is lost, whatever comes first (resume seed)."""
+"""Calls that a model makes along with a task: none is lost, in any order (resume seed)."""
 
 from collections import Counter
 
@@ -16,7 +16,7 @@ AROUND = pytest.mark.parametrize("around", [False, True], ids=["alone", "in a se
 
 
 class Team:
-    """A model that calls a tool and gives a task away in one answer, and what they have done."""
+    """An agent that calls a tool and delegates a task at once; `done` counts the tool's calls."""
 
     def __init__(self, kind: str, *, asks: bool, fails: int = 0, task_first: bool = False) -> None:
         self.done: Counter[str] = Counter()
@@ -63,7 +63,7 @@ class Team:
         return resumable(root, yes=checkpoints)
 
     def results(self) -> dict[str, object]:
-        """What the model of the root knew of its calls in the end."""
+        """Return the results of its calls as the root's model last saw them."""
         parts = [part for each in self.root.model.requests[-1].contents for part in each.parts]
         responses = [part.function_response for part in parts if part.function_response]
         return {each.name: each.response for each in responses}
@@ -92,7 +92,7 @@ def texts(conversation: Conversation) -> list[str]:
 
 @APPS
 @AROUND
-async def test_a_consent_comes_when_the_task_is_done(checkpoints, around):
+async def test_a_confirmation_is_accepted_after_the_task_has_ended(checkpoints, around):
     team = Team("consent", asks=False)
     conversation = team.conversation(checkpoints=checkpoints, around=around)
 
@@ -108,7 +108,7 @@ async def test_a_consent_comes_when_the_task_is_done(checkpoints, around):
 
 @APPS
 @AROUND
-async def test_a_job_is_done_after_the_task(checkpoints, around):
+async def test_a_long_running_call_is_answered_after_the_task(checkpoints, around):
     team = Team("job", asks=False)
     conversation = team.conversation(checkpoints=checkpoints, around=around)
 
@@ -123,7 +123,7 @@ async def test_a_job_is_done_after_the_task(checkpoints, around):
 @APPS
 @AROUND
 @pytest.mark.parametrize("first", ["the consent", "the words"])
-async def test_the_user_answers_the_call_and_the_task_in_any_order(first, checkpoints, around):
+async def test_the_call_and_the_task_can_be_answered_in_any_order(first, checkpoints, around):
     team = Team("consent", asks=True)
     conversation = team.conversation(checkpoints=checkpoints, around=around)
 
@@ -143,7 +143,7 @@ async def test_the_user_answers_the_call_and_the_task_in_any_order(first, checkp
 
 
 @APPS
-async def test_a_consent_is_no_word_to_the_task(checkpoints):
+async def test_a_confirmation_is_not_a_message_to_the_task(checkpoints):
     team = Team("consent", asks=True)
     conversation = team.conversation(checkpoints=checkpoints, around=False)
 
@@ -155,7 +155,7 @@ async def test_a_consent_is_no_word_to_the_task(checkpoints):
     assert len(team.root.model.requests) == 1
 
 
-async def test_a_tool_fails_after_the_consent_and_is_run_again():
+async def test_a_confirmed_tool_that_failed_is_rerun_on_resume():
     team = Team("consent", asks=False, fails=1)
     conversation = team.conversation(checkpoints=True, around=True)
 
@@ -168,7 +168,7 @@ async def test_a_tool_fails_after_the_consent_and_is_run_again():
     assert texts(conversation) == ["All done.", "The end."]
 
 
-async def test_a_tool_that_failed_after_the_consent_is_run_again_when_the_user_speaks():
+async def test_a_confirmed_tool_that_failed_is_rerun_on_the_next_message():
     team = Team("consent", asks=True, fails=1)
     conversation = team.conversation(checkpoints=True, around=True)
 
@@ -183,9 +183,7 @@ async def test_a_tool_that_failed_after_the_consent_is_run_again_when_the_user_s
 
 @APPS
 @pytest.mark.parametrize("task_first", [False, True])
-async def test_a_tool_that_failed_beside_a_task_is_run_again_before_the_task(
-    task_first, checkpoints
-):
+async def test_a_tool_that_failed_beside_a_task_is_rerun_before_the_task(task_first, checkpoints):
     team = Team("plain", asks=True, fails=1, task_first=task_first)
     conversation = team.conversation(checkpoints=checkpoints, around=False)
 

@@ -1,4 +1,4 @@
-"""Models behind OpenAI's chat completions: `OpenAILlm`, and `LiteLlm` if installed."""
+"""Models that use OpenAI's chat completions API: `OpenAILlm`, and `LiteLlm` if installed."""
 
 import asyncio
 import copy
@@ -100,7 +100,7 @@ async def test_one_answer_without_streaming(server, model):
     assert answer.model_version == "served-model"
 
 
-async def test_streamed_text_comes_in_fragments_and_then_whole(server, model):
+async def test_streamed_text_arrives_in_fragments_and_then_whole(server, model):
     server.answer(says(reasoning_content="Hm"), says("Hel"), says("lo"), says("", finish="stop"))
 
     *fragments, whole = await ask(model, stream=True)
@@ -113,7 +113,7 @@ async def test_streamed_text_comes_in_fragments_and_then_whole(server, model):
 
 
 @pytest.mark.parametrize("stream", [False, True])
-async def test_calls_are_put_together_from_their_pieces(server, model, stream):
+async def test_calls_are_assembled_from_their_pieces(server, model, stream):
     server.answer(
         says("Both."),
         calls(0, "a", "weather", '{"ci'),
@@ -141,7 +141,7 @@ async def test_calls_are_put_together_from_their_pieces(server, model, stream):
         [calls(3, "a", "now", "{}"), calls(3, "b", "now", '{"c"'), calls(3, "x", None, ": 1}")],
     ],
 )
-async def test_calls_that_are_numbered_alike_are_told_apart(server, model, pieces):
+async def test_calls_with_the_same_index_are_distinguished(server, model, pieces):
     server.answer(*pieces, says(finish="tool_calls"))
 
     whole = (await ask(model, stream=True))[-1]
@@ -149,7 +149,7 @@ async def test_calls_that_are_numbered_alike_are_told_apart(server, model, piece
     assert parts_of(whole) == [("a", "now", {}), ("b", "now", {"c": 1})]
 
 
-async def test_calls_without_ids_that_are_numbered_alike_are_told_apart(server, model):
+async def test_calls_with_the_same_index_and_no_ids_are_distinguished(server, model):
     server.answer(
         calls(0, None, "now", '{"c": 1}'), calls(0, None, "now", '{"c": 2}', finish="tool_calls")
     )
@@ -162,7 +162,7 @@ async def test_calls_without_ids_that_are_numbered_alike_are_told_apart(server, 
 @pytest.mark.parametrize(
     ("finish", "code"), [("tool_calls", "MALFORMED_FUNCTION_CALL"), ("length", "MAX_TOKENS")]
 )
-async def test_half_a_call_is_an_error_and_no_other_call_runs(server, model, finish, code):
+async def test_an_incomplete_call_is_an_error_and_no_other_call_runs(server, model, finish, code):
     server.answer(
         calls(0, "a", "weather", '{"city": "Rome"}'),
         calls(1, "b", "weather", '{"city": ', finish=finish),
@@ -176,7 +176,7 @@ async def test_half_a_call_is_an_error_and_no_other_call_runs(server, model, fin
 @pytest.mark.parametrize(
     ("finish", "code"), [("length", "MAX_TOKENS"), ("content_filter", "SAFETY")]
 )
-async def test_an_answer_that_was_cut_off_says_so(server, model, finish, code):
+async def test_a_truncated_answer_has_an_error_code(server, model, finish, code):
     server.answer(says("Once upon", finish=finish))
     [answer] = await ask(model)
     assert (answer.error_code, parts_of(answer)) == (code, [("Once upon", None)])
@@ -217,7 +217,7 @@ async def test_the_history_is_sent_as_messages(server, model):
     assert (messages[4]["content"], messages[5]["content"]) == ("found", "thanks")
 
 
-async def test_a_call_without_a_result_gets_a_stand_in(server, model):
+async def test_a_call_without_a_result_gets_a_placeholder(server, model):
     server.answer(says("ok", finish="stop"))
     calling = Content(role="model", parts=[Part(function_call=Call(id="a", name="find", args={}))])
     await ask(model, request(user("go"), calling, user("and?")))
@@ -226,7 +226,7 @@ async def test_a_call_without_a_result_gets_a_stand_in(server, model):
     assert messages[2]["tool_call_id"] == "a"
 
 
-async def test_calls_that_have_no_ids_get_some_by_which_their_results_are_known(server, model):
+async def test_calls_without_ids_get_ids_that_match_their_results(server, model):
     server.answer(says("ok", finish="stop"))
     tool_calls = [Part.from_function_call(name=name, args={}) for name in ("see", "hear", "see")]
     results = [("see", "sea"), ("see", "sky"), ("hear", "wind")]
@@ -252,7 +252,7 @@ async def test_calls_that_have_no_ids_get_some_by_which_their_results_are_known(
     assert [contents[call_id]["is"] for call_id in ids] == ["sea", "wind", "sky", "sun"]
 
 
-async def test_calls_of_a_callback_are_known_by_their_results(server, model):
+async def test_calls_from_a_callback_get_ids_that_match_their_results(server, model):
     def look(a: int) -> str:
         """Looks."""
         return f"seen {a}"
@@ -333,7 +333,7 @@ async def test_an_agent_calls_its_tool_through_the_service(server, model, stream
     }
 
 
-async def test_a_copy_of_a_model_that_has_answered_asks_by_itself(server):
+async def test_a_copy_of_a_model_works_after_the_original_is_closed(server):
     server.answer(says("One.", finish="stop"))
     server.answer(says("Two.", finish="stop"))
     first = OpenAILlm(model="test-model", base_url=server.url, api_key="test-key")
@@ -347,7 +347,7 @@ async def test_a_copy_of_a_model_that_has_answered_asks_by_itself(server):
     await second.aclose()
 
 
-async def test_who_leaves_in_the_middle_of_an_answer_hangs_up(server, model):
+async def test_leaving_in_the_middle_of_an_answer_closes_the_connection(server, model):
     server.speak_on()
     runner = InMemoryRunner(LlmAgent(name="agent", model=model), app_name="app")
     runner.auto_create_session = True
@@ -368,7 +368,7 @@ async def test_who_leaves_in_the_middle_of_an_answer_hangs_up(server, model):
     ],
     ids=["pair", "alone", "broken", "end"],
 )
-async def test_characters_that_were_cut_in_two_are_joined(server, model, pieces, shown_pieces):
+async def test_split_surrogate_pairs_are_joined(server, model, pieces, shown_pieces):
     server.answer(*map(says, pieces), says(finish="stop"))
     *partial, whole = await ask(model, stream=True)
     assert [answer.content.parts[0].text for answer in partial] == shown_pieces
@@ -376,7 +376,7 @@ async def test_characters_that_were_cut_in_two_are_joined(server, model, pieces,
     assert whole.content.parts[0].text == "".join(shown_pieces) + end
 
 
-async def test_halves_of_characters_in_a_history_are_spelled_out(server, model):
+async def test_lone_surrogates_in_the_history_are_escaped(server, model):
     server.answer(calls(0, "c1", "look", '{"at": "\\ud83d"}', finish="tool_calls"))
     server.answer(says("a\ud83d", finish="stop"))
     server.answer(says("fine", finish="stop"))
@@ -398,7 +398,7 @@ async def test_halves_of_characters_in_a_history_are_spelled_out(server, model):
         assert spelled in messages
 
 
-async def test_a_refusal_says_what_to_do(server):
+async def test_an_http_error_says_what_to_do(server):
     model = OpenAILlm(model="m", base_url=server.url)
     server.fail(401, "No such key.")
     with pytest.raises(ChatCompletionError, match=r"HTTP 401: No such key\. Set OPENAI_API_KEY"):
@@ -419,14 +419,24 @@ async def test_an_error_within_a_stream_is_raised(server):
     await model.aclose()
 
 
-async def test_a_service_that_is_not_there_is_a_connection_error():
+async def test_an_unreachable_service_is_a_connection_error():
     model = OpenAILlm(model="m", base_url="http://127.0.0.1:9/v1")
     with pytest.raises(ConnectionError, match="base_url"):
         await ask(model)
     await model.aclose()
 
 
-async def test_address_and_key_come_from_the_environment_or_a_function(server, monkeypatch):
+async def test_openai_is_not_called_without_a_key(monkeypatch):
+    for name in ("OPENAI_API_KEY", "OPENAI_BASE_URL"):
+        monkeypatch.delenv(name, raising=False)
+    model = OpenAILlm(model="gpt-4o")
+    with pytest.raises(ChatCompletionError, match=r"'gpt-4o'\. Set OPENAI_API_KEY in") as error:
+        await ask(model)
+    assert error.value.status_code == 401
+    await model.aclose()
+
+
+async def test_the_base_url_and_key_come_from_the_environment_or_a_function(server, monkeypatch):
     monkeypatch.setenv("OPENAI_BASE_URL", server.url)
     monkeypatch.setenv("OPENAI_API_KEY", "from-environment")
 
@@ -452,7 +462,7 @@ async def test_address_and_key_come_from_the_environment_or_a_function(server, m
         *((name, False) for name in ("gpt-4o", "gpt-5-chat-latest", "xai/grok-4", "o3llama")),
     ],
 )
-async def test_models_that_think_get_no_settings_that_they_refuse(server, name, thinks):
+async def test_reasoning_models_get_no_settings_that_they_reject(server, name, thinks):
     model = OpenAILlm(model=name, base_url=server.url)
     server.answer(says("ok", finish="stop"))
     await ask(model, request(temperature=0.2, top_p=1, max_output_tokens=9))
@@ -462,7 +472,7 @@ async def test_models_that_think_get_no_settings_that_they_refuse(server, name, 
     await model.aclose()
 
 
-async def test_a_shape_and_a_picture_of_a_tool_reach_openai(server):
+async def test_a_schema_and_an_image_from_a_tool_reach_openai(server):
     class Answer(BaseModel):
         n: int = 0
 
@@ -484,7 +494,7 @@ async def test_a_shape_and_a_picture_of_a_tool_reach_openai(server):
     await model.aclose()
 
 
-async def test_a_thought_signature_goes_back_to_where_it_came_from(server):
+async def test_a_thought_signature_is_sent_back_with_its_call(server):
     model = OpenAILlm(model="m", base_url=server.url)
     choice = calls(0, "a", "find", "{}", finish="tool_calls")
     [call] = choice["delta"]["tool_calls"]
@@ -499,14 +509,14 @@ async def test_a_thought_signature_goes_back_to_where_it_came_from(server):
     await model.aclose()
 
 
-def test_names_find_their_classes():
+def test_model_names_resolve_to_their_classes():
     assert LLMRegistry.resolve("gpt-4o") is OpenAILlm
     assert LLMRegistry.resolve("o3-mini") is OpenAILlm
     assert LLMRegistry.new_llm("openai:llama3").model == "llama3"
 
 
 @pytest.mark.parametrize("name", ["openai/gpt-4o", "ollama_chat/llama3", "LiteLlm:any/model"])
-def test_names_of_providers_tell_what_to_install(name, monkeypatch):
+def test_the_error_for_names_with_a_provider_says_what_to_install(name, monkeypatch):
     monkeypatch.setitem(sys.modules, "litellm", None)  # as if it were not installed
     monkeypatch.delitem(sys.modules, "devui.runtime.models.lite_llm", raising=False)
     with pytest.raises(ImportError, match=r"devui\[litellm\].*OpenAILlm"):
@@ -514,23 +524,23 @@ def test_names_of_providers_tell_what_to_install(name, monkeypatch):
 
 
 @litellm_only
-def test_names_of_providers_go_through_litellm():
+def test_names_with_a_provider_resolve_to_litellm():
     assert LLMRegistry.resolve("ollama_chat/llama3") is LiteLlm
     assert LLMRegistry.new_llm("litellm:any/model").model == "any/model"
 
 
 @litellm_only
 @pytest.mark.parametrize("name", ["openrouter/google/gemini-2.5-pro", "xai/grok-4", "gemini/x"])
-def test_names_of_any_provider_that_litellm_knows_go_through_it(name):
+def test_names_of_any_provider_that_litellm_knows_resolve_to_it(name):
     model = LLMRegistry.new_llm(name)
     assert (type(model), model.model) == (LiteLlm, name)
 
 
-def test_a_name_of_a_provider_that_nobody_knows_is_told_how_others_are_named():
+def test_an_unknown_provider_is_refused_with_examples_of_valid_names():
     with pytest.raises(ValueError, match=r"'opnai/gpt-4o'.*devui\[litellm\].*anthropic/claude"):
         LLMRegistry.resolve("opnai/gpt-4o")
 
 
 def test_the_interactions_api_is_refused():
-    with pytest.raises(ValueError, match="Leave use_interactions_api out"):
+    with pytest.raises(ValueError, match="Remove use_interactions_api"):
         Gemini(model="gemini-2.5-flash", use_interactions_api=True)

@@ -1,4 +1,4 @@
-"""What `OpenAILlm` says of services that answer with HTTP 200 and yet not as they should."""
+"""`OpenAILlm` with services that answer HTTP 200 but break the protocol, or that are busy."""
 
 import json
 
@@ -51,7 +51,7 @@ async def ask(model, *, stream):
         ("application/json", b"[]", "no answer"),
     ],
 )
-async def test_an_answer_that_is_none_is_an_error(server, model, media, body, message):
+async def test_a_body_without_an_answer_is_an_error(server, model, media, body, message):
     server.send(media, body)
     with pytest.raises(ChatCompletionError, match=message) as error:
         await ask(model, stream=False)
@@ -72,9 +72,7 @@ async def test_an_answer_that_is_none_is_an_error(server, model, media, body, me
         (EVENTS, HALF + b"data: null\n\n", "null"),
     ],
 )
-async def test_a_stream_that_does_not_come_to_its_end_is_an_error(
-    server, model, media, body, message
-):
+async def test_an_incomplete_or_invalid_stream_is_an_error(server, model, media, body, message):
     server.send(media, body)
     with pytest.raises(ChatCompletionError, match=message) as error:
         await ask(model, stream=True)
@@ -82,24 +80,24 @@ async def test_a_stream_that_does_not_come_to_its_end_is_an_error(
 
 
 @pytest.mark.parametrize("end", [STOP, DONE, STOP + DONE])
-async def test_a_stream_ends_by_its_mark_or_by_a_reason(server, model, end):
+async def test_a_stream_ends_with_done_or_with_a_finish_reason(server, model, end):
     server.send(EVENTS, HALF + end)
     assert (await ask(model, stream=True))[-1].content.parts[0].text == "half"
 
 
-async def test_only_data_of_a_stream_are_read(server, model):
+async def test_only_data_lines_of_a_stream_are_read(server, model):
     server.send(EVENTS, b": ping \n\nevent: message \nid: 1 \n" + HALF + STOP)
     assert (await ask(model, stream=True))[-1].content.parts[0].text == "half"
 
 
-async def test_a_line_of_a_stream_ends_at_a_line_feed_alone(server, model):
+async def test_only_a_line_feed_ends_a_line_of_a_stream(server, model):
     text = "one\u2028two\x85three"
     chunk = json.dumps({"choices": [{"delta": {"content": text}}]}, ensure_ascii=False)
     server.send(EVENTS, f"data: {chunk}\r\n\r\n".encode() + STOP)
     assert (await ask(model, stream=True))[-1].content.parts[0].text == text
 
 
-async def test_no_tool_is_called_by_an_answer_that_broke_off(server, model):
+async def test_an_interrupted_answer_calls_no_tool(server, model):
     erased = []
 
     def erase() -> None:
@@ -116,7 +114,7 @@ async def test_no_tool_is_called_by_an_answer_that_broke_off(server, model):
 
 
 @pytest.mark.parametrize("stream", [False, True])
-async def test_a_service_that_is_busy_is_asked_again(server, model, stream):
+async def test_a_request_to_a_busy_service_is_retried(server, model, stream):
     server.fail(429, "Slow down.")
     server.fail(503, "Overloaded.")
     server.answer(says("fine", finish="stop"))
@@ -125,7 +123,7 @@ async def test_a_service_that_is_busy_is_asked_again(server, model, stream):
     assert others == [first, first]
 
 
-async def test_a_service_that_stays_busy_is_given_up(server, model):
+async def test_a_request_fails_after_three_attempts(server, model):
     for _ in range(3):
         server.fail(500, "Out of order")
     with pytest.raises(ChatCompletionError, match=r"HTTP 500: Out of order\."):
@@ -134,9 +132,7 @@ async def test_a_service_that_stays_busy_is_given_up(server, model):
 
 
 @pytest.mark.parametrize(("status", "retries"), [(400, 2), (401, 2), (404, 2), (503, 0)])
-async def test_what_will_not_pass_and_what_may_not_be_repeated_is_asked_once(
-    server, status, retries
-):
+async def test_permanent_errors_and_max_retries_0_allow_no_retry(server, status, retries):
     model = OpenAILlm(model="m", base_url=server.url, max_retries=retries)
     server.fail(status, "No.")
     with pytest.raises(ChatCompletionError, match=f"HTTP {status}: No"):
@@ -145,7 +141,7 @@ async def test_what_will_not_pass_and_what_may_not_be_repeated_is_asked_once(
     await model.aclose()
 
 
-def test_a_service_may_say_how_long_to_wait():
+def test_retry_after_sets_the_pause_up_to_a_limit():
     assert pause(0, {"retry-after": "7"}) == 7
     assert 6 <= pause(9, {"retry-after": "86400"}) <= 8
     assert 0.75 <= pause(1, {"retry-after": "Wed, 21 Oct 2026 07:28:00 GMT"}) <= 1

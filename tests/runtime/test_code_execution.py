@@ -1,4 +1,4 @@
-"""Code that a model writes, run, and the result read by the model."""
+"""Execution of code that a model writes, and the result that the model reads."""
 
 import os
 import subprocess
@@ -29,7 +29,7 @@ CODE = "Let me see.\n```python\nprint(6 * 7)\n```\nThe answer is 41."
 
 
 class Table(BaseCodeExecutor):
-    """Answers code from a table, without running anything."""
+    """A code executor that answers from a table, without running anything."""
 
     answers: dict[str, CodeExecutionResult] = Field(default_factory=dict)
     inputs: list[CodeExecutionInput] = Field(default_factory=list)
@@ -75,7 +75,7 @@ async def test_streamed_code_is_run_once():
     assert said(events[-1]) == "It is 42."
 
 
-async def test_after_two_failures_code_is_no_longer_run():
+async def test_code_is_no_longer_run_after_two_failures():
     failed = CodeExecutionResult(stderr="ZeroDivisionError")
     executor = Table(answers={"print(6 * 7)": failed})
 
@@ -106,7 +106,7 @@ async def test_files_of_the_code_become_artifacts():
     assert plot.inline_data.data == b"png"
 
 
-async def test_files_without_an_artifact_service_say_what_is_missing():
+async def test_the_error_for_files_without_an_artifact_service_names_it():
     code_result = CodeExecutionResult(output_files=[File("plot.png", b"png", "image/png")])
     conversation = Conversation(coder(Table(answers={"print(6 * 7)": code_result})))
     conversation.runner.artifact_service = None
@@ -125,7 +125,7 @@ async def test_a_stateful_executor_gets_an_id_for_the_session():
     assert delta == {"execution_session_id": "s"}
 
 
-async def test_the_models_own_code_execution_is_switched_on_for_gemini():
+async def test_built_in_code_execution_is_enabled_for_gemini():
     agent = coder(BuiltInCodeExecutor(), Rule(then=Say("42")))
 
     await Conversation(agent).say("6 * 7?")
@@ -134,14 +134,14 @@ async def test_the_models_own_code_execution_is_switched_on_for_gemini():
     assert tool.code_execution is not None
 
 
-async def test_the_models_own_code_execution_is_refused_for_others():
+async def test_built_in_code_execution_is_refused_for_other_models():
     agent = coder(BuiltInCodeExecutor(), Rule(then=Say("42")), model="gpt-9")
 
-    with pytest.raises(ValueError, match="'gpt-9' is none"):
+    with pytest.raises(ValueError, match="'gpt-9' is not one"):
         await Conversation(agent).say("6 * 7?")
 
 
-async def test_images_from_the_models_own_code_become_artifacts():
+async def test_images_from_built_in_code_execution_become_artifacts():
     image = types.Part.from_bytes(data=b"png", mime_type="image/png")
 
     def draw(callback_context, llm_response):
@@ -161,7 +161,7 @@ def run(code, **fields):
     return UnsafeLocalCodeExecutor(**fields).execute_code(None, CodeExecutionInput(code))
 
 
-def test_code_that_fails_tells_why():
+def test_failing_code_reports_its_exception():
     result = run("print('so far')\nraise SystemError('broken')")
 
     assert result.stdout == "so far\n"
@@ -169,17 +169,17 @@ def test_code_that_fails_tells_why():
     assert result.exit_code == 1
 
 
-def test_warnings_of_code_that_ran_through_are_no_failure():
+def test_warnings_of_successful_code_are_not_a_failure():
     result = run("import sys; print('ñ', file=sys.stderr); print('ñ')")
 
     assert (result.stdout, result.stderr, result.exit_code) == ("ñ\n", "", 0)
 
 
-def test_code_that_dies_in_silence_is_a_failure():
+def test_code_that_exits_silently_with_an_error_status_is_a_failure():
     assert run("import os; os._exit(3)").stderr == "The code ended with status 3."
 
 
-def test_code_is_ended_with_its_children_when_its_time_is_up():
+def test_code_and_its_children_are_killed_on_timeout():
     start, seconds = time.monotonic(), 1
     code = (
         "import subprocess, sys, time\n"
@@ -189,11 +189,11 @@ def test_code_is_ended_with_its_children_when_its_time_is_up():
     )
 
     while not (result := run(code, timeout_seconds=seconds)).stdout:
-        seconds *= 4  # that did not do for its beginning
+        seconds *= 4  # too short for the code to start
 
     assert f"ended after {seconds} seconds" in result.stderr
     assert result.stdout == "started\n"
-    # The child holds the pipes, so nothing returns before it is gone too.
+    # The child holds the pipes open, so `run` returns only once the child is gone too.
     assert time.monotonic() - start < 500
 
 
@@ -224,7 +224,7 @@ def with_table(text: str) -> types.Content:
     return types.Content(role="user", parts=[types.Part(text=text), types.Part(inline_data=table)])
 
 
-async def test_data_files_are_looked_at_once_and_are_there_for_the_models_code():
+async def test_data_files_are_explored_once_and_available_to_the_models_code():
     code = exploring_code(File("data_1_2.csv", "", "text/csv"))
     compile(code, "exploring", "exec")
     answers = {code: CodeExecutionResult(stdout="1 row")}
@@ -254,7 +254,7 @@ async def test_data_files_are_looked_at_once_and_are_there_for_the_models_code()
     assert [each.code for each in executor.inputs].count(code) == 1
 
 
-def test_the_context_of_executions_keeps_what_it_is_told():
+def test_the_code_executor_context_stores_its_values():
     state: dict = {}
     context = CodeExecutorContext(state)
     context.set_execution_id("x")
@@ -274,13 +274,13 @@ def test_the_context_of_executions_keeps_what_it_is_told():
     assert (again.get_input_files(), again.get_processed_file_names()) == ([], [])
 
 
-def test_an_error_shows_the_code_alone():
+def test_a_traceback_shows_only_the_models_code():
     error = run("def f():\n    raise KeyError('k')\nf()").stderr
 
     assert error.count('File "<code>"') == error.count("File ") == 2
 
 
 @pytest.mark.parametrize("field", ["stateful", "optimize_data_file"])
-def test_what_the_local_executor_cannot_do_is_refused(field):
+def test_unsupported_settings_of_the_local_executor_are_refused(field):
     with pytest.raises(ValidationError, match=field):
         UnsafeLocalCodeExecutor(**{field: True})

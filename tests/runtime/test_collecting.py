@@ -1,4 +1,4 @@
-"""The collector pauses while many objects are made, and only then."""
+"""The garbage collector pauses while many objects are created, and only then."""
 
 import gc
 from concurrent.futures import ThreadPoolExecutor
@@ -11,7 +11,7 @@ from tests.kit.patience import PATIENCE
 
 
 def collections_of(objects: int) -> int:
-    """How many collections making so many objects, all of which stay, has caused."""
+    """Return how many collections happen while `objects` objects are created and kept."""
     generations: list[int] = []
 
     def note(phase: str, info: dict[str, int]) -> None:
@@ -27,20 +27,20 @@ def collections_of(objects: int) -> int:
     return len(generations)
 
 
-def test_nothing_is_collected_while_objects_are_made():
+def test_nothing_is_collected_during_the_pause():
     assert collections_of(100_000) > 0
     with collector_paused():
         assert collections_of(100_000) == 0
     assert collections_of(100_000) > 0
 
 
-def test_the_collector_goes_on_after_an_error():
+def test_the_collector_resumes_after_an_error():
     with pytest.raises(RuntimeError), collector_paused():
         raise RuntimeError
     assert gc.isenabled()
 
 
-def test_it_goes_on_when_the_last_of_several_threads_is_done():
+def test_the_collector_resumes_when_the_last_of_several_threads_is_done():
     both = Barrier(2, timeout=PATIENCE)
 
     def pause() -> bool:
@@ -53,7 +53,7 @@ def test_it_goes_on_when_the_last_of_several_threads_is_done():
     assert gc.isenabled()
 
 
-def test_one_that_was_off_stays_off():
+def test_a_disabled_collector_stays_disabled():
     gc.disable()
     try:
         with collector_paused():
@@ -63,8 +63,8 @@ def test_one_that_was_off_stays_off():
         gc.enable()
 
 
-def test_very_many_objects_are_not_looked_at_when_it_goes_on_either():
-    gc.unfreeze()  # what was there before the tests, which would be left alone
+def test_objects_created_during_the_pause_move_to_the_oldest_generation():
+    gc.unfreeze()  # with anything frozen, the pause moves nothing
     try:
         gc.collect()
         with collector_paused():
@@ -74,7 +74,7 @@ def test_very_many_objects_are_not_looked_at_when_it_goes_on_either():
         gc.freeze()
 
 
-def test_what_was_frozen_stays_so():
+def test_frozen_objects_stay_frozen():
     gc.freeze()
     try:
         with collector_paused():

@@ -1,4 +1,4 @@
-"""Old events summed up: when, which, and what models see afterwards."""
+"""Compaction of old events: when, which, and what models see afterwards."""
 
 import pytest
 from google.genai import types
@@ -19,7 +19,7 @@ from tests.kit.work import Work
 
 
 class Talk(Conversation):
-    """A conversation with an app whose history is summed up."""
+    """A conversation with an app whose history is compacted."""
 
     def __init__(self, agent, **config):
         super().__init__(agent)
@@ -37,7 +37,7 @@ class Talk(Conversation):
 
 
 class Counting(BaseEventsSummarizer):
-    """Sums up events by the first text and their number."""
+    """A summarizer that answers with the first text and the number of texts."""
 
     def __init__(self):
         self.batches = []
@@ -65,10 +65,10 @@ def request_texts(root):
     return [text for _, texts in outline(root.model.requests[-1].contents) for text in texts]
 
 
-# After so many invocations
+# Triggered by the number of invocations
 
 
-async def test_after_two_invocations_a_summary_stands_for_them():
+async def test_a_summary_replaces_two_invocations():
     root = agent()
     talk = Talk(root, summarizer=Counting(), compaction_interval=2, overlap_size=0)
 
@@ -83,7 +83,7 @@ async def test_after_two_invocations_a_summary_stands_for_them():
     assert [part.role for part in root.model.requests[-1].contents] == ["model", "user"]
 
 
-async def test_the_next_summary_covers_some_of_the_last_again():
+async def test_the_next_summary_overlaps_the_last():
     summarizer = Counting()
     talk = Talk(agent(), summarizer=summarizer, compaction_interval=2, overlap_size=1)
 
@@ -104,7 +104,7 @@ async def test_the_summary_is_not_yielded():
     assert len(await talk.summaries()) == 1
 
 
-async def test_a_range_that_is_shorter_than_the_last_summary_is_left():
+async def test_events_shorter_than_the_last_summary_are_not_summarized():
     class Wordy(Counting):
         async def maybe_summarize_events(self, *, events):
             event = await super().maybe_summarize_events(events=events)
@@ -122,7 +122,7 @@ def wait() -> None:
     """Answer later."""
 
 
-async def test_a_call_that_waits_for_its_answer_is_not_summed_up():
+async def test_a_call_that_waits_for_its_answer_is_not_summarized():
     summarizer = Counting()
     root = agent(
         Rule(user="go", then=Call("wait")),
@@ -136,10 +136,10 @@ async def test_a_call_that_waits_for_its_answer_is_not_summed_up():
     assert summarizer.batches == [["one", "Yes.", "go"]]
 
 
-# Once prompts are big
+# Triggered by the size of prompts
 
 
-async def test_beyond_so_many_tokens_all_but_the_newest_events_are_summed_up():
+async def test_above_the_token_threshold_all_but_the_newest_events_are_summarized():
     root = agent(Rule(then=Say("word " * 50)))
     talk = Talk(root, summarizer=Counting(), token_threshold=60, event_retention_size=2)
 
@@ -151,7 +151,7 @@ async def test_beyond_so_many_tokens_all_but_the_newest_events_are_summed_up():
     assert len(request_texts(root)) <= 3
 
 
-async def test_a_later_summary_begins_with_the_earlier_one():
+async def test_a_later_summary_includes_the_earlier_one():
     summarizer = Counting()
     root = agent(Rule(then=Say("word " * 50)))
     talk = Talk(root, summarizer=summarizer, token_threshold=60, event_retention_size=1)
@@ -163,7 +163,7 @@ async def test_a_later_summary_begins_with_the_earlier_one():
     assert len([text for text in request_texts(root) if text.startswith("<")]) == 1
 
 
-async def test_small_prompts_are_left_alone():
+async def test_small_prompts_are_not_summarized():
     talk = Talk(agent(), summarizer=Counting(), token_threshold=10_000, event_retention_size=0)
 
     await talk.say_all("one", "two")
@@ -171,10 +171,10 @@ async def test_small_prompts_are_left_alone():
     assert await talk.summaries() == []
 
 
-# Who sums up
+# The summarizer
 
 
-async def test_the_agents_model_sums_up_by_default():
+async def test_the_agents_model_is_the_default_summarizer():
     root = agent(Rule(user="Sum it up", then=Say("Greetings.")), Rule(then=Say("Hello.")))
     talk = Talk(root, compaction_interval=1, overlap_size=0)
 
@@ -185,25 +185,25 @@ async def test_the_agents_model_sums_up_by_default():
     assert request_texts(root)[0].endswith("user: Hi\nagent: Hello.")
 
 
-async def test_a_summary_that_fails_leaves_the_run_alone(caplog):
+async def test_a_failed_summary_does_not_affect_the_run(caplog):
     root = agent(Rule(user="Sum it up", then=Fail(raises=OSError("no"))), Rule(then=Say("Hello.")))
     talk = Talk(root, compaction_interval=1, overlap_size=0)
 
     assert await talk.say("Hi")
 
     assert await talk.summaries() == []
-    assert "could not be summed up" in caplog.text
+    assert "could not be summarized" in caplog.text
 
 
-async def test_without_a_model_or_a_summarizer_a_warning_says_what_to_do(caplog):
+async def test_without_a_model_or_summarizer_a_warning_says_what_to_do(caplog):
     root = SequentialAgent(name="steps", sub_agents=[agent()])
 
     await Talk(root, compaction_interval=1, overlap_size=0).say("Hi")
 
-    assert "Give EventsCompactionConfig a summarizer" in caplog.text
+    assert "Pass a summarizer to EventsCompactionConfig" in caplog.text
 
 
-async def test_a_model_is_told_of_thoughts_and_tools_but_not_of_credentials():
+async def test_the_summarizers_prompt_has_thoughts_and_tools_but_no_credentials():
     model = ScriptedLlm(rules=[Rule(then=Say("So it was."))])
     events = [
         Event(author="user", message="Hi"),
@@ -224,19 +224,19 @@ async def test_a_model_is_told_of_thoughts_and_tools_but_not_of_credentials():
     assert await LlmEventSummarizer(model).maybe_summarize_events(events=[]) is None
 
 
-def test_a_prompt_without_a_place_for_the_history_is_refused():
+def test_a_prompt_without_a_placeholder_for_the_history_is_refused():
     with pytest.raises(ValueError, match="conversation_history"):
         LlmEventSummarizer(ScriptedLlm(), "Sum up!")
 
 
-def test_settings_come_in_pairs_and_a_summarizer_is_one():
+def test_incomplete_or_invalid_settings_are_refused():
     with pytest.raises(ValidationError, match="overlap_size"):
         EventsCompactionConfig(compaction_interval=1)
     with pytest.raises(ValidationError, match="summarizer"):
         EventsCompactionConfig(summarizer=print, compaction_interval=1, overlap_size=0)
 
 
-async def test_an_agent_alone_with_its_turn_is_not_told_of_summaries_of_what_was_before():
+async def test_an_agent_without_history_does_not_see_summaries_of_earlier_turns():
     def look() -> int:
         return 1
 
@@ -265,13 +265,13 @@ def texts_after(events):
     return [text for _, texts in outline([e.content for e in compacted(events)]) for text in texts]
 
 
-def test_a_summary_stands_where_the_events_stood():
+def test_a_summary_takes_the_place_of_its_events():
     events = [at(1, "a"), at(2, "b"), at(3, "c"), summary(1, 2, answer("<ab>")), at(5, "d")]
 
     assert texts_after(events) == ["<ab>", "c", "d"]
 
 
-def test_a_summary_within_another_disappears_and_overlapping_ones_stay():
+def test_a_nested_summary_disappears_and_overlapping_ones_stay():
     events = [at(1, "a"), at(2, "b"), summary(1, 2, answer("<ab>"))]
     wider = [*events, at(3, "c"), summary(1, 3, answer("<abc>"))]
     overlapping = [*events, at(3, "c"), summary(2, 3, answer("<bc>"))]
@@ -280,13 +280,13 @@ def test_a_summary_within_another_disappears_and_overlapping_ones_stay():
     assert texts_after(overlapping) == ["<ab>", "<bc>"]
 
 
-def test_of_two_summaries_of_the_same_events_the_newer_counts():
+def test_the_newer_of_two_summaries_of_the_same_events_counts():
     events = [at(1, "a"), summary(1, 1, answer("<old>")), summary(1, 1, answer("<new>"))]
 
     assert texts_after(events) == ["<new>"]
 
 
-def test_a_call_that_was_summed_up_comes_back_for_its_late_response():
+def test_a_summarized_call_reappears_for_its_late_response():
     events = [
         at(1, call_part("wait", "1"), call_part("look", "2")),
         at(2, response_part("look", "2", seen="sky")),
@@ -299,7 +299,7 @@ def test_a_call_that_was_summed_up_comes_back_for_its_late_response():
     ]  # fmt: skip
 
 
-def test_calls_that_were_summed_up_come_back_once_for_responses_that_come_together():
+def test_summarized_calls_reappear_once_for_responses_in_one_event():
     responses = [response_part("wait", str(index), done=True) for index in (1, 2, 3)]
     events = [
         at(1, *(call_part("wait", str(index)) for index in (1, 2, 3))),
@@ -311,7 +311,7 @@ def test_calls_that_were_summed_up_come_back_once_for_responses_that_come_togeth
 
 
 def _summed_up(pairs: int) -> list[Event]:
-    """A session of which each fifth pair of events was followed by a summary."""
+    """Return the events of a session in which a summary follows every fifth pair."""
     events = []
     for number in range(pairs):
         events.append(Event(author="user", content=answer("hi"), timestamp=number + 0.1))
@@ -326,7 +326,7 @@ def _summed_up(pairs: int) -> list[Event]:
     return events
 
 
-def test_many_summaries_cost_no_more_for_each_event_than_few():
+def test_many_summaries_cost_no_more_per_event_than_few():
     few, many = _summed_up(100), _summed_up(1_000)
     work_of_few, work_of_many = Work(1_000_000), Work(1_000_000)
     work_of_few.of(lambda: compacted(few))

@@ -1,4 +1,4 @@
-"""Tool calls that wait for the user's yes (adk-runtime 8.5)."""
+"""Tool calls that wait for the user's confirmation (adk-runtime 8.5)."""
 
 import json
 from collections import Counter
@@ -45,7 +45,7 @@ def requests(events):
 
 
 async def run_to_request(agent, *, resumable=False):
-    """A run up to the request for confirmation."""
+    """Return the runner, events and confirmation request of a run that waits for an answer."""
     runner = runner_of(agent, resumable=resumable)
     events = await run(runner)
     [request] = requests(events)
@@ -53,7 +53,7 @@ async def run_to_request(agent, *, resumable=False):
 
 
 @BOTH
-async def test_the_call_waits_and_the_user_is_asked_by_a_function_call(resumable):
+async def test_the_call_waits_and_the_user_is_asked_with_a_function_call(resumable):
     _, events, request = await run_to_request(payer(), resumable=resumable)
     call, question, placeholder = events
     [pay_call] = call.get_function_calls()
@@ -73,18 +73,18 @@ async def test_the_call_waits_and_the_user_is_asked_by_a_function_call(resumable
 
 
 @pytest.mark.parametrize("response", [{"yes": 1}, {"response": "yes"}, {"response": True}])
-async def test_an_answer_that_is_no_decision_is_told_with_what_to_answer(response):
+async def test_an_answer_without_a_decision_is_refused_with_advice(response):
     runner, _, request = await run_to_request(payer())
     with pytest.raises((ValueError, TypeError)) as error:
         await answer(runner, (request, response))
     [note] = error.value.__notes__
-    assert note.startswith(f"{response!r} does not tell whether the tool may be called; answer")
+    assert note.startswith(f"{response!r} doesn't say whether the tool may be called; answer")
     assert '{"confirmed": true}' in note
     assert RAN == {}
 
 
 @BOTH
-async def test_a_confirmed_call_is_run_and_the_model_goes_on_with_its_result(resumable):
+async def test_a_confirmed_call_runs_and_the_model_continues_with_its_result(resumable):
     runner, events, request = await run_to_request(payer(), resumable=resumable)
     later = await answer(runner, (request, {"confirmed": True}))
     assert responses(later) == [("pay", {"result": "paid 5"})]
@@ -95,7 +95,7 @@ async def test_a_confirmed_call_is_run_and_the_model_goes_on_with_its_result(res
 
 
 @BOTH
-async def test_a_rejected_call_is_not_run_and_the_model_is_told(resumable):
+async def test_a_rejected_call_does_not_run_and_the_model_is_told(resumable):
     runner, _, request = await run_to_request(payer(), resumable=resumable)
     later = await answer(runner, (request, {"confirmed": False}))
     assert responses(later) == [("pay", {"error": "This tool call is rejected."})]
@@ -104,7 +104,7 @@ async def test_a_rejected_call_is_not_run_and_the_model_is_told(resumable):
 
 
 @BOTH
-async def test_a_call_is_run_once_however_often_it_is_confirmed(resumable):
+async def test_a_call_runs_once_however_often_it_is_confirmed(resumable):
     runner, _, request = await run_to_request(payer(), resumable=resumable)
     await answer(runner, (request, {"confirmed": True}))
     assert not any(event.content for event in await answer(runner, (request, {"confirmed": True})))
@@ -112,7 +112,7 @@ async def test_a_call_is_run_once_however_often_it_is_confirmed(resumable):
 
 
 @BOTH
-async def test_a_confirmed_call_that_failed_is_run_again_on_resume(resumable):
+async def test_a_confirmed_call_that_failed_is_rerun_on_resume(resumable):
     async def failing(amount: int) -> str:
         RAN["pay"] += 1
         if RAN["pay"] == 1:
@@ -137,7 +137,7 @@ async def test_a_paused_run_resumed_without_an_answer_still_waits(resumable):
     assert RAN == {"pay": 1}
 
 
-async def test_the_answer_may_come_as_json_text():
+async def test_the_answer_may_be_json_text():
     runner, _, request = await run_to_request(payer())
     text = json.dumps({"confirmed": True})
     assert responses(await answer(runner, (request, {"response": text}))) == [
@@ -146,7 +146,7 @@ async def test_the_answer_may_come_as_json_text():
 
 
 @BOTH
-async def test_results_of_the_other_calls_come_before_the_request(resumable):
+async def test_results_of_other_calls_precede_the_request(resumable):
     agent = payer(Call("pay", amount=5), Call("look"))
     runner, events, request = await run_to_request(agent, resumable=resumable)
     _, results, question = events
@@ -158,7 +158,7 @@ async def test_results_of_the_other_calls_come_before_the_request(resumable):
 
 
 @BOTH
-async def test_several_calls_are_decided_on_in_one_message(resumable):
+async def test_several_calls_are_decided_in_one_message(resumable):
     runner = runner_of(payer(Call("pay", amount=1), Call("pay", amount=2)), resumable=resumable)
     first, second = requests(await run(runner))
     later = await answer(runner, (first, {"confirmed": True}), (second, {"confirmed": False}))
@@ -169,7 +169,7 @@ async def test_several_calls_are_decided_on_in_one_message(resumable):
     assert RAN == {"pay": 1}
 
 
-async def test_a_resumable_run_waits_until_all_calls_are_decided_on():
+async def test_a_resumable_run_waits_until_all_calls_are_decided():
     runner = runner_of(payer(Call("pay", amount=1), Call("pay", amount=2)), resumable=True)
     first, second = requests(await run(runner))
     assert said_by("payer", await answer(runner, (first, {"confirmed": True}))) == []
@@ -179,19 +179,19 @@ async def test_a_resumable_run_waits_until_all_calls_are_decided_on():
 
 
 @pytest.mark.parametrize(("amount", "count"), [(5, 0), (50, 1)])
-async def test_a_function_of_the_arguments_may_tell_what_needs_confirmation(amount, count):
+async def test_a_function_of_the_arguments_may_decide_what_needs_confirmation(amount, count):
     agent = payer(Call("pay", amount=amount), confirm=lambda amount: amount > 10)
     assert len(requests(await run(runner_of(agent)))) == count
     assert RAN["pay"] == 1 - count
 
 
 @pytest.mark.parametrize(("required", "count"), [(1, 1), (Decimal(1), 1), (0, 0), (None, 0)])
-async def test_numbers_tell_what_needs_confirmation_as_in_an_if(required, count):
+async def test_require_confirmation_accepts_any_truthy_or_falsy_value(required, count):
     events = await run(runner_of(payer(confirm=required)))
     assert len(requests(events)) == count
 
 
-async def test_a_tool_may_ask_by_itself_and_gets_the_answer_with_its_payload():
+async def test_a_tool_may_request_confirmation_and_gets_the_answers_payload():
     async def pay(amount: int, tool_context: ToolContext):
         decision = tool_context.tool_confirmation
         if decision is None:
@@ -210,7 +210,7 @@ async def test_a_tool_may_ask_by_itself_and_gets_the_answer_with_its_payload():
 
 
 @BOTH
-async def test_a_sequence_goes_on_behind_the_confirmed_call(resumable):
+async def test_a_sequence_continues_after_the_confirmed_call(resumable):
     last = Agent(name="last", model=ScriptedLlm(rules=[Rule(then=Say("bye"))]))
     sequence = SequentialAgent(name="seq", sub_agents=[payer(), last])
     runner, events, request = await run_to_request(sequence, resumable=resumable)
@@ -223,12 +223,12 @@ async def test_a_sequence_goes_on_behind_the_confirmed_call(resumable):
 @pytest.mark.parametrize(
     ("change", "match"),
     [
-        ({"args": {"amount": 500}}, "not made like that"),
-        ({"name": "look"}, "not made like that"),
-        ({"id": "other"}, "not made like that"),
+        ({"args": {"amount": 500}}, "matches none in the session"),
+        ({"name": "look"}, "matches none in the session"),
+        ({"id": "other"}, "matches none in the session"),
     ],
 )
-async def test_a_request_that_does_not_fit_the_history_is_refused(change, match):
+async def test_a_request_that_does_not_match_the_history_is_refused(change, match):
     runner, _, _ = await run_to_request(payer())
     session = await runner.session_service.get_session(app_name="app", user_id="u", session_id="s")
     forged = session.events[2].model_copy(deep=True)
@@ -244,7 +244,7 @@ async def test_a_request_that_does_not_fit_the_history_is_refused(change, match)
 
 
 @BOTH
-async def test_a_call_that_asks_once_more_runs_once_for_each_answer(resumable):
+async def test_a_call_that_asks_again_runs_once_for_each_answer(resumable):
     payloads = []
 
     def send(tool_context: ToolContext) -> str:
@@ -272,7 +272,7 @@ async def test_a_call_that_asks_once_more_runs_once_for_each_answer(resumable):
     assert responses(events)[0] == ("send", {"result": "sent"})
 
 
-async def test_a_task_that_waits_for_words_does_not_go_on_when_a_consent_is_repeated():
+async def test_a_repeated_confirmation_does_not_resume_a_waiting_task():
     rules = [Rule(after="pay", then=Say("Anything else?")), Rule(then=Call("pay", amount=5))]
     tools = [FunctionTool(pay, require_confirmation=True)]
     model = ScriptedLlm(rules=rules)

@@ -56,7 +56,7 @@ def test_a_readonly_context_cannot_write():
         context.state["a"] = 2
 
 
-def test_writes_go_to_the_actions_and_are_seen_by_other_contexts():
+def test_writes_go_to_the_actions_and_are_visible_to_other_contexts():
     ctx, actions = invocation(), EventActions()
     Context(ctx, event_actions=actions).state["b"] = 2
     assert actions.state_delta == {"b": 2}
@@ -64,7 +64,7 @@ def test_writes_go_to_the_actions_and_are_seen_by_other_contexts():
     assert Context(ctx).actions.state_delta == {}
 
 
-async def test_artifacts_are_saved_and_noted():
+async def test_artifacts_are_saved_and_recorded_in_the_delta():
     context = Context(invocation(artifact_service=InMemoryArtifactService()))
     part = types.Part(text="content")
     assert await context.save_artifact("a.txt", part, custom_metadata={"k": 1}) == 0
@@ -76,7 +76,7 @@ async def test_artifacts_are_saved_and_noted():
     assert version.custom_metadata == {"k": 1}
 
 
-async def test_memory_is_reached():
+async def test_a_context_gives_access_to_the_memory():
     ctx = invocation(memory_service=InMemoryMemoryService())
     ctx.session.events.append(Event(author="user", message="I like chess", id="1"))
     context = Context(ctx)
@@ -104,7 +104,7 @@ def auth_config() -> AuthConfig:
     return AuthConfig(auth_scheme={"type": "apiKey", "in": "header", "name": "X-Key"})
 
 
-def test_requests_to_the_human_belong_to_a_tool_call():
+def test_requests_to_the_user_need_a_tool_call():
     context = Context(invocation(), function_call_id="c1")
     context.request_confirmation(hint="sure?", payload={"n": 1})
     context.request_credential(auth_config())
@@ -115,7 +115,7 @@ def test_requests_to_the_human_belong_to_a_tool_call():
         outside.request_confirmation,
         lambda: outside.request_credential(auth_config()),
     ):
-        with pytest.raises(ValueError, match="inside a tool"):
+        with pytest.raises(ValueError, match="in a tool"):
             request()
 
 
@@ -148,7 +148,7 @@ def test_copies_of_an_invocation_share_progress_but_not_plain_values():
         ctx.model_copy(update={"nonsense": 1})
 
 
-def test_model_calls_are_counted_over_all_copies():
+def test_model_calls_are_counted_across_all_copies():
     ctx = invocation(run_config=RunConfig(max_llm_calls=2))
     ctx.increment_llm_call_count()
     ctx.model_copy().increment_llm_call_count()
@@ -157,7 +157,7 @@ def test_model_calls_are_counted_over_all_copies():
         ctx.increment_llm_call_count()
 
 
-def test_settings_of_a_run_have_their_defaults_and_limits(monkeypatch, caplog):
+def test_run_config_has_defaults_and_limits(monkeypatch, caplog):
     assert RunConfig().max_llm_calls == 500
     assert RunConfig().streaming_mode is StreamingMode.NONE
     monkeypatch.setenv("ADK_MAX_LLM_CALLS", "7")
@@ -175,7 +175,7 @@ def test_settings_of_a_run_have_their_defaults_and_limits(monkeypatch, caplog):
             RunConfig(**wrong)
 
 
-def test_only_calls_that_are_answered_later_pause():
+def test_only_calls_that_are_answered_later_pause_the_invocation():
     def calling(name: str, **kwargs) -> Event:
         part = types.Part(function_call=types.FunctionCall(id="c1", name=name, args={}))
         return Event(content=types.Content(parts=[part]), **kwargs)
@@ -187,7 +187,7 @@ def test_only_calls_that_are_answered_later_pause():
     assert not ctx.should_pause_invocation(Event(long_running_tool_ids={"c1"}))
 
 
-def test_events_are_told_apart_by_invocation_and_branch():
+def test_events_are_filtered_by_invocation_and_branch():
     def on(branch: str | None, author: str = "agent", part: types.Part | None = None) -> Event:
         content = types.Content(parts=[part]) if part else None
         return Event(branch=branch, author=author, content=content, invocation_id=f"e-{branch}")
@@ -212,11 +212,11 @@ def test_events_are_told_apart_by_invocation_and_branch():
     assert events_of(history, branch="ab") == [history[i] for i in (3, 4, 6)]
 
 
-def test_a_mock_of_the_class_has_what_its_objects_have():
+def test_dir_of_the_class_lists_the_attributes_of_its_objects():
     assert {"function_call_id", "tool_confirmation", "state", "actions"} <= set(dir(ToolContext))
 
 
-async def test_an_output_that_nobody_takes_is_warned_of(caplog):
+async def test_an_unused_output_causes_a_warning(caplog):
     def assign(callback_context):
         callback_context.output = {"said": "Left."}
 
@@ -226,4 +226,4 @@ async def test_an_output_that_nobody_takes_is_warned_of(caplog):
     events = await Conversation(root).say("go")
 
     assert events[-1].content.parts[0].text == "Yes."
-    assert "it is for nodes of a workflow" in caplog.text
+    assert "it is for workflow nodes" in caplog.text

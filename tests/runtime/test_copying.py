@@ -1,4 +1,4 @@
-"""Copies of models and of JSON are as those of pydantic and of `copy`, and share no more."""
+"""Copies of models and JSON values equal those of pydantic and `copy`, and share no more."""
 
 import copy
 import os
@@ -18,7 +18,7 @@ from devui.runtime.platform.uuid import new_uuid
 
 
 class _Open(BaseModel):
-    """A model of users, with everything that a pydantic model may have."""
+    """A user-defined model with everything that a pydantic model may have."""
 
     model_config = ConfigDict(extra="allow")
     name: str = ""
@@ -37,7 +37,7 @@ MODELS: list[tuple[BaseModel, dict[str, Any]]] = [
 
 
 @pytest.mark.parametrize(("model", "values"), MODELS, ids=lambda each: type(each).__name__)
-def test_an_altered_model_is_what_pydantic_would_copy(
+def test_copy_with_makes_the_same_copy_as_pydantic(
     model: BaseModel, values: dict[str, Any]
 ) -> None:
     before = model.model_copy(deep=True)
@@ -56,13 +56,13 @@ def test_changing_the_copy_leaves_the_original_alone():
     assert original.model_fields_set == {"name", "more"}
 
 
-def test_a_field_of_ones_own_in_the_copy_is_not_in_an_original_without_any():
+def test_an_extra_field_of_the_copy_is_not_added_to_the_original():
     original = _Open(name="a")
     copy_with(original).more = 1
     assert original.model_extra == {}
 
 
-def test_a_renewed_model_is_as_one_made_anew():
+def test_assembled_actions_equal_newly_created_ones():
     actions, reference = EventActions.assemble(), EventActions()
     assert actions == reference
     assert actions.model_fields_set == reference.model_fields_set
@@ -73,7 +73,7 @@ def test_a_renewed_model_is_as_one_made_anew():
     assert EventActions.assemble().model_fields_set == set()
 
 
-def test_an_event_that_is_made_is_as_one_that_was_validated():
+def test_an_assembled_event_equals_a_validated_one():
     place = NodeInfo(path="a@1")
     values = {"id": "1", "author": "a", "timestamp": 1.0, "branch": None, "node_info": place}
     event, reference = Event.assemble(**values, actions=EventActions()), Event(**values)
@@ -81,14 +81,14 @@ def test_an_event_that_is_made_is_as_one_that_was_validated():
     assert event.model_fields_set == reference.model_fields_set | {"actions"}
 
 
-def test_a_filled_model_is_itself_with_values_set():
+def test_assign_sets_values_on_the_model_itself():
     model = types.Content(role="user")
     assert assign(model, parts=[]) is model
     assert model == types.Content(role="user", parts=[])
     assert model.model_fields_set == {"role", "parts"}
 
 
-def test_a_copy_of_json_shares_nothing_that_can_be_changed():
+def test_a_json_copy_shares_nothing_mutable():
     original = {"a": [1, {"b": "c"}], "d": {"e": None}, "f": 1.5, "g": True}
     duplicate = json_copy(original)
     assert duplicate == original
@@ -96,7 +96,7 @@ def test_a_copy_of_json_shares_nothing_that_can_be_changed():
     assert original == {"a": [1, {"b": "c"}], "d": {"e": None}, "f": 1.5, "g": True}
 
 
-def test_a_copy_of_what_json_does_not_know_is_as_a_deep_copy():
+def test_json_copy_deep_copies_what_is_not_json():
     original = {"when": datetime(2026, 1, 1, tzinfo=UTC), "set": {1}, "pair": ([1], 2)}
     duplicate = json_copy(original)
     assert duplicate == copy.deepcopy(original)
@@ -113,7 +113,7 @@ def test_ids_are_random_uuids():
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="only where processes can be forked")
-def test_a_forked_copy_makes_ids_of_its_own():
+def test_a_forked_process_creates_its_own_ids():
     new_uuid()
     read_end, write_end = os.pipe()
     if (child := os.fork()) == 0:

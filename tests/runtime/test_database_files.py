@@ -1,4 +1,4 @@
-"""Files of sessions and memories that others change, delete or fill with something else."""
+"""Session and memory files that others change, delete or replace."""
 
 import asyncio
 import sqlite3
@@ -27,27 +27,27 @@ async def ids(service: SqliteSessionService) -> list[str]:
 
 
 async def session_ids(path) -> list[str]:
-    """The sessions that another program finds at the path."""
+    """Return the ids of the sessions that another program finds at the path."""
     service = SqliteSessionService(path)
     response = await service.list_sessions(**WHERE)
     await service.close()
     return [session.id for session in response.sessions]
 
 
-async def test_a_file_that_was_deleted_is_made_anew(service, tmp_path, caplog):
+async def test_a_deleted_file_is_created_again(service, tmp_path, caplog):
     session = await service.create_session(**WHERE, session_id="old")
     delete(tmp_path / "sessions.db")
     with pytest.raises(SessionNotFoundError):
         await service.append_event(session, Event(author="user", message="hi"))
     await service.create_session(**WHERE, session_id="new")
     assert await ids(service) == ["new"]
-    assert "sessions.db was removed or replaced; it is opened anew." in caplog.text
+    assert "sessions.db was removed or replaced; opening it again." in caplog.text
     other = SqliteSessionService(tmp_path / "sessions.db")
     assert await ids(other) == ["new"]
     await other.close()
 
 
-async def test_a_file_that_another_took_the_place_of_is_used(service, tmp_path):
+async def test_a_file_that_replaces_the_original_is_used(service, tmp_path):
     await service.create_session(**WHERE, session_id="old")
     other = SqliteSessionService(tmp_path / "other.db")
     await other.create_session(**WHERE, session_id="another")
@@ -57,7 +57,7 @@ async def test_a_file_that_another_took_the_place_of_is_used(service, tmp_path):
     assert await ids(service) == ["another"]
 
 
-async def test_a_copy_that_was_put_in_the_place_of_the_file_is_used(tmp_path):
+async def test_a_copy_that_replaces_the_file_is_used(tmp_path):
     path = tmp_path / "sessions.db"
     service = SqliteSessionService(path)
     session = await service.create_session(**WHERE, session_id="s")
@@ -78,7 +78,7 @@ async def test_a_copy_that_was_put_in_the_place_of_the_file_is_used(tmp_path):
     await reader.close()
 
 
-async def test_a_file_that_was_moved_is_whole(tmp_path):
+async def test_a_moved_file_is_complete_and_a_new_one_is_created(tmp_path):
     path = tmp_path / "sessions.db"
     service = SqliteSessionService(path)
     await service.create_session(**WHERE, session_id="old")
@@ -89,7 +89,7 @@ async def test_a_file_that_was_moved_is_whole(tmp_path):
     await service.close()
 
 
-async def test_a_folder_that_was_removed_is_told(tmp_path):
+async def test_a_removed_folder_is_an_error_until_it_exists_again(tmp_path):
     folder = tmp_path / "data"
     folder.mkdir()
     service = SqliteSessionService(folder / "sessions.db")
@@ -105,7 +105,7 @@ async def test_a_folder_that_was_removed_is_told(tmp_path):
     await service.close()
 
 
-async def test_memories_of_a_removed_file(tmp_path):
+async def test_memories_can_be_added_after_the_file_is_removed(tmp_path):
     path = tmp_path / "memories.db"
     service = SqliteMemoryService(path)
     event = Event(author="a", message="tea")
@@ -128,7 +128,9 @@ async def test_a_database_in_memory_is_never_missing(tmp_path, monkeypatch):
         await service.close()
 
 
-async def test_a_relative_file_stays_the_same_when_the_folder_changes(tmp_path, monkeypatch):
+async def test_a_relative_path_stays_valid_when_the_working_directory_changes(
+    tmp_path, monkeypatch
+):
     monkeypatch.chdir(tmp_path)
     service = SqliteSessionService("sessions.db")
     await service.create_session(**WHERE, session_id="s")
@@ -143,7 +145,7 @@ async def test_errors_name_the_file(tmp_path):
     service = SqliteSessionService(f"sqlite:///{tmp_path / 'sessions.db'}?mode=ro")
     with pytest.raises(sqlite3.OperationalError, match="readonly") as error:
         await service.create_session(**WHERE)
-    assert error.value.__notes__ == [f"The file is {tmp_path / 'sessions.db'}."]
+    assert error.value.__notes__ == [f"Database file: {tmp_path / 'sessions.db'}."]
 
 
 FORKING = """
@@ -187,7 +189,7 @@ sys.exit(sum(os.waitpid(copy, 0)[1] for copy in copies))
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="Windows has no forks")
-def test_copies_that_a_process_forks_write_the_same_file(tmp_path):
+def test_forked_processes_write_to_the_same_file(tmp_path):
     command = [sys.executable, "-c", FORKING, str(tmp_path / "sessions.db")]
     process = subprocess.Popen(
         command, cwd=ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
@@ -216,8 +218,8 @@ kept = asyncio.run(use())
 """
 
 
-def test_a_service_that_nobody_closes_warns_of_nothing(tmp_path):
-    """Python 3.13 tells of connections that are still open."""
+def test_a_service_that_is_never_closed_causes_no_warning(tmp_path):
+    """Python 3.13 warns about connections that are still open."""
     command = [sys.executable, "-W", "always::ResourceWarning", "-c", FORGETTING]
     process = subprocess.run(
         [*command, str(tmp_path / "sessions.db")], cwd=ROOT, capture_output=True, text=True
@@ -225,7 +227,7 @@ def test_a_service_that_nobody_closes_warns_of_nothing(tmp_path):
     assert (process.returncode, process.stderr) == (0, "")
 
 
-async def test_memories_are_added_and_found_at_the_same_time(tmp_path):
+async def test_memories_can_be_added_and_searched_concurrently(tmp_path):
     service = SqliteMemoryService(tmp_path / "below" / "sessions.db")
 
     async def remember(number: int) -> None:
@@ -247,6 +249,6 @@ async def test_memories_are_added_and_found_at_the_same_time(tmp_path):
     assert count == 160 * 20
 
 
-def test_an_unknown_kind_of_index_is_refused(tmp_path):
+def test_an_unknown_fts_setting_is_refused(tmp_path):
     with pytest.raises(ValueError, match="auto, on, off, not 'maybe'"):
         SqliteMemoryService(tmp_path / "sessions.db", fts="maybe")

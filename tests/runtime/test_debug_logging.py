@@ -1,4 +1,4 @@
-"""`DebugLoggingPlugin`: what happened in a run, in a file."""
+"""`DebugLoggingPlugin`: a log file of everything that happens in a run."""
 
 import asyncio
 import stat
@@ -41,7 +41,7 @@ def path(tmp_path):
     return tmp_path / "debug.yaml"
 
 
-async def test_a_run_is_one_document_with_all_that_happened(path):
+async def test_a_run_is_one_document_with_everything_that_happened(path):
     conversation = Conversation(
         agent(*LOOKS, tools=[look]), plugins=[DebugLoggingPlugin(output_path=str(path))]
     )
@@ -95,7 +95,7 @@ def broken() -> None:
     raise OSError("disk full")
 
 
-async def test_a_run_that_failed_is_written_too(path):
+async def test_a_failed_run_is_written_too(path):
     root = agent(Rule(then=Call("broken")), tools=[broken])
 
     with pytest.raises(OSError, match="disk full"):
@@ -108,7 +108,7 @@ async def test_a_run_that_failed_is_written_too(path):
     assert end == {"error_type": "OSError", "error_message": "disk full"}
 
 
-async def test_a_run_that_was_left_is_written_when_the_runner_closes(path):
+async def test_an_abandoned_run_is_written_when_the_runner_closes(path):
     conversation = Conversation(agent(), plugins=[DebugLoggingPlugin(output_path=str(path))])
     await conversation._open()
     events = conversation.runner.run_async(
@@ -123,7 +123,7 @@ async def test_a_run_that_was_left_is_written_when_the_runner_closes(path):
     assert entries(document, "llm_response")
 
 
-async def test_of_very_many_runs_that_were_cancelled_the_oldest_are_written_at_once(path):
+async def test_the_oldest_of_more_than_100_cancelled_runs_are_written_at_once(path):
     class Hanging(BaseAgent):
         async def _run_async_impl(self, ctx):
             running.set()
@@ -145,7 +145,7 @@ async def test_of_very_many_runs_that_were_cancelled_the_oldest_are_written_at_o
     assert [content["parts"][0]["text"] for content in messages] == ["Turn 0", "Turn 1", "Turn 2"]
 
 
-async def test_state_and_instruction_can_be_left_out(path):
+async def test_state_and_instruction_can_be_excluded(path):
     plugin = DebugLoggingPlugin(
         output_path=str(path), include_session_state=False, include_system_instruction=False
     )
@@ -192,7 +192,7 @@ async def test_secrets_are_not_written(path):
     assert snapshot["state"]["prompt_token_count"] == 7
 
 
-async def test_a_credential_is_not_written_whatever_it_is_called(path):
+async def test_a_credential_is_not_written_under_any_name(path):
     credential = AuthCredential(
         auth_type=AuthCredentialTypes.OAUTH2, oauth2=OAuth2Auth(access_token="sk-8")
     )
@@ -210,7 +210,7 @@ async def test_a_credential_is_not_written_whatever_it_is_called(path):
     assert "sk-8" not in path.read_text(encoding="utf-8")
 
 
-async def test_bytes_and_odd_signs_can_be_read_back(path):
+async def test_a_document_with_bytes_and_unusual_characters_is_valid_yaml(path):
     odd = "tab\t line\x85next\u2028sep \U0001f600 \x7f \ud800 end: - #"
     parts = [types.Part(text=odd), types.Part.from_bytes(data=b"\0\1\2", mime_type="image/png")]
     plugin = DebugLoggingPlugin(output_path=str(path))
@@ -226,13 +226,13 @@ async def test_bytes_and_odd_signs_can_be_read_back(path):
     ]
 
 
-async def test_the_file_is_its_owners_alone(path):
+async def test_only_its_owner_can_read_the_file(path):
     await Conversation(agent(), plugins=[DebugLoggingPlugin(output_path=str(path))]).say("go")
 
     assert stat.S_IMODE(path.stat().st_mode) == 0o600
 
 
-async def test_a_run_goes_on_when_the_file_cannot_be_written(tmp_path, caplog):
+async def test_a_run_continues_if_the_file_cannot_be_written(tmp_path, caplog):
     plugin = DebugLoggingPlugin(output_path=str(tmp_path / "missing" / "debug.yaml"))
 
     events = await Conversation(agent(), plugins=[plugin]).say("go")

@@ -1,4 +1,4 @@
-"""Every public name of the runtime says what it means, and where that comes from."""
+"""Every public name of the runtime documents its meaning and where its behaviour comes from."""
 
 import ast
 import re
@@ -13,7 +13,7 @@ SOURCE = re.compile(
     r"adk-(runtime|web) \d|\b(runtime|events|resume|LlmAgent) seed|\bR\d+\b|\bRFC \d+"
     r"|agentskills\.io|devui's own"
 )
-"""Seeds, specifications, public standards, requirements; `devui's own` is what none of them has."""
+"""Seeds, specifications, standards and requirements; `devui's own` for what none of them covers."""
 
 MODULES = sorted((ROOT / "devui" / "runtime").rglob("*.py"))
 
@@ -21,7 +21,7 @@ Documented = ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef
 
 
 def _public(tree: ast.Module) -> Iterator[tuple[str, Documented, list[ast.AST]]]:
-    """Public classes, functions and methods, with what they stand in, from the outside inwards."""
+    """Yield public classes, functions and methods with the nodes around them, outermost first."""
     for node in tree.body:
         if isinstance(node, Documented) and not node.name.startswith("_"):
             yield node.name, node, [tree]
@@ -38,7 +38,7 @@ def _methods(
 
 
 def _is_told_elsewhere(node: Documented) -> bool:
-    """Whether it is one of several forms of a name: overloads, and setters of a property."""
+    """Whether the docstring is on another definition, as for overloads and property setters."""
     decorators = [ast.unparse(each) for each in node.decorator_list]
     return any(each == "overload" or each.endswith(".setter") for each in decorators)
 
@@ -59,7 +59,7 @@ def test_every_public_name_has_a_docstring(path):
 
 
 @pytest.mark.parametrize("path", MODULES, ids=_place)
-def test_every_public_name_tells_where_its_behaviour_comes_from(path):
+def test_every_public_name_documents_where_its_behaviour_comes_from(path):
     tree = ast.parse(path.read_text(encoding="utf-8"))
     unfounded = [
         f"{_place(path)}:{node.lineno} {name}"
@@ -73,13 +73,13 @@ def test_every_public_name_tells_where_its_behaviour_comes_from(path):
 
 
 def _public_names() -> set[str]:
-    """The names of the classes that packages list."""
+    """Return the names of the classes that packages export."""
     listings = [path for path in MODULES if path.name == "__init__.py"]
     return {name for path in listings for name in re.findall(r'"([A-Z]\w*)"', path.read_text())}
 
 
 def _silent_fields(owner: ast.ClassDef) -> Iterator[ast.AnnAssign]:
-    """Public fields without a docstring below; class variables are the runtime's own affair."""
+    """Yield public fields without a docstring below them; class variables are internal."""
     for node, following in zip(owner.body, [*owner.body[1:], None], strict=True):
         if not isinstance(node, ast.AnnAssign) or "ClassVar" in ast.unparse(node.annotation):
             continue
@@ -89,7 +89,7 @@ def _silent_fields(owner: ast.ClassDef) -> Iterator[ast.AnnAssign]:
 
 
 @pytest.mark.parametrize("path", MODULES, ids=_place)
-def test_every_field_of_a_class_that_packages_offer_has_a_docstring(path):
+def test_every_field_of_an_exported_class_has_a_docstring(path):
     public_names = _public_names()
     silent = [
         f"{_place(path)}:{field.lineno} {owner.name}.{ast.unparse(field.target)}"
@@ -101,11 +101,11 @@ def test_every_field_of_a_class_that_packages_offer_has_a_docstring(path):
 
 
 UNTOLD = {"NotImplementedError", "AttributeError", "KeyError", "IndexError", "StopIteration"}
-"""What says that there is no such thing, or is how Python's own protocols speak."""
+"""Errors that need no documentation: something is missing, or Python's protocols use them."""
 
 
 def _names(node: ast.AST | None) -> set[str]:
-    """The classes that an expression names: `errors.NotFoundError(...)` is `NotFoundError`."""
+    """Return the class names in an expression: `NotFoundError` for `errors.NotFoundError(...)`."""
     callee = node.func if isinstance(node, ast.Call) else node
     return (
         {part for part in ast.unparse(callee).split(".") if part[:1].isupper()} if callee else set()
@@ -113,7 +113,7 @@ def _names(node: ast.AST | None) -> set[str]:
 
 
 def _errors(node: ast.AST, helpers: dict[str, ast.AST], seen: frozenset[str]) -> set[str]:
-    """What a function raises itself or by private functions of its module, and does not catch."""
+    """Return the errors that a function or its private helpers raise and don't catch."""
     errors, handled_errors = set(), set()
     for each in ast.walk(node):
         if isinstance(each, ast.Raise):
@@ -136,7 +136,7 @@ def _helpers(tree: ast.Module) -> dict[str, ast.AST]:
 
 
 @pytest.mark.parametrize("path", MODULES, ids=_place)
-def test_methods_of_classes_that_packages_offer_tell_their_errors(path):
+def test_methods_of_exported_classes_document_their_errors(path):
     tree, public_names, silent = ast.parse(path.read_text(encoding="utf-8")), _public_names(), []
     helpers = _helpers(tree)
     for name, node, around in _public(tree):

@@ -1,4 +1,4 @@
-"""Two tools of one name in one agent are an error that says where both are."""
+"""Two tools with the same name in one agent are an error that says where both are defined."""
 
 import json
 
@@ -34,7 +34,7 @@ class Own(BaseTool):
 
 
 class Later(BaseToolset):
-    """Says only in a run what its tools are."""
+    """A toolset whose tools are known only in a run."""
 
     async def get_tools(self, readonly_context=None):
         return [FunctionTool(Mercedes.price)]
@@ -73,12 +73,12 @@ HERE = "test_duplicate_tools.py:"
         (service, "RestApiTool"),
     ],
 )
-def test_two_tools_of_one_name_are_refused_when_the_agent_is_made(other, origin):
+def test_two_tools_of_the_same_name_are_refused_when_the_agent_is_created(other, origin):
     with pytest.raises(ValueError, match=f"Two tools are named 'price': price .*{HERE}.*{origin}"):
         agent(tools=[Bmw.price, other()])
 
 
-def test_a_tool_and_a_sub_agent_that_is_called_like_one_are_refused():
+def test_a_tool_and_a_sub_agent_of_the_same_name_are_refused():
     below = LlmAgent(name="price", mode="single_turn")
 
     with pytest.raises(ValueError, match=r"price .*:\d+\) and agent 'price'"):
@@ -91,7 +91,7 @@ def test_a_function_that_is_listed_twice_is_refused():
 
 
 @pytest.mark.parametrize("late", ["a toolset", "an append"])
-async def test_what_is_known_only_in_a_run_is_told_in_the_same_words(late):
+async def test_duplicates_that_appear_only_in_a_run_raise_the_same_error(late):
     root = agent(tools=[Bmw.price, *([Later()] if late == "a toolset" else [])])
     if late == "an append":
         root.tools.append(Mercedes.price)
@@ -104,7 +104,7 @@ async def test_what_is_known_only_in_a_run_is_told_in_the_same_words(late):
     assert root.model.requests == []
 
 
-async def test_one_function_that_two_sources_offer_is_declared_once():
+async def test_a_function_from_two_sources_is_declared_once():
     class Same(Later):
         async def get_tools(self, readonly_context=None):
             return [FunctionTool(Bmw.price)]
@@ -118,14 +118,14 @@ async def test_one_function_that_two_sources_offer_is_declared_once():
     assert [each.name for each in tool.function_declarations] == ["price"]
 
 
-def test_names_that_only_look_alike_are_taken():
+def test_names_that_do_not_collide_are_accepted():
     def search() -> None: ...
 
     agent(tools=[Bmw.price, service("shop"), Later(), search, google_search])
     agent(tools=[Bmw.price], sub_agents=[LlmAgent(name="price", description="talks")])
 
 
-def test_a_request_takes_no_second_tool_of_a_name():
+def test_a_request_refuses_a_second_tool_of_the_same_name():
     request = LlmRequest()
     request.append_tools([FunctionTool(Bmw.price)])
 

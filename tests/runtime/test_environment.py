@@ -1,4 +1,4 @@
-"""Commands in an environment of this machine end with what asked for them."""
+"""Commands in a local environment end with the process or call that started them."""
 
 import asyncio
 import signal
@@ -28,7 +28,7 @@ asyncio.run(main())
 
 
 def pid_in(path) -> int:
-    """The process that has written its id into the file."""
+    """Return the process id in the file, as soon as it has been written."""
     patience = time.monotonic() + PATIENCE
     while not path.exists() or not path.read_text().strip():
         assert time.monotonic() < patience, f"{path} was not written"
@@ -37,7 +37,7 @@ def pid_in(path) -> int:
 
 
 def is_over(pid: int) -> bool:
-    """Whether the process ends, in a while; that nobody has asked how does not matter."""
+    """Whether the process ends soon; a zombie counts as ended."""
     patience = time.monotonic() + PATIENCE
     try:
         while psutil.Process(pid).status() != psutil.STATUS_ZOMBIE:
@@ -49,7 +49,7 @@ def is_over(pid: int) -> bool:
     return True
 
 
-def test_a_command_ends_when_who_asked_for_it_is_killed(tmp_path):
+def test_a_command_ends_when_the_process_that_started_it_is_killed(tmp_path):
     path = tmp_path / "pid"
     program = ASKING.format(path=path)
     asking = subprocess.Popen([sys.executable, "-c", program], cwd=ROOT)
@@ -75,21 +75,19 @@ async def test_a_command_ends_when_its_call_is_cancelled(tmp_path):
     assert tmp_path.exists()
 
 
-async def test_a_command_that_takes_too_long_is_ended_with_what_it_started(tmp_path):
+async def test_a_command_that_times_out_is_killed_with_its_children(tmp_path):
     environment = LocalEnvironment(working_dir=tmp_path)
 
     command, seconds = "echo begun; sleep 600 & echo $! > pid; wait", 1
 
     while not (result := await environment.execute(command, timeout=seconds)).stdout:
-        seconds *= 4  # that did not do for its beginning
+        seconds *= 4  # too short for the command to start
 
     assert (result.stdout, result.timed_out) == ("begun\n", True)
     assert is_over(pid_in(tmp_path / "pid"))
 
 
-async def test_who_makes_it_ready_at_the_same_time_as_another_has_the_same_folder(
-    tmp_path, monkeypatch
-):
+async def test_concurrent_initialization_creates_one_folder(tmp_path, monkeypatch):
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
     environment = LocalEnvironment()
     await asyncio.gather(environment.initialize(), environment.initialize())

@@ -46,7 +46,7 @@ def wire(event: Event) -> dict:
     return json.loads(event.model_dump_json(by_alias=True, exclude_none=True))
 
 
-def test_an_event_gets_an_id_and_a_time_when_it_is_made():
+def test_a_new_event_gets_an_id_and_a_timestamp():
     set_id_provider(lambda: "id-1")
     set_time_provider(lambda: 12.5)
     event = Event()
@@ -72,7 +72,7 @@ def test_the_smallest_event_on_the_wire_has_all_its_fixed_keys():
     }
 
 
-def test_keys_come_in_the_order_of_the_fields():
+def test_keys_are_in_the_order_of_the_fields():
     keys = list(json.loads(Event().model_dump_json(by_alias=True)))
     assert keys[:3] == ["modelVersion", "content", "groundingMetadata"]
     assert keys[-10:] == [
@@ -122,7 +122,7 @@ def test_shorthands_fill_the_fields_they_stand_for():
     assert event.node_info.path == "wf@1/writer@2"
 
 
-def test_shorthands_keep_what_was_given_beside_them():
+def test_shorthands_keep_other_given_values():
     event = Event(actions=EventActions(escalate=True), state={"k": 1})
     assert event.actions.escalate
     assert event.actions.state_delta == {"k": 1}
@@ -177,7 +177,7 @@ def test_finality_follows_the_events_seed(event: Event, final: bool):
     assert event.is_final_response() is final
 
 
-def test_calls_and_responses_come_in_the_order_of_parts():
+def test_calls_and_responses_are_in_the_order_of_parts():
     parts = [*call("a", "1").parts, *response("x").parts, *call("b", "2").parts]
     event = Event(content=types.Content(parts=parts))
     assert [c.name for c in event.get_function_calls()] == ["a", "b"]
@@ -195,7 +195,9 @@ def test_calls_and_responses_come_in_the_order_of_parts():
         ("wf/writer", "writer", "", None),
     ],
 )
-def test_a_node_path_tells_name_and_runs(path: str, name: str, run: str, parent_run: str | None):
+def test_a_node_path_contains_the_name_and_runs(
+    path: str, name: str, run: str, parent_run: str | None
+):
     info = NodeInfo(path=path)
     assert (info.name, info.run_id, info.parent_run_id) == (name, run, parent_run)
 
@@ -208,10 +210,10 @@ def test_checkpoints_have_no_node_name():
 def test_a_value_without_json_form_is_written_as_its_repr(caplog):
     event = Event(state={"good": [1], "odd": object})
     assert wire(event)["actions"]["stateDelta"] == {"good": [1], "odd": "<class 'object'>"}
-    assert "no JSON form" in caplog.text
+    assert "not JSON-serializable" in caplog.text
 
 
-def test_a_value_that_is_nested_too_deeply_costs_no_other_one():
+def test_a_value_that_is_nested_too_deeply_does_not_affect_others():
     circle: list = []
     circle.append(circle)
     state = {"good": [1], "deep": nested(300), "deeper": nested(5000), "circle": circle}
@@ -285,7 +287,7 @@ def rewind(invocation_id: str) -> Event:
     return Event(invocation_id="r", actions=EventActions(rewind_before_invocation_id=invocation_id))
 
 
-def test_a_rewind_takes_back_its_invocation_and_what_followed():
+def test_a_rewind_removes_its_invocation_and_all_later_events():
     history = [Event(invocation_id=i) for i in ("one", "two", "two", "three")]
     assert live_events([*history, rewind("two")]) == history[:1]
     assert live_events([*history, rewind("unknown")]) == history
@@ -294,20 +296,20 @@ def test_a_rewind_takes_back_its_invocation_and_what_followed():
     assert live_events(history) is history
 
 
-def test_a_delta_that_is_a_mapping_is_kept_as_a_dict():
+def test_a_mapping_as_delta_becomes_a_dict():
     actions = EventActions()
     actions.state_delta = MappingProxyType({"a": 1})
     assert type(actions.state_delta) is dict
     assert actions.state_delta == {"a": 1}
 
 
-def test_a_text_in_the_place_of_the_content_is_refused_with_advice():
+def test_text_in_place_of_content_is_refused_with_advice():
     with pytest.raises(ValueError, match=r"types\.Content\(role=\"model\".*`message="):
         Event(author="agent", content="Hello")
 
 
 @pytest.mark.parametrize(("value", "flag"), [(1, True), (0, False), ([], False), (None, None)])
-def test_what_a_flag_is_given_counts_as_in_an_if(value, flag):
+def test_a_flag_accepts_any_truthy_or_falsy_value(value, flag):
     actions = EventActions()
     actions.escalate = value
     assert actions.escalate is flag
@@ -315,7 +317,7 @@ def test_what_a_flag_is_given_counts_as_in_an_if(value, flag):
 
 
 @pytest.mark.filterwarnings("ignore:Field name")
-def test_a_field_of_a_subclass_stands_before_a_property_of_that_name():
+def test_a_field_of_a_subclass_overrides_a_property_of_that_name():
     class Mine(Event):
         message: str = ""
         node_name: str = "none"

@@ -1,4 +1,4 @@
-"""What a run adds comes last, whatever the clocks say."""
+"""A run's events come last, whatever the clocks say."""
 
 import asyncio
 
@@ -19,7 +19,7 @@ from tests.kit.stages import Scripted, said, texts
 
 WHERE = {"app_name": "app", "user_id": "u", "session_id": "s"}
 AHEAD = 4e9
-"""A time that no clock here tells."""
+"""A time ahead of every clock here."""
 
 
 @pytest.fixture(params=["memory", "seconds", "dates"])
@@ -54,7 +54,7 @@ async def stored_events(runner: Runner) -> list[Event]:
     return (await runner.session_service.get_session(**WHERE)).events
 
 
-async def test_turns_after_a_clock_that_was_ahead_stay_in_order(runner):
+async def test_turns_stay_in_order_after_an_event_from_the_future(runner):
     await say(runner, "first")
     [answer] = await say(runner, "second")
     events = await stored_events(runner)
@@ -64,7 +64,7 @@ async def test_turns_after_a_clock_that_was_ahead_stay_in_order(runner):
     assert answer.timestamp == times[-1]
 
 
-async def test_what_is_rewound_there_is_taken_back(runner):
+async def test_a_rewind_removes_turns_after_an_event_from_the_future(runner):
     [answer] = await say(runner, "first")
     await runner.rewind_async(
         user_id="u", session_id="s", rewind_before_invocation_id=answer.invocation_id
@@ -74,7 +74,7 @@ async def test_what_is_rewound_there_is_taken_back(runner):
     assert texts(list(counting)) == ["earlier", "second", "So it is."]
 
 
-async def test_an_answer_stays_behind_its_question_when_the_clock_has_caught_up(service):
+async def test_an_answer_stays_after_its_question_when_the_clock_has_caught_up(service):
     clock = [100.0]
     set_time_provider(lambda: clock[0])
 
@@ -95,7 +95,7 @@ async def test_an_answer_stays_behind_its_question_when_the_clock_has_caught_up(
         reset_time_provider()
 
 
-async def test_an_event_that_is_tried_again_there_stays_as_it_is(service):
+async def test_an_event_that_is_yielded_again_is_stored_once(service):
     async def body(ctx):
         events = [Event(author="agent", content=said(text)) for text in "ab"]
         for event in (*events, events[0]):
@@ -111,7 +111,7 @@ async def test_an_event_that_is_tried_again_there_stays_as_it_is(service):
 
 
 @pytest.mark.parametrize("time", [5.0, AHEAD])
-async def test_a_time_that_an_agent_gives_its_event_is_left_alone(service, time):
+async def test_a_timestamp_set_by_an_agent_is_kept(service, time):
     async def body(ctx):
         yield Event(author="agent", content=said("then"), timestamp=time)
 
@@ -123,7 +123,7 @@ async def test_a_time_that_an_agent_gives_its_event_is_left_alone(service, time)
     assert {event.timestamp for event in await stored_events(runner)} > {time}
 
 
-async def test_what_is_committed_later_comes_later_where_agents_work_side_by_side(service):
+async def test_parallel_events_are_in_the_order_of_their_commits(service):
     event_exists, may_commit = asyncio.Event(), asyncio.Event()
 
     async def slow(ctx):

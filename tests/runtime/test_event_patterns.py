@@ -33,7 +33,7 @@ def booking():
 
 
 def wire(event):
-    """The event as clients get it."""
+    """Return the event as clients receive it."""
     return event.model_dump(mode="json", by_alias=True, exclude_none=True)
 
 
@@ -52,7 +52,7 @@ async def test_user_input():
     assert not any(user["actions"].values())
 
 
-async def test_one_invocation_id_stands_on_all_events_of_a_run():
+async def test_all_events_of_a_run_share_one_invocation_id():
     conversation = Conversation(booking())
     await conversation.say("Book a flight to London")
     await conversation.say("From Rome")
@@ -80,7 +80,7 @@ async def test_a_tool_call_its_result_and_the_final_text():
     assert [e.is_final_response() for e in (call_event, result, final)] == [False, False, True]
 
 
-async def test_the_id_of_a_call_ties_the_call_the_tool_and_the_result_together():
+async def test_the_call_the_tool_and_the_result_share_the_id_of_the_call():
     call_ids = []
 
     def look(tool_context) -> str:
@@ -114,7 +114,7 @@ async def test_streamed_text():
     assert [event.id for event in await history(conversation)][1:] == [whole.id]
 
 
-async def test_state_and_artifact_alone():
+async def test_an_event_may_change_only_state_and_artifacts():
     class InternalUpdater(BaseAgent):
         async def _run_async_impl(self, ctx):
             changes = EventActions(
@@ -134,7 +134,7 @@ async def test_state_and_artifact_alone():
     assert (await conversation.session()).state == {"user_status": "verified"}
 
 
-async def test_changes_of_a_tool_ride_on_its_result():
+async def test_changes_made_by_a_tool_are_on_its_result():
     async def keep(tool_context) -> str:
         """Keep a file."""
         tool_context.state["kept"] = True
@@ -151,7 +151,7 @@ async def test_changes_of_a_tool_ride_on_its_result():
     assert not final.actions.state_delta
 
 
-async def test_the_scopes_of_state_by_prefix(tmp_path):
+async def test_state_is_scoped_by_prefix(tmp_path):
     def note(tool_context) -> str:
         """Note something in all scopes."""
         for key in ("mine", "user:mine", "app:mine", "temp:mine"):
@@ -240,7 +240,7 @@ async def test_a_result_that_skips_the_summary_is_final():
     assert result.get_function_responses()[0].response == {"rows": 3}
 
 
-async def test_a_call_that_takes_long_is_final_and_named():
+async def test_a_long_running_call_is_final_and_listed():
     def wait() -> None:
         """Answer later."""
 
@@ -254,7 +254,7 @@ async def test_a_call_that_takes_long_is_final_and_named():
     assert call_event.is_final_response()
 
 
-async def test_the_result_of_code_is_not_final():
+async def test_a_code_execution_result_is_not_final():
     class Calculator(BaseCodeExecutor):
         def execute_code(self, invocation_context, code_execution_input):
             return CodeExecutionResult(stdout="42")

@@ -1,4 +1,4 @@
-"""Events are read back as validation gives them (events seed; adk-runtime 1.2)."""
+"""Reading an event gives the same as validating it (events seed; adk-runtime 1.2)."""
 
 import json
 import warnings
@@ -93,7 +93,7 @@ def _known_ids_and_times():
 
 
 def on_the_wire(value: Any, free: bool = False) -> Any:
-    """The names of fields as aliases; keys that agents choose stay."""
+    """Return the value with field names as aliases; keys that agents choose stay."""
     if isinstance(value, list):
         return [on_the_wire(each, free) for each in value]
     if not isinstance(value, dict):
@@ -109,16 +109,16 @@ FREE = {
 
 def outcome(read: Any, text: str) -> Any:
     try:
-        with warnings.catch_warnings(action="ignore"):  # of words that an enum does not know
+        with warnings.catch_warnings(action="ignore"):  # about unknown values of enums
             return anatomy(read(text))
     except ValidationError as invalid:
         return [(error["loc"], error["type"]) for error in invalid.errors()]
-    except AttributeError as enum_error:  # google-genai's enums fail so of what is no text
+    except AttributeError as enum_error:  # google-genai's enums raise it for non-text values
         return str(enum_error)
 
 
 def anatomy(value: Any) -> Any:
-    """A value with all that equality does not look at: types, order and which fields were set."""
+    """Return a value with what equality ignores: types, order, and which fields were set."""
     if isinstance(value, BaseModel):
         inside = (value.__pydantic_extra__, value.__pydantic_private__)
         return type(value), value.model_fields_set, inside, anatomy(value.__dict__)
@@ -130,13 +130,13 @@ def anatomy(value: Any) -> Any:
 
 
 @given(EVENTS)
-def test_an_event_is_read_as_validation_reads_it(fields):
+def test_read_event_reads_an_event_like_validation(fields):
     for text in (json.dumps(fields), json.dumps(on_the_wire(fields))):
         assert outcome(read_event, text) == outcome(Event.model_validate_json, text)
 
 
 def places(value: Any) -> list[tuple[Any, Any]]:
-    """Each dict or list of a value with each of its keys."""
+    """Return each dict or list in a value with each of its keys."""
     keys = value if isinstance(value, dict) else range(len(value))
     here = [(value, key) for key in keys]
     inner = [value[key] for key in keys if isinstance(value[key], dict | list)]
@@ -144,7 +144,7 @@ def places(value: Any) -> list[tuple[Any, Any]]:
 
 
 @given(EVENTS, st.data())
-def test_what_validation_refuses_is_refused_with_the_same_words(fields, data):
+def test_read_event_refuses_invalid_events_with_the_same_errors(fields, data):
     fields["content"] = {"parts": [{"function_call": {"name": "f", "args": {}}}]}
     inside, key = data.draw(st.sampled_from(places(fields)))
     inside[key] = data.draw(VALUES)
@@ -155,7 +155,7 @@ def test_what_validation_refuses_is_refused_with_the_same_words(fields, data):
 
 
 @pytest.mark.parametrize("text", ["", "{", "[]", "null", '{"id": 1}', '{"actions": null}'])
-def test_what_is_no_event_is_refused_as_validation_does(text):
+def test_read_event_refuses_other_json_with_the_same_errors(text):
     assert outcome(read_event, text) == outcome(Event.model_validate_json, text)
 
 
@@ -163,7 +163,7 @@ def test_a_shorthand_is_expanded():
     assert read_event('{"state": {"a": 1}}').actions.state_delta == {"a": 1}
 
 
-def test_what_a_conversation_consists_of_is_plain_and_the_rest_is_left_to_validation():
+def test_typical_events_are_plain_and_others_are_left_to_validation():
     call = types.FunctionCall(id="c", name="f", args={"a": [1]})
     response = types.FunctionResponse(id="c", name="f", response={"b": None})
     parts = [types.Part(text="hi", thought_signature=b"\x00"), types.Part(function_call=call)]
@@ -199,11 +199,11 @@ def test_an_event_is_read_however_deep_its_values_are(levels):
 
 
 @pytest.mark.parametrize("text", ["[" * 1000, '{"custom_metadata":' * 100_000, "[" * 100_000])
-def test_what_is_deep_and_no_event_is_refused_as_validation_does(text):
+def test_deeply_nested_json_is_refused_with_the_same_errors(text):
     assert outcome(read_event, text) == outcome(Event.model_validate_json, text)
 
 
-def test_what_is_read_shares_nothing():
+def test_two_events_that_are_read_share_nothing():
     first, second = read_event("{}"), read_event("{}")
     first.actions.state_delta["a"] = first.node_info.path = "changed"
     assert (second.actions.state_delta, second.node_info.path) == ({}, "")

@@ -1,4 +1,4 @@
-"""Agents that set google-adk's switches of features run as they are."""
+"""Agents that use google-adk's feature flags run unchanged."""
 
 import json
 import warnings
@@ -26,7 +26,7 @@ print(json.dumps({one.name: [one.value, is_feature_enabled(one)] for one in publ
 
 
 @needs_adk
-def test_features_have_the_names_of_google_adk_and_what_it_does_not_do_is_not_done():
+def test_features_have_google_adks_names_and_none_is_enabled_only_here():
     theirs = json.loads(run_adk(_FEATURES))
     assert {one.name: one.value for one in FeatureName} == {
         name: value for name, (value, _) in theirs.items()
@@ -34,7 +34,7 @@ def test_features_have_the_names_of_google_adk_and_what_it_does_not_do_is_not_do
     assert not [one for one in FeatureName if is_feature_enabled(one) and not theirs[one.name][1]]
 
 
-def test_asking_for_what_is_done_is_silent():
+def test_setting_a_feature_to_what_the_runtime_does_is_silent():
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         override_feature_enabled(FeatureName.JSON_SCHEMA_FOR_FUNC_DECL, True)
@@ -44,11 +44,11 @@ def test_asking_for_what_is_done_is_silent():
 @pytest.mark.parametrize(
     ("feature", "enabled", "message"),
     [
-        (FeatureName.SKILL_LIFECYCLE, True, "never does what SKILL_LIFECYCLE switches"),
-        (FeatureName.TOOL_CONFIRMATION, False, "always does what TOOL_CONFIRMATION switches"),
+        (FeatureName.SKILL_LIFECYCLE, True, "never does what SKILL_LIFECYCLE controls"),
+        (FeatureName.TOOL_CONFIRMATION, False, "always does what TOOL_CONFIRMATION controls"),
     ],
 )
-def test_asking_for_anything_else_is_answered_with_a_warning(feature, enabled, message):
+def test_setting_a_feature_to_anything_else_causes_a_warning(feature, enabled, message):
     with pytest.warns(UserWarning, match=message):
         override_feature_enabled(feature, enabled)
     with pytest.warns(UserWarning, match=message), temporary_feature_override(feature, enabled):
@@ -56,22 +56,22 @@ def test_asking_for_anything_else_is_answered_with_a_warning(feature, enabled, m
     assert is_feature_enabled(feature) is not enabled
 
 
-def test_features_are_found_where_google_adk_registers_them():
+def test_features_can_be_imported_from_google_adks_registry_module():
     registry = import_module("devui.runtime.features._feature_registry")
     assert registry.override_feature_enabled is override_feature_enabled
 
 
-def test_a_feature_that_nobody_knows_is_a_mistake():
+def test_an_unknown_feature_is_an_error():
     with pytest.raises(ValueError, match="TELEPATHY"):
         override_feature_enabled("TELEPATHY", True)
 
 
 @pytest.mark.parametrize("mark", [experimental, stable, working_in_progress])
-def test_marks_leave_classes_and_functions_as_they_are(mark):
+def test_feature_decorators_return_classes_and_functions_unchanged(mark):
     class Tool:
         pass
 
     assert mark(FeatureName.AGENT_STATE)(Tool) is Tool
     assert mark("MY_OWN")(len) is len
-    with pytest.raises(TypeError, match="needs the name of a feature"):
+    with pytest.raises(TypeError, match="need the name of a feature"):
         mark(Tool)

@@ -49,7 +49,7 @@ async def test_inline_data_keeps_its_type_and_names(service):
     assert await service.list_artifact_versions(**WHERE, filename="dir/b.png") == [about]
 
 
-async def test_the_layout_is_that_of_adk(service, tmp_path):
+async def test_the_folder_layout_is_google_adks(service, tmp_path):
     await service.save_artifact(**WHERE, filename="dir/b.png", artifact=IMAGE)
     await service.save_artifact(**WHERE, filename="user:c", artifact=part("mine"))
     session = tmp_path / "apps/app/users/u/sessions/s/artifacts/dir/b.png/versions/0"
@@ -64,7 +64,7 @@ async def test_the_layout_is_that_of_adk(service, tmp_path):
     assert "mimeType" not in json.loads((own / "metadata.json").read_text())
 
 
-async def test_files_of_the_user_are_seen_in_every_session(service):
+async def test_files_of_the_user_are_visible_in_every_session(service):
     await service.save_artifact(**WHERE, filename="b", artifact=part("mine"))
     await service.save_artifact(**WHERE, filename="user:a", artifact=part("ours"))
     await service.save_artifact(**USER, filename="c", artifact=part("without a session"))
@@ -74,7 +74,7 @@ async def test_files_of_the_user_are_seen_in_every_session(service):
     assert await service.list_artifact_keys(app_name="app", user_id="v") == []
 
 
-async def test_deleting_a_file_spares_those_below_it(service, tmp_path):
+async def test_deleting_a_file_keeps_those_below_it(service, tmp_path):
     for name in ("doc", "doc/more"):
         await service.save_artifact(**WHERE, filename=name, artifact=part(name))
     for _ in range(2):
@@ -85,12 +85,12 @@ async def test_deleting_a_file_spares_those_below_it(service, tmp_path):
     assert not any(path.name == "doc" for path in tmp_path.rglob("*"))
 
 
-async def test_saves_at_once_get_numbers_of_their_own(service):
+async def test_concurrent_saves_get_different_version_numbers(service):
     saves = [service.save_artifact(**WHERE, filename="a", artifact=part(str(n))) for n in range(20)]
     assert sorted(await asyncio.gather(*saves)) == list(range(20))
 
 
-async def test_a_save_that_was_cut_off_is_not_seen(service, tmp_path):
+async def test_an_interrupted_save_is_not_visible(service, tmp_path):
     await service.save_artifact(**WHERE, filename="a", artifact=part("x"))
     [versions] = tmp_path.rglob("versions")
     (versions / ".1.pending").mkdir()
@@ -98,9 +98,7 @@ async def test_a_save_that_was_cut_off_is_not_seen(service, tmp_path):
     assert await service.save_artifact(**WHERE, filename="a", artifact=part("y")) == 2
 
 
-async def test_what_a_dead_process_left_is_removed_and_what_is_being_written_is_not(
-    service, tmp_path
-):
+async def test_leftovers_of_dead_processes_are_removed_but_not_saves_in_progress(service, tmp_path):
     await service.save_artifact(**WHERE, filename="a", artifact=part("x"))
     versions = next(tmp_path.rglob("versions"))
     dead, alive, slow = (versions / f".{n}.pending" for n in (1, 2, 3))
@@ -113,7 +111,7 @@ async def test_what_a_dead_process_left_is_removed_and_what_is_being_written_is_
     assert [path.exists() for path in (dead, alive, slow)] == [False, True, True]
 
 
-async def test_damaged_metadata_costs_no_more_than_the_metadata(service, tmp_path):
+async def test_a_file_with_damaged_metadata_is_still_loaded(service, tmp_path):
     await service.save_artifact(**WHERE, filename="a", artifact=part("x"))
     [metadata] = tmp_path.rglob("metadata.json")
     metadata.write_text("{")
@@ -134,20 +132,20 @@ async def test_damaged_metadata_costs_no_more_than_the_metadata(service, tmp_pat
         {"artifact": types.Part(file_data=types.FileData(file_uri="gs://b/x"))},
     ],
 )
-async def test_names_that_lead_elsewhere_are_refused(service, tmp_path, wrong):
+async def test_invalid_names_and_artifacts_are_refused(service, tmp_path, wrong):
     with pytest.raises(InputValidationError):
         await service.save_artifact(**{**WHERE, "filename": "a", "artifact": part("x"), **wrong})
     assert list(tmp_path.iterdir()) == []
 
 
-async def test_a_link_cannot_lead_out_of_the_folder(service, tmp_path):
+async def test_a_symlink_cannot_lead_out_of_the_folder(service, tmp_path):
     await service.save_artifact(**WHERE, filename="a", artifact=part("x"))
     (tmp_path / "apps/app/users/u/sessions/s/artifacts/link").symlink_to("/")
-    with pytest.raises(InputValidationError, match="leads out"):
+    with pytest.raises(InputValidationError, match="resolves outside"):
         await service.load_artifact(**WHERE, filename="link/etc")
 
 
-async def test_links_are_followed_in_a_thread(service):
+async def test_paths_are_resolved_in_a_thread(service):
     class Watched(type(service.root_dir)):
         def resolve(self, strict=False):
             threads.add(threading.current_thread())

@@ -1,4 +1,4 @@
-"""Functions as tools: how they are declared, and how they are called."""
+"""Functions as tools: how they are declared and called."""
 
 import functools
 import threading
@@ -85,7 +85,7 @@ def test_parameters_may_have_any_name_that_python_allows():
     assert list(declared(odd).parameters_json_schema["properties"]) == ["schema", "copy", "_id"]
 
 
-def test_a_default_that_json_cannot_hold_is_left_out():
+def test_a_default_that_is_not_json_is_left_out():
     def wait(until: object = threading.Event) -> None: ...
 
     schema = declared(wait).parameters_json_schema
@@ -93,7 +93,7 @@ def test_a_default_that_json_cannot_hold_is_left_out():
     assert schema["properties"]["until"] == {"title": "Until"}
 
 
-def test_an_annotation_that_cannot_be_resolved_leaves_the_schema_out(caplog):
+def test_an_annotation_that_cannot_be_resolved_omits_the_schema(caplog):
     def lost(x: "Nowhere") -> None:  # noqa: F821  the point of the test
         """Lost."""
 
@@ -101,7 +101,7 @@ def test_an_annotation_that_cannot_be_resolved_leaves_the_schema_out(caplog):
     assert "Import the type" in caplog.text
 
 
-def test_only_the_annotations_that_a_model_is_told_of_have_to_be_resolved():
+def test_only_annotations_of_declared_parameters_need_to_be_resolved():
     def find(
         city: str,
         *args: "Nowhere",  # noqa: F821  as if imported under TYPE_CHECKING
@@ -115,7 +115,7 @@ def test_only_the_annotations_that_a_model_is_told_of_have_to_be_resolved():
     assert schema["properties"]["many"]["type"] == "integer"
 
 
-def test_a_type_without_a_form_in_json_is_refused_with_advice():
+def test_a_type_without_a_json_schema_is_refused_with_advice():
     class Socket: ...
 
     def send(socket: Socket) -> None: ...
@@ -143,7 +143,9 @@ class Greeter:
         (functools.partial(Greeter().wave), "wave", "Wave.", ["times"]),
     ],
 )
-def test_objects_methods_and_partials_are_tools_too(function, name, description, parameters):
+def test_callable_objects_methods_and_partials_can_be_tools(
+    function, name, description, parameters
+):
     declaration = declared(function)
 
     assert (declaration.name, declaration.description) == (name, description)
@@ -151,7 +153,7 @@ def test_objects_methods_and_partials_are_tools_too(function, name, description,
 
 
 async def run(function, **args):
-    """Let a model call the function; its response and the context it got."""
+    """Return the response to a model's call of the function."""
     rules = [
         Rule(after=FunctionTool(function).name, then=Say("ok")),
         Rule(then=Call(FunctionTool(function).name, **args)),
@@ -161,7 +163,7 @@ async def run(function, **args):
     return response.get_function_responses()[0].response
 
 
-async def test_arguments_are_converted_to_what_the_function_asks_for():
+async def test_arguments_are_converted_to_the_annotated_types():
     got = {}
 
     def take(
@@ -196,7 +198,7 @@ async def test_arguments_are_converted_to_what_the_function_asks_for():
     assert type(got["count"]) is int
 
 
-async def test_missing_arguments_are_told_to_the_model_and_the_function_is_not_called():
+async def test_missing_arguments_are_an_error_and_the_function_is_not_called():
     def take(city: str, day: int, cabin: str = "x") -> None:
         raise AssertionError
 
@@ -222,14 +224,14 @@ async def test_positional_only_parameters_are_filled():
         (b"\xff\x00", {"result": "_wA="}),
     ],
 )
-async def test_results_are_shaped_for_the_model(value, response):
+async def test_results_are_converted_to_responses_for_the_model(value, response):
     def make():
         return value
 
     assert await run(make) == response
 
 
-async def test_the_context_comes_by_type_or_by_name():
+async def test_the_context_is_passed_by_type_or_by_name():
     async def typed(where: ToolContext) -> None:
         where.state["typed"] = where.function_call_id is not None
 
@@ -245,7 +247,7 @@ async def test_the_context_comes_by_type_or_by_name():
     assert (await conversation.session()).state == {"typed": True, "named": True}
 
 
-async def test_a_tool_of_ones_own_needs_only_a_declaration_and_run_async():
+async def test_a_custom_tool_needs_only_a_declaration_and_run_async():
     class Echo(BaseTool):
         def _get_declaration(self):
             return declared(lambda text: text)
@@ -262,7 +264,7 @@ async def test_a_tool_of_ones_own_needs_only_a_declaration_and_run_async():
     assert said(answer) == "HI"
 
 
-def test_a_long_running_tool_tells_the_model_so():
+def test_a_long_running_tool_has_a_note_for_the_model():
     def approve() -> None:
         """Ask for approval."""
 
@@ -275,7 +277,7 @@ def test_a_long_running_tool_tells_the_model_so():
     assert LongRunningFunctionTool(lambda: None)._get_declaration().description.startswith("NOTE:")
 
 
-def test_a_transfer_names_the_agents_it_may_go_to():
+def test_the_transfer_tool_lists_the_agents_it_may_transfer_to():
     schema = TransferToAgentTool(["a", "b"])._get_declaration().parameters_json_schema
 
     assert schema["properties"]["agent_name"]["enum"] == ["a", "b"]

@@ -80,7 +80,7 @@ async def test_the_request_carries_contents_instructions_tools_and_key(server, g
     assert declaration["name"] == "find"
 
 
-async def test_streamed_text_comes_in_fragments_and_then_whole(server, gemini):
+async def test_streamed_text_arrives_in_fragments_and_then_whole(server, gemini):
     server.answer(
         chunk(text("Hel")),
         chunk(text("lo ")),
@@ -97,7 +97,7 @@ async def test_streamed_text_comes_in_fragments_and_then_whole(server, gemini):
     assert server.received[0].query == "alt=sse"
 
 
-async def test_thoughts_and_answers_are_joined_apart(server, gemini):
+async def test_thoughts_and_answers_are_joined_separately(server, gemini):
     server.answer(
         chunk(text("Let me ", thought=True)),
         chunk(text("think.", thought=True, thoughtSignature="c2ln")),
@@ -128,7 +128,7 @@ async def test_parallel_calls_keep_their_order_and_their_ids(server, gemini):
     assert calls[0].id != calls[1].id
 
 
-async def test_calls_whose_arguments_arrive_in_pieces_are_put_together(server, gemini):
+async def test_calls_are_assembled_from_partial_arguments(server, gemini):
     def piece(*arguments, more=True, **fields):
         arguments = [{"jsonPath": path, **value} for path, value in arguments]
         return {"functionCall": {**fields, "partialArgs": arguments, "willContinue": more}}
@@ -148,7 +148,7 @@ async def test_calls_whose_arguments_arrive_in_pieces_are_put_together(server, g
     assert {f.get_function_calls()[0].id for f in fragments[:3]} == {book.id}
 
 
-async def test_arguments_that_contradict_each_other_end_no_answer(server, gemini):
+async def test_contradictory_partial_arguments_do_not_end_the_answer(server, gemini):
     values = [("$", 1.0), ("$.a", 2.0), ("$.a.b", 3.0), ("$.a[0]", 4.0), ("$.l[20000]", 5.0)]
     arguments = [{"jsonPath": path, "numberValue": value} for path, value in values]
     server.answer(
@@ -190,7 +190,7 @@ async def test_an_answer_stopped_for_safety_is_an_error(server, gemini, stream):
     assert answer.content is None
 
 
-async def test_a_stream_cut_by_its_length_keeps_the_text_and_says_so(server, gemini):
+async def test_a_stream_that_reaches_max_tokens_keeps_its_text_and_is_an_error(server, gemini):
     server.answer(chunk(text("Once upon")), chunk(text(" a"), finish="MAX_TOKENS"))
 
     whole = (await ask(gemini, stream=True))[-1]
@@ -209,7 +209,7 @@ async def test_a_blocked_prompt_is_an_error(server, gemini, stream):
     assert (answer.error_code, answer.error_message) == ("PROHIBITED_CONTENT", "not this")
 
 
-async def test_a_stream_that_says_nothing_is_an_error(server, gemini):
+async def test_a_stream_without_content_is_an_error(server, gemini):
     server.answer(chunk(finish="STOP"))
 
     [answer] = await ask(gemini, stream=True)
@@ -218,7 +218,7 @@ async def test_a_stream_that_says_nothing_is_an_error(server, gemini):
 
 
 @pytest.mark.parametrize("stream", [False, True])
-async def test_too_many_requests_raise_with_advice(server, gemini, stream):
+async def test_a_quota_error_is_raised_with_advice(server, gemini, stream):
     server.fail(429, "RESOURCE_EXHAUSTED", "Quota exceeded.")
 
     with pytest.raises(ClientError, match="Quota exceeded") as error:
@@ -229,7 +229,7 @@ async def test_too_many_requests_raise_with_advice(server, gemini, stream):
 
 
 @pytest.mark.parametrize("how", ["closed", "cancelled"])
-async def test_an_answer_that_nobody_hears_any_more_ends_its_connection(server, gemini, how):
+async def test_closing_or_cancelling_an_answer_closes_its_connection(server, gemini, how):
     server.fall_silent(chunk(text("Once")), chunk(text(" upon")), chunk(text(" a time")))
     answers = gemini.generate_content_async(request(), stream=True)
     assert texts(await anext(answers)) == [("Once", None)]
@@ -246,7 +246,7 @@ async def test_an_answer_that_nobody_hears_any_more_ends_its_connection(server, 
 
 
 class Traced:
-    """What libraries that trace put around the stream of a client."""
+    """The wrapper that tracing libraries put around a client's stream."""
 
     def __init__(self, chunks):
         self._chunks = chunks
@@ -258,7 +258,7 @@ class Traced:
         return await anext(self._chunks)
 
 
-async def test_the_connection_of_a_stream_that_is_traced_is_ended(server, gemini):
+async def test_closing_an_answer_with_a_traced_stream_closes_its_connection(server, gemini):
     models = gemini.api_client.aio.models
     ask_stream = models.generate_content_stream
 
@@ -289,7 +289,7 @@ asyncio.run(main())
 """
 
 
-def test_a_program_that_ends_in_the_middle_of_an_answer_tells_its_own_error_alone(server):
+def test_a_program_that_fails_during_an_answer_shows_only_its_own_error(server):
     server.fall_silent(chunk(text("Once upon")))
     command = [sys.executable, "-W", "ignore", "-c", LEFT, server.url]
     process = subprocess.run(command, capture_output=True, text=True, timeout=PATIENCE, check=False)
@@ -312,7 +312,7 @@ del answers
 """
 
 
-def test_an_answer_that_is_dropped_after_its_loop_leaves_no_task_behind(server):
+def test_an_answer_dropped_after_its_loop_is_closed_leaves_no_task(server):
     server.fall_silent(chunk(text("Once upon")))
     command = [sys.executable, "-c", DROPPED, server.url]
     process = subprocess.run(command, capture_output=True, text=True, timeout=PATIENCE, check=True)
@@ -331,7 +331,7 @@ async def test_a_failing_service_raises(server, gemini):
         await ask(gemini)
 
 
-async def test_retries_happen_when_asked_for(server):
+async def test_failed_requests_are_retried_if_configured(server):
     server.fail(503, "UNAVAILABLE", "Overloaded.")
     server.answer(chunk(text("ok"), finish="STOP"))
     gemini = Gemini(
@@ -347,7 +347,7 @@ async def test_retries_happen_when_asked_for(server):
 
 
 @pytest.mark.parametrize("kind", [dict, types.HttpOptions])
-async def test_options_of_the_client_leave_the_models_own_alone(server, kind):
+async def test_client_http_options_are_combined_with_the_models_own(server, kind):
     server.fail(503, "UNAVAILABLE", "Overloaded.")
     server.answer(chunk(text("ok"), finish="STOP"))
     gemini = Gemini(
@@ -365,7 +365,7 @@ async def test_options_of_the_client_leave_the_models_own_alone(server, kind):
     await gemini.api_client.aio.aclose()
 
 
-async def test_options_of_the_client_win_over_the_models_own(server):
+async def test_client_http_options_override_the_models_own(server):
     server.answer(chunk(text("ok"), finish="STOP"))
     options = {"base_url": server.url, "api_version": "v1"}
     gemini = Gemini(
@@ -380,7 +380,7 @@ async def test_options_of_the_client_win_over_the_models_own(server):
     await gemini.api_client.aio.aclose()
 
 
-async def test_the_environment_names_the_version_of_the_api(server, monkeypatch):
+async def test_the_environment_sets_the_default_api_version(server, monkeypatch):
     monkeypatch.setenv("GOOGLE_GENAI_API_VERSION", "v1alpha")
     for version in (None, "v1"):
         server.answer(chunk(text("ok"), finish="STOP"))
@@ -393,7 +393,7 @@ async def test_the_environment_names_the_version_of_the_api(server, monkeypatch)
     assert [got.path.split("/")[1] for got in server.received] == ["v1alpha", "v1"]
 
 
-async def test_a_model_that_has_answered_goes_to_another_process(server, gemini):
+async def test_a_model_that_has_answered_can_be_pickled(server, gemini):
     for _ in range(2):
         server.answer(chunk(text("ok"), finish="STOP"))
     await ask(gemini)
@@ -406,7 +406,7 @@ async def test_a_model_that_has_answered_goes_to_another_process(server, gemini)
     await there.api_client.aio.aclose()
 
 
-def test_a_client_can_be_had_outside_of_a_run():
+def test_the_client_is_available_outside_a_run():
     place = {"project": "p", "location": "l"}
     assert Gemini(client_kwargs={"api_key": "test-key"}).api_client.vertexai is not True
     at_google = Gemini(client_kwargs={"vertexai": True, **place})
@@ -422,7 +422,7 @@ async def test_the_conversation_ends_with_a_user_turn(server, gemini):
     assert roles == ["model", "user"]
 
 
-async def test_what_the_gemini_api_refuses_is_left_out(server, gemini):
+async def test_fields_that_the_gemini_api_refuses_are_left_out(server, gemini):
     server.answer(chunk(text("ok"), finish="STOP"))
     blob = types.Blob(data=b"x", mime_type="image/png", display_name="cat.png")
     content = types.Content(role="user", parts=[types.Part(inline_data=blob)])
@@ -433,7 +433,7 @@ async def test_what_the_gemini_api_refuses_is_left_out(server, gemini):
     assert blob.display_name == "cat.png"
 
 
-async def test_a_file_that_gemini_refuses_is_a_text_or_a_note(server, gemini):
+async def test_a_file_type_that_gemini_refuses_becomes_text_or_a_note(server, gemini):
     server.answer(chunk(text("ok"), finish="STOP"))
     table = types.Blob(data=b"a,b", mime_type="text/csv")
     archive = types.Blob(data=b"PK", mime_type="application/zip")
@@ -462,12 +462,12 @@ def test_the_registry_finds_gemini_by_name_and_by_prefix():
     assert LLMRegistry.new_llm("gemini:tuned").model == "tuned"
 
 
-def test_an_unknown_model_is_refused_with_what_is_known():
+def test_an_unknown_model_is_refused_with_the_known_ones():
     with pytest.raises(ValueError, match=r"'acme-9'.*Gemini \(gemini-\.\*\).*register"):
         LLMRegistry.new_llm("acme-9")
 
 
-def test_a_registered_class_is_asked_before_the_built_in_ones(monkeypatch):
+def test_a_registered_class_precedes_the_built_in_ones(monkeypatch):
     monkeypatch.setattr(registry, "_classes", {**registry._classes})
 
     class Own(Gemini):

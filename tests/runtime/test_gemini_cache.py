@@ -1,4 +1,4 @@
-"""Gemini's cache of what requests have in common, against a local server (adk-runtime 9.6)."""
+"""Gemini's context cache, against a local server (adk-runtime 9.6)."""
 
 import logging
 
@@ -23,7 +23,7 @@ def look(place: str) -> str:
 
 
 class Talk:
-    """A conversation with an agent whose app has a cache."""
+    """A conversation with an agent whose app has a context cache."""
 
     def __init__(self, server: GeminiServer, *, model: str = "gemini-test", **config) -> None:
         self.server = server
@@ -44,7 +44,7 @@ class Talk:
         )
 
     async def say(self, *answers, stream: bool = False) -> list:
-        """What is asked for, as paths and bodies, and what the last event says of the cache."""
+        """Return the paths and bodies of the requests, and set `metadata` from the last event."""
         self.server.received.clear()
         for answer in answers:
             self.server.answer(answer)
@@ -71,7 +71,7 @@ async def talk(server):
 
 
 @pytest.mark.parametrize("stream", [False, True])
-async def test_the_second_request_makes_a_cache_and_the_third_uses_it(talk, stream):
+async def test_the_second_request_creates_a_cache_and_the_third_uses_it(talk, stream):
     [(_, first)] = await talk.say(ANSWER, stream=stream)
     assert "cachedContent" not in first
     assert (talk.metadata.cache_name, talk.metadata.contents_count) == (None, 0)
@@ -90,7 +90,7 @@ async def test_the_second_request_makes_a_cache_and_the_third_uses_it(talk, stre
     assert (talk.metadata.cache_name, talk.metadata.invocations_used) == ("cachedContents/one", 2)
 
 
-async def test_calls_of_one_invocation_use_the_cache_once(talk):
+async def test_calls_of_one_invocation_count_as_one_use_of_the_cache(talk):
     await talk.say(ANSWER)
     calls = chunk(call("look", place="here"), finish="STOP", usageMetadata=MANY)
 
@@ -101,7 +101,7 @@ async def test_calls_of_one_invocation_use_the_cache_once(talk):
     assert talk.metadata.invocations_used == 1
 
 
-async def test_what_begins_in_another_way_is_sent_whole_and_its_cache_deleted(talk):
+async def test_a_request_with_a_new_beginning_is_sent_whole_and_the_cache_deleted(talk):
     await talk.say(ANSWER)
     await talk.say(cache("one"), ANSWER)
     talk.agent.instruction = "Be brief."
@@ -112,7 +112,7 @@ async def test_what_begins_in_another_way_is_sent_whole_and_its_cache_deleted(ta
     assert (talk.metadata.cache_name, talk.metadata.contents_count) == (None, 4)
 
 
-async def test_a_cache_that_has_ended_is_made_anew_with_more_in_it(talk):
+async def test_an_expired_cache_is_replaced_with_a_longer_one(talk):
     await talk.say(ANSWER)
     await talk.say(cache("one", "2001-01-01T00:00:00Z"), ANSWER)
 
@@ -122,7 +122,7 @@ async def test_a_cache_that_has_ended_is_made_anew_with_more_in_it(talk):
     assert (body["cachedContent"], talk.metadata.contents_count) == ("cachedContents/two", 4)
 
 
-async def test_a_cache_is_renewed_after_so_many_invocations(server):
+async def test_a_cache_is_renewed_after_its_number_of_invocations(server):
     talk = Talk(server, cache_intervals=1)
     await talk.begin()
     await talk.say(ANSWER)
@@ -138,7 +138,7 @@ async def test_a_cache_is_renewed_after_so_many_invocations(server):
     ("model", "config"),
     [("gemini-test", {"min_tokens": 5001}), ("gemini-2.5-pro", {}), ("gemini-3-pro", {})],
 )
-async def test_what_is_too_small_is_not_kept(server, model, config):
+async def test_small_requests_are_not_cached(server, model, config):
     talk = Talk(server, model=model, **config)
     await talk.begin()
     few = chunk(text("Yes."), finish="STOP", usageMetadata=MANY | {"promptTokenCount": 1000})
@@ -150,7 +150,7 @@ async def test_what_is_too_small_is_not_kept(server, model, config):
     assert (talk.metadata.cache_name, talk.metadata.contents_count) == (None, 2)
 
 
-async def test_without_a_cache_the_whole_request_is_sent(talk, caplog):
+async def test_the_whole_request_is_sent_if_the_cache_cannot_be_created(talk, caplog):
     await talk.say(ANSWER)
     talk.server.fail(400, "INVALID_ARGUMENT", "Too small to be kept.")
 
@@ -163,7 +163,7 @@ async def test_without_a_cache_the_whole_request_is_sent(talk, caplog):
 
 @pytest.mark.parametrize("stream", [False, True])
 @pytest.mark.parametrize("code", [403, 404])
-async def test_a_cache_that_gemini_has_lost_is_made_anew(talk, caplog, code, stream):
+async def test_a_cache_that_gemini_has_lost_is_created_again(talk, caplog, code, stream):
     await talk.say(ANSWER)
     await talk.say(cache("one"), ANSWER)
     talk.server.fail(code, "NOT_HERE", "CachedContent not found (or permission denied)")
@@ -180,7 +180,7 @@ async def test_a_cache_that_gemini_has_lost_is_made_anew(talk, caplog, code, str
     assert (path, body["cachedContent"]) == ("cachedContents", "cachedContents/two")
 
 
-async def test_a_refusal_that_has_nothing_to_do_with_the_cache_is_told(talk):
+async def test_an_error_unrelated_to_the_cache_is_raised(talk):
     await talk.say(ANSWER)
     await talk.say(cache("one"), ANSWER)
     for _ in range(2):

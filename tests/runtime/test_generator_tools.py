@@ -1,4 +1,4 @@
-"""Tools that tell of their progress: generators (adk-runtime 8.2)."""
+"""Tools that report their progress: generators (adk-runtime 8.2)."""
 
 import asyncio
 import threading
@@ -23,7 +23,7 @@ def agent_of(*tools) -> Agent:
     return Agent(name="agent", model=ScriptedLlm(rules=rules), tools=[*tools])
 
 
-async def test_a_generator_goes_on_when_what_it_told_is_committed():
+async def test_a_generator_continues_once_its_event_is_committed():
     states = []
 
     async def count(tool_context):
@@ -42,7 +42,7 @@ async def test_a_generator_goes_on_when_what_it_told_is_committed():
     assert branches == {f"count@{events[0].get_function_calls()[0].id}"}
 
 
-async def test_what_a_generator_tells_is_for_the_user_and_not_for_the_model():
+async def test_events_of_a_generator_are_not_sent_to_the_model():
     async def count():
         yield Event(message="between us")
         yield 1
@@ -54,7 +54,7 @@ async def test_what_a_generator_tells_is_for_the_user_and_not_for_the_model():
     assert "between us" not in str([request.contents for request in agent.model.requests])
 
 
-async def test_a_plain_generator_takes_its_steps_in_threads():
+async def test_a_plain_generator_runs_in_threads():
     where = []
 
     def count():
@@ -95,7 +95,7 @@ async def test_a_generator_is_closed_when_the_caller_leaves(plain):
     assert closed.is_set()
 
 
-async def test_a_run_that_is_stopped_in_a_step_of_a_plain_generator_does_not_wait_for_it():
+async def test_a_stopped_run_does_not_wait_for_a_step_of_a_plain_generator():
     begun, release, ended = threading.Event(), threading.Event(), threading.Event()
 
     def count():
@@ -113,7 +113,7 @@ async def test_a_run_that_is_stopped_in_a_step_of_a_plain_generator_does_not_wai
     release.set()
 
 
-async def test_a_generator_that_broke_off_is_run_again():
+async def test_a_failed_generator_is_rerun_on_resume():
     failures = [ConnectionError("offline")]
 
     async def count():
@@ -132,16 +132,16 @@ async def test_a_generator_that_broke_off_is_run_again():
     assert said_by("agent", events) == ["done"]
 
 
-async def test_two_results_are_told_to_be_one_too_many():
+async def test_two_results_are_an_error():
     async def count():
         yield 1
         yield 2
 
-    with pytest.raises(ValueError, match="'count' gave two results, 1 and 2"):
+    with pytest.raises(ValueError, match="'count' yielded two results, 1 and 2"):
         await run(runner_of(agent_of(count)))
 
 
-async def test_a_generator_inside_an_agent_tool_works():
+async def test_a_generator_works_inside_an_agent_tool():
     async def count():
         yield Event(message="inside")
         yield 1
@@ -159,7 +159,7 @@ async def test_a_generator_inside_an_agent_tool_works():
     assert responses(await run(runner_of(agent))) == [("inner", {"result": "one"})]
 
 
-async def test_a_confirmed_generator_tells_of_its_progress():
+async def test_a_confirmed_generator_reports_its_progress():
     async def count():
         yield Event(message="half")
         yield 1

@@ -1,4 +1,4 @@
-"""What a flow keeps for its next request makes that the same as one made of all there is.
+"""Requests built incrementally equal those built from the whole history.
 
 Source: runtime seed ("history changes only at its end"); devui's own.
 """
@@ -30,19 +30,19 @@ from devui.runtime.sessions import Session
 from devui.runtime.sessions.latest_sessions import LatestSessions
 from tests.kit.conversation import Conversation, call_part, outline, response_part
 
-# A map that grows
+# Incremental maps
 
 LISTS = st.lists(st.integers(0, 2), max_size=6)
 
 
 @given(LISTS, LISTS)
-def test_two_lists_have_as_much_in_common_as_they_begin_with_alike(one, other):
+def test_common_length_counts_the_equal_members_at_the_beginning(one, other):
     pairs = [a == b for a, b in zip(one, other, strict=False)]
     assert common_length(one, other) == (pairs.index(False) if False in pairs else len(pairs))
 
 
 @given(st.lists(st.tuples(LISTS, st.sampled_from("ab")), max_size=6))
-def test_a_map_that_grows_is_the_same_as_one_made_at_once(lists):
+def test_a_growing_map_equals_one_built_at_once(lists):
     growing = GrowingMap()
     for given_list, argument in lists:
         mapped = growing(lambda member, more: f"{member}{more}", given_list, argument)
@@ -51,7 +51,7 @@ def test_a_map_that_grows_is_the_same_as_one_made_at_once(lists):
         given_list.append(9)
 
 
-def test_a_map_only_asks_for_what_is_new():
+def test_a_growing_map_computes_only_new_members():
     calls = []
     growing = GrowingMap()
     members = [types.Content(role="user", parts=[types.Part(text=str(n))]) for n in range(100)]
@@ -64,7 +64,7 @@ def test_a_map_only_asks_for_what_is_new():
     assert [each.parts[0].text for each in calls] == ["0", "1"]
 
 
-# The conversation around one that answers once
+# The conversation around a single-turn agent
 
 PATHS = st.sampled_from(["", "root@1", "root@1/one@1", "root@1/one@1/tool@1", "root@1/two@1"])
 BRANCHES = st.sampled_from([None, "one", "one@1", "one@2", "one@2.below", "root.one", "two@3"])
@@ -89,7 +89,7 @@ EVENTS = st.builds(
     st.sampled_from(["user", "one", "root"]),
 )
 RUNS = st.tuples(BRANCHES, st.lists(st.tuples(EVENTS, st.booleans()), max_size=4))
-"""From where is looked, and what is added: events, some of them of the run's own."""
+"""A run's branch, and its new events, each with a flag that marks the run's own."""
 
 
 def _around(events, own, branch):
@@ -99,12 +99,12 @@ def _around(events, own, branch):
 
 
 @given(st.lists(RUNS, max_size=5), st.data())
-def test_the_conversation_around_an_agent_grows_to_what_it_is_at_once(runs, data):
+def test_the_conversation_around_an_agent_equals_one_built_at_once(runs, data):
     growing = InLine(View("one"), "root@1/one@1")
     events, former = [], []
     for branch, added in runs:
-        events = list(events)  # each turn has a list of its own
-        # A run that goes on has events from before the last one.
+        events = list(events)  # each turn has its own list
+        # A run that continues has events from before the latest run.
         own = (
             list(data.draw(st.sampled_from(former))) if former and data.draw(st.booleans()) else []
         )
@@ -117,7 +117,7 @@ def test_the_conversation_around_an_agent_grows_to_what_it_is_at_once(runs, data
 
 
 @given(st.lists(st.tuples(BRANCHES, st.lists(EVENTS, max_size=3)), max_size=5))
-def test_a_history_looked_at_from_elsewhere_is_the_same_as_one_made_there(steps):
+def test_a_history_seen_from_another_branch_equals_one_built_there(steps):
     growing, events = History(View("one")), []
     for branch, added in steps:
         events += added
@@ -127,7 +127,7 @@ def test_a_history_looked_at_from_elsewhere_is_the_same_as_one_made_there(steps)
 
 
 def _any_event(kinds, author, invocation, *, later):
-    """An event of words, calls and responses in any order, whose ids other events have, too."""
+    """Return an event of text, calls and responses in any order, with ids that others share."""
     makes = {"call": call_part, "response": response_part}
     parts = [makes[kind](f"f{call_id}", call_id) for kind, call_id in kinds]
     calls = [call_id for kind, call_id in kinds if kind == "call"]
@@ -163,7 +163,7 @@ CALL, ANSWER = ("call", "a"), ("response", "a")
         [_any_event([CALL, ANSWER], "one", "1", later=False)],
     ]
 )
-def test_a_history_grows_to_what_it_is_at_once_whatever_calls_what(batches):
+def test_a_history_of_arbitrary_calls_equals_one_built_at_once(batches):
     growing, events = History(View("one")), []
     for batch in batches:
         events = [*events, *batch]
@@ -201,7 +201,7 @@ def _lines(events):
 
 
 @given(st.lists(SUMMED_UP, max_size=8), st.lists(SUMMED_UP, max_size=8))
-def test_summaries_that_come_later_stand_where_they_do_at_once(first, more):
+def test_summaries_added_later_stand_where_they_would_at_once(first, more):
     growing = CompactedEvents(first, "one")
     for number, event in enumerate(more, 1):
         growing.append(event)
@@ -220,7 +220,7 @@ STEPS = st.one_of(
 
 
 def _conversation(steps):
-    """Events of which each answers calls before it, or sums up or takes back what was before."""
+    """Return events that answer earlier calls, or summarize or rewind earlier events."""
     events, calls = [], 0
     for time, (what, which) in enumerate(steps):
         ids, event = [calls - back for back in which if back and back <= calls], None
@@ -243,11 +243,11 @@ def _conversation(steps):
 
 CONVERSATIONS = st.lists(STEPS, max_size=18).map(_conversation)
 REQUESTS = st.sets(st.integers(1, 18))
-"""After how many events there are requests."""
+"""The numbers of events after which a request is built."""
 
 
 @given(CONVERSATIONS, REQUESTS)
-def test_a_history_with_summaries_and_rewinds_grows_to_what_it_is_at_once(events, requests):
+def test_a_history_with_summaries_and_rewinds_equals_one_built_at_once(events, requests):
     growing = History(View("one"))
     for number in sorted(requests):
         expected = outline(_at_once(events[:number]))
@@ -255,7 +255,7 @@ def test_a_history_with_summaries_and_rewinds_grows_to_what_it_is_at_once(events
 
 
 def _at_once(events):
-    """The contents of what counts, without a history that has seen more."""
+    """Return the contents of the live events, built by a new history."""
     return History(View("one")).contents(list(live_events(events)))
 
 
@@ -294,7 +294,7 @@ def _snapshot(outline):
 
 
 @given(st.lists(st.lists(OUTLINED, max_size=4), max_size=5), st.sampled_from([None, "task"]))
-def test_the_outline_of_a_session_grows_to_what_it_is_at_once(batches, scope):
+def test_the_outline_of_a_growing_session_equals_one_built_at_once(batches, scope):
     growing, events = Outline(scope), []
     for batch in batches:
         events = [*events, *batch]
@@ -315,7 +315,7 @@ CONTENTS = st.builds(
 
 
 @given(st.lists(st.lists(CONTENTS, max_size=3), max_size=4), st.booleans())
-def test_data_files_are_found_in_requests_that_grow_as_in_each_alone(batches, ends):
+def test_data_files_in_growing_requests_are_found_as_in_each_alone(batches, ends):
     growing, contents = DataFiles(), []
     state, other_state = {}, {}
     last = [types.Content(role="user", parts=[FILE])] if ends else []
@@ -329,7 +329,7 @@ def test_data_files_are_found_in_requests_that_grow_as_in_each_alone(batches, en
 
 
 class Silent(BaseCodeExecutor):
-    """Runs nothing."""
+    """A code executor that runs nothing."""
 
     optimize_data_file: bool = True
 
@@ -338,7 +338,7 @@ class Silent(BaseCodeExecutor):
 
 
 class Recording(ScriptedLlm):
-    """Notes what it is asked."""
+    """A model that records its requests."""
 
     async def generate_content_async(self, llm_request, stream=False):
         model_requests.append([each.model_dump(exclude_none=True) for each in llm_request.contents])
@@ -359,7 +359,7 @@ def planner():
     )
 
 
-async def test_a_planner_that_runs_code_is_asked_the_same_by_a_flow_that_has_seen_nothing():
+async def test_a_planner_with_code_sends_the_same_requests_from_a_new_flow():
     requests = []
     for begins_anew in (False, True):
         model_requests.clear()
@@ -376,7 +376,7 @@ async def test_a_planner_that_runs_code_is_asked_the_same_by_a_flow_that_has_see
     assert requests[0] == requests[1]
 
 
-# Sessions in turn
+# Alternating sessions
 
 
 def _session(number):
@@ -384,19 +384,19 @@ def _session(number):
 
 
 class Holding(list):
-    """Something that holds so much."""
+    """A cached value; its size is its length."""
 
 
-def test_what_was_made_of_many_small_sessions_is_kept():
+def test_values_of_many_small_sessions_are_cached():
     latest = LatestSessions()
     holdings = [latest.of(_session(n), "x", Holding) for n in range(60)]
     assert all(latest.of(_session(n), "x", Holding) is holdings[n] for n in range(60))
     assert latest.of(_session(0), "y", Holding) is not holdings[0]
 
 
-def test_of_large_ones_only_the_latest_are():
+def test_only_the_latest_large_sessions_are_cached():
     latest = LatestSessions()
-    for number in [*range(4)] * 2:  # what it holds is found out when it is asked for again
+    for number in [*range(4)] * 2:  # a value's size is determined at its next access
         holding = latest.of(_session(number), "x", Holding)
         if not holding:
             holding.extend(range(40_000))
@@ -404,7 +404,7 @@ def test_of_large_ones_only_the_latest_are():
     assert is_cached == [True, True, False]
 
 
-def test_one_is_kept_however_large_it_is():
+def test_a_single_session_is_cached_however_large_it_is():
     latest = LatestSessions()
     large = latest.of(_session(1), "x", Holding)
     large.extend(range(1_000_000))

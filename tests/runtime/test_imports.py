@@ -1,4 +1,4 @@
-"""Any module of the runtime can be the first one imported: there are no rings."""
+"""Any module of the runtime can be imported first: there are no import cycles."""
 
 import ast
 import importlib
@@ -74,12 +74,12 @@ for info in pkgutil.walk_packages(google.adk.__path__, "google.adk.", lambda nam
             found.add(f"{below}.{name}")
 print(json.dumps(sorted(found)))
 """
-"""The classes that google-adk's modules hold, each below `google.adk`."""
+"""A program that prints the classes in google-adk's modules, by their path below `google.adk`."""
 
 
 @pytest.mark.slow
 def test_classes_can_be_imported_from_where_google_adk_imports_them():
-    """Of the classes that are here, and the modules: `from ...llm_agent import ToolContext`."""
+    """Checks only classes and modules that exist here: `from ...llm_agent import ToolContext`."""
     missing = []
     for path in json.loads(run_adk(BORROWED)):
         module, _, name = path.rpartition(".")
@@ -90,7 +90,7 @@ def test_classes_can_be_imported_from_where_google_adk_imports_them():
             borrower = importlib.import_module(f"devui.runtime.{module}")
         except ImportError:
             continue
-        if getattr(borrower, name, None) is None:  # as plugins write it: `base_plugin.BaseTool`
+        if getattr(borrower, name, None) is None:  # plugins write `base_plugin.BaseTool`
             missing.append(path)
         namespace: dict[str, object] = {}
         try:
@@ -103,7 +103,7 @@ def test_classes_can_be_imported_from_where_google_adk_imports_them():
 
 
 def output_of(code: str, *arguments: str) -> str:
-    """What a program prints, which must print no errors."""
+    """Return what a program prints; fail if it prints errors."""
     command = [sys.executable, "-c", code, *arguments]
     process = subprocess.run(command, capture_output=True, text=True, check=True)
     assert not process.stderr
@@ -120,7 +120,7 @@ def test_a_borrowed_name_is_the_class_itself():
     assert output_of(code) == "True devui.runtime.models.llm_request\n"
 
 
-def test_a_borrowed_name_is_an_attribute_and_others_are_missing():
+def test_a_borrowed_name_is_an_attribute_and_unknown_names_are_not():
     code = (
         "from devui.runtime.plugins import base_plugin\n"
         "print(base_plugin.CallbackContext.__name__, hasattr(base_plugin, 'Nobody'))"
@@ -128,7 +128,7 @@ def test_a_borrowed_name_is_an_attribute_and_others_are_missing():
     assert output_of(code) == "Context False\n"
 
 
-def test_what_most_modules_import_can_be_imported_from_them():
+def test_names_that_most_modules_import_can_be_imported_from_them():
     code = (
         "from google.genai import types as at_home\n"
         "from devui.runtime.agents.llm_agent import logger, types\n"
@@ -139,7 +139,7 @@ def test_what_most_modules_import_can_be_imported_from_them():
     assert output_of(code) == "True devui.runtime.agents.llm_agent devui.runtime.workflow.errors\n"
 
 
-def test_modules_of_ones_own_with_such_names_leave_the_runtime_alone(tmp_path):
+def test_users_packages_with_the_same_names_do_not_affect_the_runtime(tmp_path):
     (tmp_path / "tools").mkdir()
     code = (
         f"import sys\nsys.path.insert(0, {str(tmp_path)!r})\n"
@@ -170,7 +170,7 @@ print(path, open(path).read().count("for the file"))
 """
 
 
-def test_logs_and_variables_can_be_set_up_as_in_google_adks_samples(tmp_path):
+def test_logs_and_environment_are_set_up_as_in_google_adks_samples(tmp_path):
     path = tmp_path / "agents_log" / "agent.now.log"
     output = f"Logs go to {path}\none other given\n{path} 1\n"
     assert output_of(LOGGED, str(tmp_path)) == output
@@ -182,7 +182,7 @@ def test_every_package_can_be_imported_first():
 
 
 @pytest.mark.parametrize("package", [devui.runtime, devui.runtime.agents])
-def test_lazy_names_are_all_there_and_no_others(package):
+def test_lazy_names_are_exactly_the_exported_ones(package):
     tree = ast.parse(Path(package.__file__).read_text())
     lazy_names = {
         alias.asname or alias.name

@@ -36,22 +36,22 @@ async def test_ids_are_stripped_and_blank_ones_replaced():
 
 
 @pytest.mark.parametrize("method", ["get_session", "delete_session"])
-async def test_without_an_id_there_is_no_session(method: str):
+async def test_without_an_id_no_session_is_found(method: str):
     for service in (InMemorySessionService(), SqliteSessionService(":memory:")):
         await service.create_session(**WHERE, session_id="s")
         assert await getattr(service, method)(**WHERE, session_id=None) is None
-        with pytest.raises(TypeError, match=r"`session_id` is 5 \(int\); give the `id`"):
+        with pytest.raises(TypeError, match=r"`session_id` is 5 \(int\); pass the `id`"):
             await getattr(service, method)(**WHERE, session_id=5)
         assert len((await service.list_sessions(app_name="app")).sessions) == 1
 
 
-async def test_an_id_can_be_used_once():
+async def test_an_id_can_be_used_only_once():
     service, _ = await new_session()
     with pytest.raises(AlreadyExistsError, match="'s'"):
         await service.create_session(**WHERE, session_id="s")
 
 
-async def test_what_is_missing_is_none_and_deleting_it_is_no_error():
+async def test_a_missing_session_is_none_and_can_be_deleted():
     service = InMemorySessionService()
     assert await service.get_session(**WHERE, session_id="s") is None
     await service.delete_session(**WHERE, session_id="s")
@@ -94,7 +94,7 @@ async def test_appending_to_a_missing_session_is_an_error():
         await service.append_event(session, Event())
 
 
-async def test_the_same_event_twice_is_stored_once():
+async def test_appending_the_same_event_twice_stores_it_once():
     service, session = await new_session()
     event = Event(state={"n": 1})
     await service.append_event(session, event)
@@ -110,7 +110,7 @@ async def test_another_event_with_the_same_id_is_kept():
     assert [e.author for e in (await reread(service)).events] == ["a", "b"]
 
 
-async def test_writes_to_a_handed_out_session_do_not_reach_the_store():
+async def test_changes_to_a_returned_session_do_not_reach_the_store():
     service, session = await new_session({"cart": {"items": []}, "user:tags": ["x"]})
     session.state["cart"]["items"].append("apple")
     session.state["user:tags"].append("y")
@@ -143,13 +143,13 @@ async def test_a_stale_copy_may_append():
     assert reread_session.state == {"n": 1, "m": 2}
 
 
-async def test_none_is_a_value():
+async def test_none_is_stored_as_a_value():
     service, session = await new_session({"a": 1})
     await service.append_event(session, Event(state={"a": None}))
     assert (await reread(service)).state == {"a": None}
 
 
-async def test_a_session_is_read_in_part():
+async def test_a_session_can_be_read_in_part():
     service, session = await new_session()
     for moment in (1.0, 2.0, 3.0):
         await service.append_event(session, Event(author=str(moment), timestamp=moment))
@@ -167,7 +167,7 @@ async def test_a_session_is_read_in_part():
         GetSessionConfig(num_recent_events=-1)
 
 
-async def test_lists_are_in_order_of_change_without_events():
+async def test_lists_are_ordered_by_change_and_have_no_events():
     service = InMemorySessionService()
     for user, name, moment in (("u", "b", 2.0), ("u", "a", 1.0), ("v", "c", 1.0)):
         session = await service.create_session(app_name="app", user_id=user, session_id=name)
@@ -191,7 +191,7 @@ async def test_events_are_shared_and_not_copied():
 
 
 async def calls_of_a_turn(history: int) -> int:
-    """How many functions run while a session is read again and gets an event."""
+    """Return how many functions are called to reread a session and append an event."""
     service, session = await new_session()
     for number in range(history):
         await service.append_event(session, Event.model_construct(id=str(number), timestamp=1.0))
@@ -209,7 +209,7 @@ async def calls_of_a_turn(history: int) -> int:
 
 
 async def test_a_long_history_does_not_slow_down_reading_or_appending():
-    await calls_of_a_turn(1)  # what is built once
+    await calls_of_a_turn(1)  # one-time work
     assert await calls_of_a_turn(10_000) < 2 * await calls_of_a_turn(10)
 
 
@@ -236,7 +236,7 @@ async def test_the_stored_state_is_the_fold_of_the_deltas(deltas):
 
 
 @pytest.mark.filterwarnings("ignore:Await the method")
-def test_code_that_cannot_await_has_the_same_methods():
+def test_sync_methods_do_the_same_and_warn():
     service, where = InMemorySessionService(), {"app_name": "app", "user_id": "u"}
     session = service.create_session_sync(**where, state={"a": 1}, session_id="s")
     assert session.state == {"a": 1}

@@ -1,4 +1,4 @@
-"""Instructions: templates, functions, and where they stand in a request."""
+"""Instructions: templates, functions, and their place in a request."""
 
 import re
 
@@ -16,7 +16,7 @@ def agent(**fields):
 
 
 async def system_instruction(instruction, state=None, **fields):
-    """What the model gets to read, without the sentence about the agent's identity."""
+    """Return the system instruction without the sentence about the agent's identity."""
     root = agent(instruction=instruction, **fields)
     await Conversation(root, state=state).say("hi")
     text = root.model.requests[0].config.system_instruction
@@ -59,15 +59,15 @@ async def test_a_missing_key_is_an_error_that_says_what_to_do():
 
 
 @pytest.mark.parametrize("braced", ["{name}", "{{ CREATED_AT }}", "{user:name}", "{{{x}}}"])
-async def test_the_error_of_a_missing_key_says_how_to_keep_its_braces(braced):
+async def test_the_error_for_a_missing_key_says_how_to_keep_the_braces(braced):
     with pytest.raises(KeyError) as error:
         await system_instruction(f"enum MyField {braced}")
 
-    words = re.search(r"To keep the braces in the text, write (.*), or give", str(error.value))
+    words = re.search(r"To keep the braces in the text, write (.*), or pass", str(error.value))
     assert await system_instruction(f"enum MyField {words[1]}") == f"enum MyField {braced}"
 
 
-async def test_a_state_key_named_lbrace_is_filled_in_like_any_other():
+async def test_a_state_key_named_lbrace_is_filled_in():
     assert await system_instruction("{lbrace}city}", {"lbrace": "mine"}) == "minecity}"
 
 
@@ -93,7 +93,7 @@ async def test_a_missing_artifact_is_an_error():
         await system_instruction("Read: {artifact.notes.txt}")
 
 
-async def test_what_a_function_returns_is_left_as_it_is():
+async def test_the_text_of_an_instruction_function_is_not_filled_in():
     def template(context):
         return f"{context.state['city']} {{city}}"
 
@@ -104,7 +104,7 @@ async def test_what_a_function_returns_is_left_as_it_is():
     assert await system_instruction(awaited, STATE) == "Rome {city}"
 
 
-async def test_the_roots_global_instruction_goes_first_for_every_agent():
+async def test_the_roots_global_instruction_comes_first_for_every_agent():
     leaf = agent(name="leaf", instruction="Be a leaf.", global_instruction="ignored")
     root = agent(
         name="root", sub_agents=[leaf], global_instruction="In {city} be kind.", instruction="Root."
@@ -129,7 +129,7 @@ async def test_a_root_without_a_model_has_no_global_instruction():
     assert child.model.requests[0].config.system_instruction.startswith("Be brief.\n\n")
 
 
-async def test_identity_tells_name_and_description():
+async def test_the_identity_contains_name_and_description():
     root = agent(description="Knows the way.")
 
     await Conversation(root).say("hi")
@@ -139,7 +139,7 @@ async def test_identity_tells_name_and_description():
     assert '"Knows the way."' in text
 
 
-async def test_with_a_static_instruction_the_other_one_goes_before_the_users_words():
+async def test_with_a_static_instruction_the_other_one_precedes_the_users_message():
     root = agent(static_instruction="Never {change}.", instruction="Now in {city}.")
     conversation = Conversation(root, state=STATE)
 

@@ -1,8 +1,8 @@
-"""Whatever comes over a run at random, its history is whole and the next message works.
+"""After random interruptions, a run's history is consistent and the next message works.
 
-Trees grown at random are aborted, cancelled, left and made to fail at any moment, or exceed a
-limit; then they go on. `InterruptedSession` tells what has to hold after each run (runtime and
-resume seeds).
+Random trees are aborted, cancelled, abandoned or made to fail at any moment, or exceed a limit;
+then they continue. `InterruptedSession` checks what must hold after each run (runtime and resume
+seeds).
 """
 
 import gc
@@ -20,15 +20,15 @@ SEEDS = rounds(60, 160)
 AT_A_TIME = 20
 INTERRUPTIONS = 3
 MESSAGES = 60
-"""No tree takes that many."""
+"""More than any tree needs."""
 LOSSES = ("cancel", "leave", "raise", "stray cancel")
-"""Of these the history says nothing, so a run goes on from it."""
+"""The history shows none of these, so a run continues from it."""
 WORDS = types.UserContent("again")
 
 
 @pytest.fixture(autouse=True)
 def _only_new_garbage_is_looked_for() -> Iterator[None]:
-    """It is looked for after each run, and what other tests keep would take most of the time."""
+    """Limit the collections after each run to new objects; those of other tests would take long."""
     gc.collect()
     gc.freeze()
     yield
@@ -48,7 +48,7 @@ async def test_after_any_interruption_the_next_message_works(first):
 
 
 async def anything(play: InterruptedSession, random: Random, *, begun: bool) -> None:
-    """Say something, answer or resume, in an interruption."""
+    """Send a message, an answer or a request to resume, and interrupt it."""
     interrupter = Interrupter.of(random, TROUBLES, random.choice([4, 12, 40]))
     questions = await play.open()
     choices = ["words", *["answer"] * 3 * bool(questions), *["resume"] * 2 * play.resumable]
@@ -64,7 +64,7 @@ async def anything(play: InterruptedSession, random: Random, *, begun: bool) -> 
 
 
 async def to_the_end(play: InterruptedSession, random: Random) -> None:
-    """Go on undisturbed until all that was begun with the latest words is done."""
+    """Continue without interruptions until everything begun by the latest message is done."""
     words = ""
     for _ in range(MESSAGES):
         questions = await play.open()
@@ -84,7 +84,7 @@ async def to_the_end(play: InterruptedSession, random: Random) -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("first", range(0, SEEDS, AT_A_TIME))
-async def test_a_run_that_is_lost_comes_to_its_end_when_it_is_resumed(first):
+async def test_a_lost_run_completes_when_it_is_resumed(first):
     for seed in range(first, first + AT_A_TIME):
         random = Random(f"losses {seed}")
         play = InterruptedSession(seed, resumable=True)
@@ -102,7 +102,7 @@ async def test_a_run_that_is_lost_comes_to_its_end_when_it_is_resumed(first):
 async def resumed_to_the_end(
     play: InterruptedSession, random: Random, *, interruptions: int
 ) -> None:
-    """Answer what is asked, and resume the run each time that it is lost."""
+    """Answer the questions, and resume the run each time it is lost."""
     await play.run(loss(random), new_message=types.UserContent("go"))
     for number in range(1, MESSAGES):
         assert not play.wrong, play.story
@@ -118,5 +118,5 @@ async def resumed_to_the_end(
 
 
 def loss(random: Random) -> Interrupter:
-    """An interruption of which the history says nothing."""
+    """Return an interruption that the history doesn't show."""
     return Interrupter(random.choice(LOSSES), random.randint(1, random.choice([5, 15, 40])))

@@ -22,7 +22,7 @@ def _answer() -> Event:
     return Event(author="user", invocation_id="now", content=content)
 
 
-def test_the_users_latest_answer_is_found_without_reading_a_long_session_or_a_long_turn():
+def test_the_latest_answer_is_found_without_reading_the_whole_session():
     history = [Event(author="user", invocation_id="old"), Event(author="a", invocation_id="old")]
     answer = _answer()
     events, latest = Counted([*history * 500, answer]), LatestAnswer()
@@ -37,7 +37,7 @@ def test_the_users_latest_answer_is_found_without_reading_a_long_session_or_a_lo
     assert latest.among(events, "now") is another
 
 
-def test_words_that_answer_no_call_are_the_latest_all_the_same():
+def test_a_message_that_answers_no_call_makes_the_latest_answer_none():
     events, latest = Counted([_answer()]), LatestAnswer()
     assert latest.among(events, "now") is events[0]
     events.append(Event(author="user", invocation_id="now"))
@@ -47,7 +47,7 @@ def test_words_that_answer_no_call_are_the_latest_all_the_same():
     assert events.reads == 0
 
 
-def test_an_answer_to_another_invocation_is_none_to_this_one():
+def test_an_answer_to_another_invocation_is_ignored():
     events = [_answer()]
     assert LatestAnswer().among(events, "other") is None
     latest = LatestAnswer()

@@ -1,4 +1,4 @@
-"""A process is killed after each step; another one goes on with its file (resume seed)."""
+"""A process is killed after a step, and another one continues with its file (resume seed)."""
 
 import signal
 import subprocess
@@ -14,11 +14,11 @@ from tests.source import ROOT
 
 pytestmark = pytest.mark.slow
 STEPS = {"story flow": (1, 4, 10, 18, 22, 26), "loop": range(1, 21, 3), "parallel": range(1, 17, 3)}
-"""After which events; of the story flow each that ends a step, and some in between."""
+"""The numbers of events to kill it after; for the story flow, step ends and some in between."""
 
 
 def play(tree: str, file: Path, after: int = 0) -> int:
-    """How the process ended that played the tree."""
+    """Return the exit status of a process that runs the tree."""
     command = [sys.executable, "-m", "tests.kit.killed", tree, str(file), str(after)]
     return subprocess.run(command, cwd=ROOT, check=False, timeout=120).returncode
 
@@ -30,7 +30,7 @@ async def session_in(runner):
 
 
 def history_of(events) -> list[str]:
-    """What was done, whoever came first."""
+    """Return what was done, in an order that doesn't depend on who came first."""
     lines = []
     for event in events:
         parts = event.content.parts if event.content else []
@@ -47,7 +47,7 @@ def history_of(events) -> list[str]:
 
 @pytest.fixture(scope="module")
 def whole(tmp_path_factory):
-    """The files of runs that nothing stopped."""
+    """The files of uninterrupted runs."""
     files = {tree: tmp_path_factory.mktemp("whole") / "sessions.db" for tree in TREES}
     for tree, file in files.items():
         assert play(tree, file) == 0
@@ -55,7 +55,7 @@ def whole(tmp_path_factory):
 
 
 @pytest.mark.parametrize(("tree", "after"), [(tree, n) for tree in STEPS for n in STEPS[tree]])
-async def test_another_process_brings_what_a_killed_one_left_to_the_same_end(
+async def test_another_process_completes_a_killed_run_with_the_same_result(
     tree, after, whole, tmp_path
 ):
     assert play(tree, tmp_path / "s.db", after) == -signal.SIGKILL

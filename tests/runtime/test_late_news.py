@@ -1,4 +1,4 @@
-"""News of a job when what waited for it has gone on, to wait for something else (resume seed)."""
+"""Late results of a long-running call while another agent waits for the user (resume seed)."""
 
 import pytest
 from google.genai import types
@@ -13,7 +13,7 @@ CONFIRM = "adk_request_confirmation"
 
 
 class Speaker(BaseLlm):
-    """Says one thing after the other."""
+    """A model that says its lines in order."""
 
     lines: list[types.Part]
 
@@ -28,7 +28,7 @@ def speaker(*lines):
 
 
 class Office:
-    """Somebody who waits for a job, somebody who needs a consent, and somebody behind them."""
+    """An agent that waits for a job, one that needs a confirmation, and one after them."""
 
     def __init__(self) -> None:
         self.paid = 0
@@ -75,7 +75,7 @@ def _find_call(events, name):
 
 @pytest.mark.parametrize("yes", [True, False], ids=["resumable", "not resumable"])
 @pytest.mark.parametrize("kind", ["sequence", "loop", "beside", "node", "node_of_a_loop"])
-async def test_whoever_waits_for_something_else_is_not_asked_meanwhile(kind, yes):
+async def test_a_late_result_reaches_only_the_agent_that_made_the_call(kind, yes):
     office = Office()
     talk = resumable(getattr(office, kind)(), yes=yes)
     job = _find_call(await talk.say("go"), "job")

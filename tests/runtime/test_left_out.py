@@ -3,6 +3,8 @@
 Source: adk-runtime 14, the table of what agent authors import.
 """
 
+import re
+import sys
 from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
@@ -11,7 +13,7 @@ import pytest
 
 import devui.runtime.agents
 from devui.runtime.agents import LlmAgent
-from devui.runtime.left_out import ROOT, TABLE, explanation
+from devui.runtime.left_out import ROOT, TABLE, explanation, topic_of
 from devui.runtime.runners import InMemoryRunner
 from tests.differential.left_out_members import MEMBERS
 from tests.kit.adk_defaults import public_defaults
@@ -25,7 +27,7 @@ IMPORTED = {
     "Agent": ". agents",
     "LlmAgent": "agents agents.llm_agent",
     "ToolContext": "tools tools.tool_context tools.base_tool",
-    "Runner": ". runners runners.runner",  # the last one by the runtime seed
+    "Runner": ". runners runners.runner",  # the last one from the runtime seed
     "InMemorySessionService": "sessions sessions.in_memory_session_service",
     "InMemoryRunner": "runners",
     "AgentTool": "tools tools.agent_tool",
@@ -114,16 +116,16 @@ IMPORTED = {
     "create_request_input_response": "workflow.utils._workflow_hitl_utils",
     "extract_state_delta": "sessions._session_util",
 }
-"""What the table has as must and should, what is imported beside it, and from which modules."""
+"""The table's imports marked must or should, and some others, each with its modules."""
 
-NEEDS = ("Agents of other servers need", "LiteLlm needs", "Tools of MCP servers need")
-"""How errors begin that name the package of an extra that is not installed."""
+NEEDS = ("Agents on other servers need", "LiteLlm needs", "MCP tools need")
+"""The beginnings of errors that name the missing package of an extra."""
 
 LINES = [(name, module) for name, modules in IMPORTED.items() for module in modules.split()]
 
 
 def load_member(name: str, module: str) -> object:
-    """What `from devui.runtime.module import name` gives."""
+    """Return what `from devui.runtime.module import name` imports."""
     names: dict[str, object] = {}
     where = ROOT if module == "." else f"{ROOT}.{module}"
     exec(f"from {where} import {name}", names)
@@ -131,7 +133,7 @@ def load_member(name: str, module: str) -> object:
 
 
 @pytest.mark.parametrize(("name", "module"), LINES)
-def test_what_authors_import_is_there(name, module):
+def test_names_that_authors_import_exist(name, module):
     try:
         assert load_member(name, module) is not None
     except ImportError as error:
@@ -140,7 +142,7 @@ def test_what_authors_import_is_there(name, module):
 
 
 @pytest.mark.parametrize("name", ["LLMAgent", "LlmAgnet"])
-def test_a_package_that_is_asked_for_a_name_says_which_may_be_meant(name):
+def test_an_unknown_name_of_a_package_suggests_similar_names(name):
     with pytest.raises(AttributeError, match="; did you mean 'LlmAgent'"):
         getattr(devui.runtime.agents, name)
 
@@ -168,14 +170,18 @@ def test_a_package_that_is_asked_for_a_name_says_which_may_be_meant(name):
             "from devui.runtime.tools.function_tool import AgentTool",
             "It is in devui.runtime.tools.",
         ),
-        ("from devui.runtime.tools.agent_tool import AgentToolConfig", "in Python"),
+        ("from devui.runtime.tools.agent_tool import AgentToolConfig", "parameters of your tool"),
         ("from devui.runtime.models.lite_llm import acompletion", "from litellm import"),
         ("from devui.runtime.utils.feature_decorator import experimental", "Remove the line"),
         (
             "from devui.runtime.tools.skill_toolset import UnloadSkillTool",
             "lifecycle_config",
         ),
-        ("import devui.runtime.nothing.such", "docs/guide/runtime.md"),
+        ("from devui.runtime.workflow import ToolsetNode", ".workflow has DEFAULT_ROUTE, START,"),
+        (
+            "from devui.runtime.agents import ReadonlyContext",
+            "It is in devui.runtime.agents.readonly_context.",
+        ),
         ("from devui.runtime.workflow._node_state import NodeState", "internal to google-adk"),
         (
             "from devui.runtime.workflow._errors import WorkflowInvariantError",
@@ -183,10 +189,43 @@ def test_a_package_that_is_asked_for_a_name_says_which_may_be_meant(name):
         ),
     ],
 )
-def test_an_import_of_what_is_not_there_says_what_to_do(line, message):
+def test_a_failed_import_says_what_to_do(line, message):
     with pytest.raises(ImportError) as failed:
         exec(line, {})
     assert message in str(failed.value)
+
+
+def test_a_class_name_is_not_mistaken_for_a_misspelt_module():
+    assert "tool_node" not in explanation("tools.ToolsetNode")
+
+
+def test_advice_for_apps_written_for_google_adk_uses_its_names(monkeypatch):
+    assert "It is in devui.runtime.tools.load_memory_tool." in explanation("tools.LoadMemoryTool")
+    monkeypatch.setitem(sys.modules, "google.adk", devui.runtime)
+    assert "It is in google.adk.tools.load_memory_tool." in explanation("tools.LoadMemoryTool")
+    assert "google.adk.workflow has DEFAULT_ROUTE" in explanation("workflow.ToolsetNode")
+
+
+@needs_adk
+def test_google_adk_has_each_name_where_the_advice_says(monkeypatch):
+    monkeypatch.setitem(sys.modules, "google.adk", devui.runtime)
+    names = NAMES.read_text(encoding="utf-8").split()
+    public = {name.rpartition(".")[2] for name in names if not topic_of(name)}
+    public -= {"T", "contents"}  # a type variable, and a module of google-adk
+    lines = [
+        f"from {match[1]} import {name}"
+        for name in sorted(public)
+        if (match := re.search(r"It is in ([\w.]+)\.$", explanation(f"nowhere.{name}")))
+    ]
+    assert len(lines) > 200
+    code = f"""
+    for line in {lines!r}:
+        try:
+            exec(line)
+        except ImportError as error:
+            print(line, error)
+    """
+    assert run_adk(code) == ""
 
 
 @pytest.mark.parametrize(
@@ -194,22 +233,22 @@ def test_an_import_of_what_is_not_there_says_what_to_do(line, message):
     [
         (lambda agent: InMemoryRunner(agent).run_live(user_id="u", session_id="s"), "run_async"),
         (lambda agent: agent.run_live(None), "StreamingMode.SSE"),
-        (lambda agent: type(agent).from_config({}, "agent.yaml"), "in Python"),
+        (lambda agent: type(agent).from_config({}, "agent.yaml"), "fields of your agent class"),
     ],
 )
-def test_a_method_that_is_left_out_says_what_to_do(ask, message):
+def test_an_unsupported_method_says_what_to_do(ask, message):
     with pytest.raises(NotImplementedError, match=message):
         ask(LlmAgent(name="agent"))
 
 
-def test_looking_for_a_name_is_no_import():
+def test_hasattr_of_a_left_out_name_is_false():
     tools = import_module("devui.runtime.tools")
     assert not hasattr(tools, "VertexAiSearchTool")
     assert not hasattr(import_module("devui.runtime.tools.agent_tool"), "AgentToolConfig")
 
 
 @pytest.mark.parametrize("name", [name for left_out in TABLE for name in left_out.names.split()])
-def test_what_is_said_to_be_left_out_is_not_there(name):
+def test_names_listed_as_left_out_do_not_exist(name):
     package, _, last = name.rpartition(".")
     parent = import_module(f"{ROOT}.{package}" if package else ROOT)
     assert not hasattr(parent, last)
@@ -217,21 +256,21 @@ def test_what_is_said_to_be_left_out_is_not_there(name):
         find_spec(f"{ROOT}.{name}")
 
 
-def test_nothing_is_left_out_twice():
+def test_no_name_is_left_out_twice():
     names = [name for left_out in TABLE for name in left_out.names.split()]
     assert len(names) == len(set(names))
 
 
 NAMES = Path(__file__).with_name("data") / "adk_names.txt"
-"""The public names of google-adk 2.13.0, one a line; made by tests.kit.adk_names."""
+"""The public names of google-adk 2.13.0, one per line; written by tests.kit.adk_names."""
 
 
 MEMBERS_OF_ADK = NAMES.with_name("adk_members.txt")
-"""Their members and parameters, one a line; made by tests.kit.adk_members."""
+"""Their members and parameters, one per line; written by tests.kit.adk_members."""
 
 
 DEFAULTS_OF_ADK = NAMES.with_name("adk_defaults.txt")
-"""The places and defaults of those parameters, one a line; made by tests.kit.adk_defaults."""
+"""The positions and defaults of those parameters, one per line; from tests.kit.adk_defaults."""
 
 OTHER_DEFAULTS = {
     "apps.app.App.root_agent": "google-adk refuses an app without one, too, when it checks it",
@@ -242,17 +281,17 @@ OTHER_DEFAULTS = {
     "tools.openapi_tool.openapi_spec_parser.rest_api_tool.RestApiTool(operation)": "what stands"
     " before it there is left out, and told in tests/differential/left_out_members.py",
 }
-"""Parameters and fields with another place or default, and why."""
+"""Parameters and fields with another position or default, and why."""
 
 
 @needs_adk
-def test_the_list_of_public_names_is_that_of_google_adk():
+def test_the_list_of_public_names_matches_google_adk():
     assert NAMES.read_text(encoding="utf-8").split() == public_names(), (
         "write it anew: python -m tests.kit.adk_names > tests/runtime/data/adk_names.txt"
     )
 
 
-def test_every_public_name_of_google_adk_is_there_or_explained():
+def test_every_public_name_of_google_adk_exists_or_is_explained():
     missing = []
     for name in NAMES.read_text(encoding="utf-8").split():
         package, _, last = name.rpartition(".")
@@ -267,19 +306,19 @@ def test_every_public_name_of_google_adk_is_there_or_explained():
 
 
 @needs_adk
-def test_the_list_of_members_is_that_of_google_adk():
+def test_the_list_of_members_matches_google_adk():
     assert MEMBERS_OF_ADK.read_text(encoding="utf-8").split() == public_members(), (
         "write it anew: python -m tests.kit.adk_members > tests/runtime/data/adk_members.txt"
     )
 
 
 def find(name: str) -> object:
-    """What has that name below the runtime's package."""
+    """Return the object with this name below the runtime's package."""
     package, _, last = name.rpartition(".")
     return load_member(last, package or ".")
 
 
-def test_what_members_and_parameters_are_missing_is_told():
+def test_missing_members_and_parameters_are_documented():
     missing = set()
     for line in MEMBERS_OF_ADK.read_text(encoding="utf-8").split():
         try:
@@ -294,13 +333,13 @@ def test_what_members_and_parameters_are_missing_is_told():
 
 
 @needs_adk
-def test_the_list_of_defaults_is_that_of_google_adk():
+def test_the_list_of_defaults_matches_google_adk():
     assert DEFAULTS_OF_ADK.read_text(encoding="utf-8").splitlines() == public_defaults(), (
         "write it anew: python -m tests.kit.adk_defaults > tests/runtime/data/adk_defaults.txt"
     )
 
 
-def test_parameters_have_the_places_and_defaults_of_google_adk():
+def test_parameters_have_google_adks_positions_and_defaults():
     other = {}
     for line in DEFAULTS_OF_ADK.read_text(encoding="utf-8").splitlines():
         try:
@@ -315,6 +354,6 @@ def test_parameters_have_the_places_and_defaults_of_google_adk():
 
 
 @needs_adk
-def test_the_version_is_that_of_google_adk():
+def test_the_version_matches_google_adk():
     version = run_adk("import importlib.metadata as m; print(m.version('google-adk'))")
     assert version.strip() == devui.runtime.__version__

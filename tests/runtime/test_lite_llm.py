@@ -32,7 +32,7 @@ def user(*parts):
 
 
 async def send(name, *contents, options=None, cache=None, **config):
-    """All that reaches litellm of one request."""
+    """Return the arguments that litellm gets for one request."""
     client = Listening()
     request = LlmRequest(
         contents=list(contents) or [user("hello")],
@@ -79,7 +79,7 @@ def budget(tokens):
         ("openai/gpt-4o", {"thinking_budget": 1500}, {}),
     ],
 )
-async def test_a_wish_for_thinking_is_told_in_the_words_of_the_provider(name, wish, fields):
+async def test_thinking_settings_use_the_parameters_of_the_provider(name, wish, fields):
     request = await send(name, **thinking(**wish))
     words = ("thinking", "reasoning_effort")
     assert {word: request[word] for word in words if word in request} == fields
@@ -94,7 +94,7 @@ async def test_a_planner_makes_claude_think():
     assert client.asked[0]["thinking"] == {"type": "enabled", "budget_tokens": 2048}
 
 
-async def test_thinking_leaves_room_for_the_answer_and_what_claude_refuses_with_it_out():
+async def test_thinking_leaves_room_for_the_answer_and_drops_refused_settings():
     config = thinking(thinking_budget=5000) | {"temperature": 0.2, "top_k": 3, "top_p": 0.5}
     request = await send(CLAUDE, max_output_tokens=2000, **config)
     assert request["thinking"]["budget_tokens"] == 1999
@@ -104,7 +104,7 @@ async def test_thinking_leaves_room_for_the_answer_and_what_claude_refuses_with_
     assert small["temperature"] == 0.2
 
 
-async def test_the_request_s_wish_takes_the_place_of_the_object_s():
+async def test_thinking_settings_of_the_request_override_those_of_the_model():
     options = {"reasoning_effort": "low", "max_tokens": 5000}
     with_budget = await send(CLAUDE, options=options, **thinking(thinking_budget=4000))
     assert "reasoning_effort" not in with_budget
@@ -156,7 +156,7 @@ async def test_claude_gets_its_signed_thoughts_back_with_the_result(stream, incl
     assert thoughts == (["h", "m"] if stream and include else [])
 
 
-async def test_thoughts_that_nobody_wants_are_left_out():
+async def test_unwanted_thoughts_are_left_out():
     answer = {"content": "hi", "reasoning_content": "hm"}
     model = LiteLlm(CLAUDE, llm_client=Listening(answer))
     config = types.GenerateContentConfig(**thinking(include_thoughts=False))
@@ -195,7 +195,7 @@ class Free(BaseModel):
     counts: dict[str, int]
 
 
-async def test_a_shape_is_asked_for_strictly():
+async def test_a_schema_is_requested_strictly():
     schema = (await send("openai/m", response_schema=Out))["response_format"]["json_schema"]
     assert (schema["name"], schema["strict"]) == ("Out", True)
     assert schema["schema"]["required"] == ["inner", "x"]
@@ -205,20 +205,20 @@ async def test_a_shape_is_asked_for_strictly():
 
 
 @pytest.mark.parametrize("shape", [Free, list[Out]])
-async def test_a_shape_that_cannot_be_strict_is_sent_as_it_is(shape):
+async def test_a_schema_that_cannot_be_strict_is_sent_unchanged(shape):
     schema = (await send("openai/m", response_schema=shape))["response_format"]["json_schema"]
     assert "strict" not in schema
     assert "additionalProperties" not in schema["schema"]
 
 
-async def test_gemini_has_another_place_for_a_shape():
+async def test_gemini_gets_a_schema_in_another_field():
     response_format = (await send(GEMINI, response_schema=Out))["response_format"]
     assert response_format == {"type": "json_object", "response_schema": Out.model_json_schema()}
     ready = {"type": "json_object"}
     assert (await send("openai/m", response_schema=ready))["response_format"] == ready
 
 
-async def test_a_picture_of_a_tool_follows_its_result():
+async def test_an_image_from_a_tool_follows_its_result():
     def shot() -> types.Part:
         return Part(inline_data=types.Blob(mime_type="image/png", data=b"\x89PNG"))
 
@@ -265,7 +265,7 @@ SEEN = {"type": "image_url", "image_url": {"url": "https://b/x.png"}}
             "data": "YWI=", "format": "mp3"}}),
     ],
 )  # fmt: skip
-async def test_media_are_sent_as_the_provider_takes_them(name, content, piece):
+async def test_media_are_sent_in_the_providers_format(name, content, piece):
     [message] = (await send(name, content))["messages"]
     assert message["content"] == [piece]
 
@@ -276,12 +276,12 @@ async def test_a_file_that_the_provider_cannot_fetch_is_named(name):
     assert "gs://b/x.pdf" in message["content"]
 
 
-async def test_texts_in_other_encodings_and_with_parameters_are_texts():
+async def test_a_text_file_with_an_unknown_charset_is_sent_as_text():
     [message] = (await send("openai/m", of("text/plain; charset=x", b"\xe9")))["messages"]
     assert message["content"] == "é"
 
 
-async def test_options_of_the_request_reach_litellm():
+async def test_http_options_of_the_request_reach_litellm():
     options = types.HttpOptions(
         headers={"X": "1"},
         timeout=3000,
@@ -294,7 +294,7 @@ async def test_options_of_the_request_reach_litellm():
     assert (request["timeout"], request["num_retries"], request["extra_body"]) == (3, 3, {"q": 1})
 
 
-async def test_a_cache_is_marked():
+async def test_the_parts_to_cache_are_marked():
     for seconds, control in (
         (60, {"type": "ephemeral"}),
         (3600, {"type": "ephemeral", "ttl": "1h"}),
@@ -306,7 +306,7 @@ async def test_a_cache_is_marked():
     assert "cache_control_injection_points" not in await send(CLAUDE)
 
 
-async def test_what_a_tool_returns_is_told_and_services_own_tools_are_handed_on():
+async def test_response_schemas_are_described_and_built_in_tools_passed_on():
     shape = {"type": "object", "properties": {"n": {"type": "integer"}}}
     tool = types.FunctionDeclaration(name="f", description="D.", response_json_schema=shape)
     own = types.Tool(google_search=types.GoogleSearch())
@@ -317,7 +317,7 @@ async def test_what_a_tool_returns_is_told_and_services_own_tools_are_handed_on(
     assert tools[1] == {"googleSearch": {}}
 
 
-async def test_functions_in_the_older_form_go_alone():
+async def test_legacy_functions_are_sent_without_tools():
     tool = types.FunctionDeclaration(name="f")
     choice = types.ToolConfig(function_calling_config=types.FunctionCallingConfig(mode="ANY"))
     config = {"tools": [types.Tool(function_declarations=[tool])], "tool_config": choice}
@@ -326,13 +326,13 @@ async def test_functions_in_the_older_form_go_alone():
     assert "tool_choice" not in request
 
 
-async def test_a_user_who_says_nothing_is_heard():
+async def test_an_empty_user_message_is_sent_with_content():
     [message] = (await send("openai/m", user("")))["messages"]
     assert message["role"] == "user"
     assert message["content"]
 
 
-async def test_gemma_has_a_role_of_its_own_for_results():
+async def test_gemma_has_its_own_role_for_results():
     calling = Content(role="model", parts=[Part(function_call=Call(id="1", name="f", args={}))])
     result = user(Part(function_response=types.FunctionResponse(id="1", name="f", response={})))
     for name, role in (("ollama_chat/gemma4", "tool_responses"), ("openai/gemma-4", "tool")):
@@ -351,5 +351,5 @@ async def test_gemma_has_a_role_of_its_own_for_results():
         ("nobody/knows", False),
     ],
 )
-def test_who_takes_a_shape_together_with_tools(name, both):
+def test_only_some_providers_accept_a_schema_together_with_tools(name, both):
     assert LiteLlm(name).capabilities.output_schema_and_tools is both

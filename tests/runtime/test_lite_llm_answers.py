@@ -1,4 +1,4 @@
-"""What `LiteLlm` makes of litellm's answers."""
+"""How `LiteLlm` converts litellm's answers."""
 
 from importlib.util import find_spec
 
@@ -21,7 +21,7 @@ if find_spec("litellm"):
 QUESTION = [types.UserContent("q")]
 
 
-async def test_the_sources_of_an_answer_and_cached_tokens_are_kept():
+async def test_grounding_metadata_and_cached_tokens_are_kept():
     class Searching(Listening):
         async def acompletion(self, *args, **more):
             response = await super().acompletion(*args, **more)
@@ -36,8 +36,8 @@ async def test_the_sources_of_an_answer_and_cached_tokens_are_kept():
 
 
 @pytest.mark.parametrize("stream", [False, True])
-async def test_thoughts_that_nobody_counted_are_no_number(stream):
-    """litellm adds up what it has streamed, and says 0 for what it was not told."""
+async def test_a_missing_count_of_thought_tokens_is_none(stream):
+    """litellm sums up the usage of a stream, and reports 0 for counts it didn't get."""
     with ChatServer() as server:
         usage = {"prompt_tokens": 7, "completion_tokens": 3, "total_tokens": 10}
         server.answer(says("Hello.", finish="stop") | {"usage": usage})
@@ -56,7 +56,7 @@ async def test_a_stream_without_an_answer_is_an_error(name, media, body):
         server.send(media, body)
         model = LiteLlm(name, api_base=server.url, api_key="k")
         responses = model.generate_content_async(LlmRequest(contents=QUESTION), stream=True)
-        with pytest.raises(ChatCompletionError, match=f"{name} gave no answer.*{media}"):
+        with pytest.raises(ChatCompletionError, match=f"{name} returned no answer.*{media}"):
             [one async for one in responses]
 
 
@@ -64,12 +64,12 @@ async def test_an_answer_without_choices_is_an_error():
     with ChatServer() as server:
         server.send("application/json", b'{"id": "1", "choices": []}')
         model = LiteLlm("openai/m", api_base=server.url, api_key="k")
-        with pytest.raises(ChatCompletionError, match=r"gave no answer.*'choices'"):
+        with pytest.raises(ChatCompletionError, match=r"returned no answer.*'choices'"):
             [one async for one in model.generate_content_async(LlmRequest(contents=QUESTION))]
 
 
 @pytest.mark.parametrize("stream", [False, True])
-async def test_an_answer_that_says_nothing_is_one(stream):
+async def test_an_empty_answer_is_valid(stream):
     with ChatServer() as server:
         server.answer(says("", finish="stop"))
         model = LiteLlm("openai/m", api_base=server.url, api_key="k")
@@ -101,7 +101,7 @@ async def get_response(answer, *tools):
         '```json\n{"a": true, "b": "it\'s"}\n```',
     ],
 )
-async def test_arguments_are_read_however_a_model_writes_objects(arguments):
+async def test_arguments_are_parsed_in_any_notation_of_objects(arguments):
     call = {"id": "1", "type": "function", "function": {"name": "f", "arguments": arguments}}
     response = await get_response({"content": None, "tool_calls": [call]}, "f")
     assert calls_of(response) == [("f", {"a": True, "b": "it's"})]
@@ -111,7 +111,7 @@ async def test_arguments_are_read_however_a_model_writes_objects(arguments):
 @pytest.mark.parametrize(
     "arguments", ['{"a": ', "{'a': ", "[1]", "null", "f()", "{1: {2}} x", "``", "```{", "{'a': b}"]
 )
-async def test_what_is_no_object_is_an_error(arguments):
+async def test_arguments_that_are_not_an_object_are_an_error(arguments):
     call = {"id": "1", "type": "function", "function": {"name": "f", "arguments": arguments}}
     response = await get_response({"content": None, "tool_calls": [call]}, "f")
     assert (calls_of(response), response.error_code) == ([], "MALFORMED_FUNCTION_CALL")
@@ -132,14 +132,14 @@ FRAMED = f"<\uff5ctool\u2581calls\u2581begin\uff5c>{MARKED}<\uff5ctool\u2581call
         (MARKED, []),
     ],
 )
-async def test_a_call_of_a_tool_may_be_written_into_the_text(text, rest):
+async def test_a_tool_call_in_the_text_is_recognized(text, rest):
     response = await get_response({"content": text}, "f")
     assert calls_of(response) == [("f", {"a": 1})]
     assert [part.text for part in response.content.parts if part.text] == rest
 
 
 @pytest.mark.parametrize("tools", [(), ("g",)])
-async def test_texts_that_call_no_tool_of_the_request_stay_texts(tools):
+async def test_text_that_calls_no_tool_of_the_request_stays_text(tools):
     for text in ('{"name": "f", "arguments": {"a": 1}}', FRAMED):
         response = await get_response({"content": text}, *tools)
         assert (calls_of(response), response.content.parts[0].text) == ([], text)

@@ -1,4 +1,4 @@
-"""What the fields of an agent with a model mean, and how often it may ask."""
+"""The fields of an `LlmAgent`, and its limit of model calls."""
 
 import ssl
 from importlib import import_module
@@ -33,14 +33,14 @@ async def test_the_number_of_model_calls_is_limited():
     assert conversation.heard[-1].error_code == "LlmCallsLimitExceededError"
 
 
-def test_no_generation_settings_are_an_empty_config_when_they_are_given():
+def test_generate_content_config_none_becomes_an_empty_config():
     assert travel_agent(generate_content_config=None).generate_content_config == (
         types.GenerateContentConfig()
     )
     assert travel_agent().generate_content_config is None
 
 
-async def test_generation_settings_reach_the_model_and_stay_the_agents_own():
+async def test_generation_settings_reach_the_model_without_being_changed():
     config = types.GenerateContentConfig(temperature=0.3, labels={"a": "1"})
     agent = travel_agent(generate_content_config=config)
 
@@ -53,7 +53,7 @@ async def test_generation_settings_reach_the_model_and_stay_the_agents_own():
     assert config.system_instruction is None
 
 
-async def test_clients_in_http_options_are_shared_and_options_of_the_run_laid_over():
+async def test_http_options_share_clients_and_are_merged_with_those_of_the_run():
     context = ssl.create_default_context()
     options = types.HttpOptions(
         headers={"x-agent": "1"},
@@ -97,7 +97,7 @@ def test_a_model_is_inherited_from_the_nearest_agent_above():
     assert LlmAgent(name="alone").canonical_model.model == "gemini-3.5-flash"
 
 
-def test_a_named_model_is_made_once():
+def test_a_model_given_by_name_is_created_once():
     agent = LlmAgent(name="a", model="gemini-2.5-flash")
 
     assert agent.canonical_model is agent.canonical_model
@@ -138,7 +138,7 @@ async def test_functions_tools_and_toolsets_become_tools():
         ({"system_instruction": "x"}, "use `instruction`"),
         ({"systemInstruction": "x"}, "use `instruction`"),
         ({"responseSchema": {}}, "use `output_schema`"),
-        ({"base_url": "http://model.example"}, "tell the model where its service is, as in Gemini"),
+        ({"base_url": "http://model.example"}, "set it on the model, as in Gemini"),
         ({"colour": "red"}, "LlmAgent has no `colour`"),
         ({"tools": ["text"]}, "without calling it"),
         ({"tools": [LlmAgent(name="b")]}, "put it into `sub_agents`"),
@@ -152,17 +152,17 @@ async def test_functions_tools_and_toolsets_become_tools():
                     http_options=types.HttpOptions(base_url="http://model.example")
                 )
             },
-            r"tell the model where its service is, as in Gemini\(",
+            r"set it on the model, as in Gemini\(",
         ),
     ],
 )
-def test_what_cannot_be_honoured_is_refused_with_advice(fields, advice):
+def test_unsupported_fields_are_refused_with_advice(fields, advice):
     with pytest.raises(ValidationError, match=advice):
         LlmAgent(name="a", **fields)
 
 
 @pytest.mark.parametrize(("model", "error"), [("", ValueError), (3, TypeError)])
-def test_a_default_model_has_to_be_one(model, error):
+def test_the_default_model_must_be_a_model(model, error):
     with pytest.raises(error, match="default model"):
         LlmAgent.set_default_model(model)
 
@@ -171,7 +171,7 @@ def test_agent_is_another_name_of_llm_agent():
     assert Agent is LlmAgent
 
 
-async def test_the_next_turn_sees_the_last():
+async def test_the_next_turn_sees_the_previous_one():
     agent = travel_agent()
     conversation = Conversation(agent)
 
@@ -187,7 +187,7 @@ async def test_the_next_turn_sees_the_last():
     ]
 
 
-def test_the_steps_of_a_request_stand_in_the_order_and_the_modules_of_the_seed():
+def test_request_processors_have_the_order_and_modules_of_the_seed():
     modules = ("basic", "instructions", "identity", "contents", "_nl_planning", "_code_execution")
     steps = [
         import_module(f"devui.runtime.flows.llm_flows.{name}").request_processor.name

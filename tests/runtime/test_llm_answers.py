@@ -1,4 +1,4 @@
-"""Answers of models: fragments, errors, outputs, structured ones."""
+"""Models' answers: fragments, errors, outputs, structured output."""
 
 import ssl
 from typing import Literal
@@ -24,7 +24,7 @@ from tests.kit.conversation import STREAMED, Conversation, said
 from tests.kit.travel import travel_agent
 
 
-async def test_fragments_and_the_answer_share_one_id_and_only_the_answer_changes_state():
+async def test_fragments_share_the_answers_id_and_only_the_answer_changes_state():
     events = await Conversation(travel_agent(output_key="advice")).say(
         "A flight to London", STREAMED
     )
@@ -57,7 +57,7 @@ BOTH = ExceptionGroup("down", [OSError("gone"), ExceptionGroup("all", [KeyError(
 ODD = ExceptionGroup("odd", [OddError(), LONG, SyntaxError("no", ("f.py", 3, 1, "a b"))])
 MANY = ExceptionGroup("many", [ValueError(str(number)) for number in range(5000)])
 TOLD_ODD = f"""odd (3 sub-exceptions)
-OddError: (its message cannot be told: RuntimeError)
+OddError: (formatting its message raised RuntimeError)
 ValueError: of two lines {"x" * 275}…
 SyntaxError: no (f.py, line 3)"""
 TOLD_MANY = "\n".join(
@@ -88,7 +88,7 @@ async def test_an_exception_becomes_a_stored_error_event_and_is_raised(exception
     assert error.is_final_response()
 
 
-async def test_an_error_of_the_model_is_a_final_event():
+async def test_an_error_response_of_the_model_is_a_final_event():
     rules = [Rule(then=Fail("SAFETY", "Blocked."))]
     agent = LlmAgent(name="a", model=ScriptedLlm(rules=rules))
 
@@ -99,7 +99,7 @@ async def test_an_error_of_the_model_is_a_final_event():
 
 
 @pytest.mark.parametrize("run_config", [None, STREAMED])
-async def test_an_answer_of_thoughts_alone_is_an_error(run_config):
+async def test_an_answer_with_only_thoughts_is_an_error(run_config):
     rules = [Rule(then=Say("Hm.", thought=True))]
     agent = LlmAgent(name="a", model=ScriptedLlm(rules=rules))
 
@@ -108,7 +108,7 @@ async def test_an_answer_of_thoughts_alone_is_an_error(run_config):
     assert event.error_code == "MODEL_RETURNED_NO_CONTENT"
 
 
-async def test_output_key_keeps_all_that_was_said_in_the_turn():
+async def test_output_key_stores_everything_said_in_the_turn():
     def step() -> str:
         return "ok"
 
@@ -130,7 +130,7 @@ class City(BaseModel):
     mayor: str | None = None
 
 
-async def test_an_output_schema_is_asked_for_and_parsed():
+async def test_an_output_schema_is_requested_and_its_answer_parsed():
     rules = [Rule(then=Say('```json\n{"name": "Rome"}\n```'))]
     agent = LlmAgent(
         name="a", model=ScriptedLlm(rules=rules), output_schema=City, output_key="city"
@@ -159,7 +159,7 @@ async def test_an_output_schema_is_asked_for_and_parsed():
         (list[int], "```\n[1, 2]\n```", [1, 2]),
     ],
 )
-async def test_an_answer_is_read_as_its_schema_says(schema, text, value):
+async def test_an_answer_is_parsed_according_to_its_schema(schema, text, value):
     model = ScriptedLlm(rules=[Rule(then=Say(text))])
     conversation = Conversation(
         LlmAgent(name="a", model=model, output_schema=schema, output_key="said")
@@ -188,14 +188,14 @@ async def test_an_answer_that_does_not_fit_the_schema_is_shown_and_raises():
 
 
 class EitherOr(ScriptedLlm):
-    """A model that takes no schema beside tools."""
+    """A model that doesn't support a schema together with tools."""
 
     @property
     def capabilities(self):
         return LlmCapabilities()
 
 
-async def test_with_tools_the_structured_answer_is_given_through_a_tool():
+async def test_with_tools_the_structured_answer_is_a_tool_call():
     rules = [
         Rule(after="set_model_response", then=Call("set_model_response", name="Rome")),
         Rule(then=Call("set_model_response", title="Rome")),
@@ -213,7 +213,7 @@ async def test_with_tools_the_structured_answer_is_given_through_a_tool():
     assert names == ["set_model_response", "find_airports"]
 
 
-async def test_lists_are_wrapped_for_the_structured_answer():
+async def test_a_list_is_wrapped_for_the_structured_answer():
     rules = [Rule(then=Call("set_model_response", items=[{"name": "Rome"}]))]
     agent = travel_agent(model=EitherOr(rules=rules), output_schema=list[City])
 
@@ -222,7 +222,7 @@ async def test_lists_are_wrapped_for_the_structured_answer():
     assert said(answer) == '[{"name": "Rome", "airports": []}]'
 
 
-async def test_a_model_that_ends_with_a_fragment_ends_the_turn(caplog):
+async def test_a_stream_that_ends_with_a_fragment_ends_the_turn(caplog):
     class Unfinished(BaseLlm):
         async def generate_content_async(self, llm_request, stream=False):
             yield LlmResponse(content=types.ModelContent("half"), partial=True)
@@ -233,7 +233,7 @@ async def test_a_model_that_ends_with_a_fragment_ends_the_turn(caplog):
     assert "ended its stream with a fragment" in caplog.text
 
 
-async def test_a_model_in_reserve_is_asked_with_what_no_copy_can_be_made_of():
+async def test_a_fallback_model_gets_settings_that_cannot_be_copied():
     context = ssl.create_default_context()
     contexts = []
 

@@ -1,4 +1,4 @@
-"""An agent with a model: the loop of model and tools."""
+"""The loop of model and tool calls of an `LlmAgent`."""
 
 import asyncio
 import threading
@@ -59,11 +59,11 @@ async def test_the_call_is_committed_before_its_tool_runs():
     assert [call.name for calls in batches for call in calls] == ["look"]
 
 
-async def test_a_blocking_tool_does_not_hold_up_the_loop():
+async def test_a_blocking_tool_does_not_block_the_event_loop():
     released = threading.Event()
 
     def block() -> str:
-        # Ends as soon as the loop goes on meanwhile.
+        # Returns as soon as the loop makes progress.
         return "free" if released.wait(PATIENCE) else "the loop stood still"
 
     async def heartbeat() -> None:
@@ -81,7 +81,7 @@ async def test_a_blocking_tool_does_not_hold_up_the_loop():
     assert said(answer) == "free"
 
 
-async def test_parallel_calls_run_at_the_same_time_and_answer_in_order():
+async def test_parallel_calls_run_concurrently_and_answer_in_order():
     meeting = asyncio.Barrier(2)
 
     async def wait(name: str, tool_context: ToolContext) -> str:
@@ -102,7 +102,7 @@ async def test_parallel_calls_run_at_the_same_time_and_answer_in_order():
     assert response.actions.state_delta == {"a": True, "b": True, "last": {"a": 1, "b": 1}}
 
 
-async def test_when_one_call_fails_the_others_results_are_kept_and_the_error_is_raised():
+async def test_if_a_call_fails_the_others_results_are_kept_and_the_error_raised():
     finished = asyncio.Event()
     cancelled = []
 
@@ -134,7 +134,7 @@ async def test_when_one_call_fails_the_others_results_are_kept_and_the_error_is_
     assert cancelled == [True]
 
 
-async def test_a_tool_that_does_not_exist_tells_the_model_which_do():
+async def test_calling_an_unknown_tool_tells_the_model_which_exist():
     rules = [Rule(after="fly", then=Say("{result.error}")), Rule(then=Call("fly"))]
     agent = travel_agent(model=ScriptedLlm(rules=rules))
 
@@ -143,7 +143,7 @@ async def test_a_tool_that_does_not_exist_tells_the_model_which_do():
     assert said(answer) == "There is no tool 'fly'. The tools are: find_airports."
 
 
-async def test_half_of_a_character_in_a_key_is_spelled_out():
+async def test_a_lone_surrogate_in_a_key_is_escaped():
     def sizes() -> dict:
         return {"caf\udce9.txt": {"bytes": 3}}
 
@@ -156,9 +156,9 @@ async def test_half_of_a_character_in_a_key_is_spelled_out():
     assert result == {"caf\\udce9.txt": {"bytes": 3}}
 
 
-async def test_what_json_cannot_hold_becomes_its_repr():
+async def test_a_result_that_is_not_json_becomes_its_repr():
     class Kind(type):
-        def __eq__(cls, other: object) -> bool:  # a class that cannot be a key
+        def __eq__(cls, other: object) -> bool:  # makes the class unhashable
             return cls is other
 
     class Odd(metaclass=Kind):

@@ -1,6 +1,6 @@
-"""A step late in a long invocation does the work of an early one.
+"""A late step of a long invocation does no more work than an early one.
 
-Calls of functions are counted, since times depend on the machine. Source: runtime seed ("history
+Function calls are counted, since times depend on the machine. Source: runtime seed ("history
 changes only at its end").
 """
 
@@ -20,7 +20,7 @@ from tests.kit.long_sessions import Counter, after, agent, call, say
 
 WHERE = {"user_id": "u", "session_id": "s"}
 SHORT, LONG = 40, 400
-"""Steps."""
+"""Numbers of steps."""
 
 Rule = Callable[[types.Part], types.Part]
 
@@ -36,7 +36,7 @@ def pay(amount: int) -> str:
 
 
 def steps(number: int, step: types.Part, *, fails_at: int | None = None) -> Rule:
-    """So many answers alike, and then words; one of them may fail."""
+    """Return a rule for `number` answers: `step` each time, then a text; one of them may fail."""
     numbers = count(1)
 
     def answer(last: types.Part) -> types.Part:
@@ -112,7 +112,7 @@ async def _run(runner: InMemoryRunner, **what: Any) -> list[Event]:
 
 
 def _next(events: list[Event]) -> dict[str, Any]:
-    """How an invocation goes on that asks something, or has failed."""
+    """Return the arguments that continue an invocation that asks something or has failed."""
     for event in events:
         for question in event.get_function_calls():
             if question.name == "adk_request_confirmation":
@@ -125,7 +125,7 @@ def _next(events: list[Event]) -> dict[str, Any]:
 
 
 async def calls_of_a_step(root: BaseAgent, steps: int, *, resumable: bool) -> float:
-    """How many functions run for each step of the invocation, or of what it goes on with."""
+    """Return how many functions are called per step of the invocation or of its continuation."""
     settings = ResumabilityConfig(is_resumable=resumable)
     runner = InMemoryRunner(app=App(name="app", root_agent=root, resumability_config=settings))
     await runner.session_service.create_session(app_name="app", **WHERE)
@@ -146,7 +146,7 @@ async def calls_of_a_step(root: BaseAgent, steps: int, *, resumable: bool) -> fl
 async def test_a_step_of_a_long_invocation_does_no_more_than_one_of_a_short_one(kind, resumable):
     if "rounds after" in kind and not resumable:
         pytest.skip("a workflow agent goes on from checkpoints")
-    await calls_of_a_step(KINDS[kind](SHORT), SHORT, resumable=resumable)  # what is made once
+    await calls_of_a_step(KINDS[kind](SHORT), SHORT, resumable=resumable)  # one-time work
     short = await calls_of_a_step(KINDS[kind](SHORT), SHORT, resumable=resumable)
     long = await calls_of_a_step(KINDS[kind](LONG), LONG, resumable=resumable)
     assert long < 1.1 * short

@@ -1,4 +1,4 @@
-"""Calls that are answered later (adk-runtime 8.4), also inside of workflows (11.5)."""
+"""Calls that are answered later (adk-runtime 8.4), also inside workflows (11.5)."""
 
 from collections import Counter
 from contextlib import aclosing
@@ -55,7 +55,7 @@ async def test_a_call_without_result_pauses_the_turn_until_it_is_answered(resuma
 
 
 @BOTH
-async def test_a_paused_run_that_is_resumed_without_an_answer_goes_on_waiting(resumable):
+async def test_a_paused_run_resumed_without_an_answer_keeps_waiting(resumable):
     agent = buyer()
     runner = runner_of(agent, resumable=resumable)
     await run(runner)
@@ -64,7 +64,7 @@ async def test_a_paused_run_that_is_resumed_without_an_answer_goes_on_waiting(re
 
 
 @BOTH
-async def test_an_interim_result_is_put_in_words_and_replaced_by_the_last(resumable):
+async def test_an_interim_result_is_answered_and_replaced_by_the_last(resumable):
     agent = buyer(func=ticket)
     runner = runner_of(agent, resumable=resumable)
     events = await run(runner)
@@ -88,7 +88,7 @@ async def test_after_an_interim_result_a_resumed_run_waits_for_the_last():
     assert len(agent.model.requests) == 2
 
 
-async def test_of_two_open_calls_a_resumable_run_waits_for_both():
+async def test_a_resumable_run_waits_for_both_of_two_open_calls():
     agent = buyer(then=[Call("order", item="a"), Call("order", item="b")])
     runner = runner_of(agent, resumable=True)
     first, second = calls(await run(runner))
@@ -97,12 +97,12 @@ async def test_of_two_open_calls_a_resumable_run_waits_for_both():
 
 
 @BOTH
-async def test_a_sequence_waits_and_goes_on_with_the_next(resumable):
+async def test_a_sequence_waits_and_continues_with_the_next_agent(resumable):
     sequence = SequentialAgent(name="seq", sub_agents=[speaker("one"), buyer(), speaker("two")])
     runner = runner_of(sequence, resumable=resumable)
     events = await run(runner)
     assert said_by("two", events) == []
-    if resumable:  # a bare resume changes nothing
+    if resumable:  # resuming without an answer changes nothing
         assert await run(runner, None, invocation_id=await invocation_of(runner)) == []
     [call] = calls(events)
     later = await answer(runner, (call, {"result": "a cup"}))
@@ -114,7 +114,7 @@ async def test_a_sequence_waits_and_goes_on_with_the_next(resumable):
 
 
 @BOTH
-async def test_a_loop_goes_on_in_the_round_in_which_it_waited(resumable):
+async def test_a_loop_continues_in_the_round_in_which_it_waited(resumable):
     rounds: Counter[str] = Counter()
 
     async def order() -> str | None:
@@ -135,7 +135,7 @@ async def test_a_loop_goes_on_in_the_round_in_which_it_waited(resumable):
 
 
 def order_tool(func, rounds):
-    """A tool that is long-running in the second round only."""
+    """Return a tool that is long-running in the second round only."""
 
     class Sometimes(LongRunningFunctionTool):
         @property
@@ -150,7 +150,7 @@ def order_tool(func, rounds):
 
 
 @BOTH
-async def test_parallel_agents_wait_each_for_its_own_answer(resumable):
+async def test_parallel_agents_each_wait_for_their_own_answer(resumable):
     parallel = ParallelAgent(name="par", sub_agents=[buyer("a"), buyer("b"), speaker("c")])
     sequence = SequentialAgent(name="seq", sub_agents=[parallel, speaker("after")])
     runner = runner_of(sequence, resumable=resumable)
@@ -167,7 +167,7 @@ async def test_parallel_agents_wait_each_for_its_own_answer(resumable):
 
 
 @BOTH
-async def test_a_loop_takes_the_answers_of_its_last_round_one_by_one(resumable):
+async def test_a_loop_accepts_the_answers_of_its_last_round_one_by_one(resumable):
     agent = buyer(then=[Call("order", item="a"), Call("order", item="b")])
     loop = LoopAgent(name="loop", max_iterations=1, sub_agents=[agent, speaker("next")])
     runner = runner_of(loop, resumable=resumable)
@@ -181,7 +181,7 @@ async def test_a_loop_takes_the_answers_of_its_last_round_one_by_one(resumable):
 
 @BOTH
 @pytest.mark.parametrize("workflow", [SequentialAgent, ParallelAgent])
-async def test_each_round_of_a_loop_may_wait_inside_of_another_workflow(resumable, workflow):
+async def test_each_round_of_a_loop_may_wait_inside_another_workflow(resumable, workflow):
     asker = buyer("asker", then=Call("order"))
     inner = workflow(name="inner", sub_agents=[asker, speaker("other")])
     runner = runner_of(
@@ -198,7 +198,7 @@ async def test_each_round_of_a_loop_may_wait_inside_of_another_workflow(resumabl
 
 
 @BOTH
-async def test_a_loop_ends_after_a_round_with_an_escalation_before_the_question(resumable):
+async def test_a_loop_ends_after_a_round_that_escalated_before_the_question(resumable):
     class Leaving(BaseAgent):
         async def _run_async_impl(self, ctx):
             yield Event(author=self.name, message="enough", actions=EventActions(escalate=True))
@@ -213,7 +213,7 @@ async def test_a_loop_ends_after_a_round_with_an_escalation_before_the_question(
 
 
 @pytest.mark.parametrize("workflow", [SequentialAgent, LoopAgent])
-async def test_an_answer_to_what_nobody_waits_for_any_more_is_for_the_caller_alone(workflow):
+async def test_an_answer_that_is_no_longer_awaited_reaches_only_its_agent(workflow):
     settings = {"max_iterations": 1} if workflow is LoopAgent else {}
     root = workflow(name="root", sub_agents=[buyer(), speaker("next")], **settings)
     runner = runner_of(root, resumable=False)
@@ -224,7 +224,7 @@ async def test_an_answer_to_what_nobody_waits_for_any_more_is_for_the_caller_alo
     assert said_by("buyer", events) == ["buyer got a cup"]
 
 
-async def test_a_plugin_that_sets_metadata_does_not_lose_where_a_loop_waits():
+async def test_a_plugin_that_sets_metadata_does_not_disturb_a_waiting_loop():
     class Labelling(BasePlugin):
         async def on_event_callback(self, *, invocation_context, event):
             event.custom_metadata = {"label": "mine"}
@@ -240,7 +240,7 @@ async def test_a_plugin_that_sets_metadata_does_not_lose_where_a_loop_waits():
 
 
 @BOTH
-async def test_a_sequence_goes_on_behind_the_agent_that_its_own_handed_over_to(resumable):
+async def test_a_sequence_continues_after_an_agent_that_its_own_transferred_to(resumable):
     rules = [Rule(then=Call("transfer_to_agent", agent_name="peer"))]
     sub_agents = [Agent(name="child", model=ScriptedLlm(rules=rules)), buyer("peer")]
     rules = [Rule(then=Call("transfer_to_agent", agent_name="child"))]
@@ -254,7 +254,7 @@ async def test_a_sequence_goes_on_behind_the_agent_that_its_own_handed_over_to(r
 
 
 @BOTH
-async def test_a_workflow_below_a_model_agent_goes_on_as_a_whole(resumable):
+async def test_a_workflow_below_a_model_agent_continues_as_a_whole(resumable):
     sequence = SequentialAgent(name="seq", sub_agents=[buyer(), speaker("two")])
     root = Agent(
         name="root",
@@ -268,7 +268,7 @@ async def test_a_workflow_below_a_model_agent_goes_on_as_a_whole(resumable):
     assert len(root.model.requests) == 1
 
 
-async def test_the_user_chooses():
+async def test_get_user_choice_returns_the_users_choice():
     rules = [
         Rule(after="get_user_choice", then=Say("{result}!")),
         Rule(then=Call("get_user_choice", options=["red", "blue"])),
@@ -278,7 +278,7 @@ async def test_the_user_chooses():
     assert said_by("a", await answer(runner, (call, {"result": "blue"}))) == ["blue!"]
 
 
-async def test_a_model_asks_the_user():
+async def test_request_input_returns_the_users_input():
     rules = [
         Rule(after="adk_request_input", then=Say("hello {result}")),
         Rule(then=Call("adk_request_input", message="Your name?")),
@@ -289,7 +289,7 @@ async def test_a_model_asks_the_user():
     assert said_by("a", await answer(runner, (call, {"result": "Ada"}))) == ["hello Ada"]
 
 
-async def test_an_escalation_is_remembered_when_the_loop_is_resumed():
+async def test_an_escalation_still_counts_when_the_loop_is_resumed():
     rules = [Rule(then=Call("exit_loop"))]
     leaver = Agent(name="leaver", model=ScriptedLlm(rules=rules), tools=[exit_loop])
     loop = LoopAgent(name="loop", max_iterations=5, sub_agents=[leaver, speaker("b")])

@@ -1,8 +1,8 @@
-"""A turn on a long session does the work of a turn on a short one: what is new, and no more.
+"""A turn on a long session does no more work than one on a short session.
 
-Calls of functions are counted, in all threads, since times depend on the machine; and how often an
-old event is read, which loops do that call nothing. Source: runtime seed ("history changes only at
-its end").
+Function calls are counted in all threads, since times depend on the machine. Reads of old events
+are counted too, since a loop over them may call nothing. Source: runtime seed ("history changes
+only at its end").
 """
 
 import asyncio
@@ -53,11 +53,11 @@ from tests.kit.long_sessions import (
 )
 
 BUILDS, SHORT, LONG = 8, 40, 1_000
-"""Events; with the first ones is built what is built once."""
+"""Numbers of events; the run with the first number does the one-time work."""
 AHEAD = 4e9
-"""A time that no clock here tells."""
+"""A time ahead of every clock here."""
 TURNS = 4
-"""The first ones also make what is made once."""
+"""The number of turns; the first ones also do one-time work."""
 KEY = AuthConfig(auth_scheme=APIKey(**{"in": "header", "name": "X-Key"}))
 
 
@@ -86,19 +86,19 @@ async def read(page: int, tool_context: ToolContext) -> dict[str, object]:
 
 @dataclass
 class Turn:
-    """One turn: what is said, and what is answered to the call that comes of it, if anything."""
+    """A turn: the agent, its messages, and the answer to its call, if there is one."""
 
     root: Any
     asks: str | None = None
-    """The function whose call is answered: the turn that goes on is looked at."""
+    """The function whose call is answered; the continued turn is measured."""
     answer: dict[str, object] = field(default_factory=dict)
     between: str | None = None
-    """What is said between the call and the answer."""
+    """The message between the call and the answer."""
     then: str | None = None
-    """What is said in a second message: the turn that follows is looked at."""
+    """A second message; the turn that follows is measured."""
     resumable: bool = False
     settings: dict[str, Any] = field(default_factory=dict)
-    """Further ones of the app."""
+    """More settings of the app."""
 
 
 def _text(words: str) -> types.Content:
@@ -138,14 +138,14 @@ def confirmed(root: BaseAgent, **fields: Any) -> Turn:
 
 
 class Runs(BaseCodeExecutor):
-    """Runs any code, to no effect."""
+    """A code executor that runs nothing."""
 
     def execute_code(self, invocation_context: Any, code_execution_input: Any) -> Any:
         return CodeExecutionResult(stdout="ran")
 
 
 class Sums(BaseEventsSummarizer):
-    """Sums up in two words."""
+    """A summarizer that answers with two words."""
 
     async def maybe_summarize_events(self, *, events: list[Event]) -> Event:
         compaction = EventCompaction(
@@ -242,7 +242,7 @@ def counter() -> Iterator[Counter]:
 
 @pytest.fixture(scope="module")
 def histories(tmp_path_factory) -> Path:
-    """A file with all sessions that tests here go on with: to write them takes a second."""
+    """A file with all sessions that these tests continue; writing them takes a second."""
     file = tmp_path_factory.mktemp("histories") / "sessions.db"
 
     async def write() -> None:
@@ -257,10 +257,10 @@ def histories(tmp_path_factory) -> Path:
 
 @pytest.fixture(params=["memory", "sqlite"])
 def service(request, tmp_path, histories, counter, monkeypatch) -> BaseSessionService:
-    """A service, whose threads begin under the counter, and do all that it does to a file."""
+    """A service whose threads start under the counter and do all of its file access."""
     if request.param == "memory":
         return InMemorySessionService()
-    monkeypatch.setattr("devui.runtime.databases._ON_THE_SPOT", 0)  # or the disk's pace counted
+    monkeypatch.setattr("devui.runtime.databases._ON_THE_SPOT", 0)  # or disk speed would count
     return SqliteSessionService(shutil.copy(histories, tmp_path / "sessions.db"))
 
 
@@ -277,7 +277,7 @@ def _reply(turn: Turn, events: list[Event]) -> types.Content:
 
 @dataclass
 class Work:
-    """What the last of some turns took."""
+    """The work of the last turn."""
 
     calls: int
     reads: int
@@ -326,7 +326,7 @@ async def test_a_turn_on_a_long_session_does_no_more_than_on_a_short_one(kind, s
     assert long.reads <= short.reads + SHORT
 
 
-async def test_nor_does_one_where_the_session_is_ahead_of_the_clock(service, counter):
+async def test_a_turn_on_a_long_session_ahead_of_the_clock_does_no_more(service, counter):
     await work_of(Turn(looker()), service, counter, BUILDS, AHEAD)
     short = await work_of(Turn(looker()), service, counter, SHORT, AHEAD)
     long = await work_of(Turn(looker()), service, counter, LONG, AHEAD)
@@ -335,7 +335,7 @@ async def test_nor_does_one_where_the_session_is_ahead_of_the_clock(service, cou
 
 
 class Walked(list[Event]):
-    """Events that count how many of them are gone through, or copied."""
+    """A list that counts how many of its events are iterated over, indexed or copied."""
 
     count: ClassVar[int] = 0
 
@@ -359,7 +359,7 @@ class Walking(InMemorySessionService):
 
 
 def looks(last: types.Part) -> types.Part:
-    """Look so many times, one after another, as the question asks for."""
+    """Return as many calls in a row as the message says, and then an answer."""
     response = last.function_response
     remaining = int(response.response["seen"]) - 1 if response else int(last.text)
     return call("look", what=str(remaining)) if remaining else say("done")
@@ -380,7 +380,7 @@ async def walked(events: int, steps: int, began: float) -> int:
 
 
 @pytest.mark.parametrize("began", [HISTORY_BEGAN, AHEAD])
-async def test_a_further_step_of_a_turn_goes_through_no_old_events(began):
+async def test_further_steps_of_a_turn_read_no_old_events(began):
     short = await walked(SHORT, 9, began) - await walked(SHORT, 2, began)
     long = await walked(LONG, 9, began) - await walked(LONG, 2, began)
     assert long <= short

@@ -1,4 +1,4 @@
-"""What MCP servers have besides tools: resources, prompts, progress, questions."""
+"""What MCP servers offer beyond tools: resources, prompts, progress, questions."""
 
 import pytest
 from google.genai import types
@@ -15,7 +15,7 @@ from tests.runtime.test_mcp_toolset import STDIO, responses, text  # noqa: E402
 
 
 async def run_turn(toolset, *calls, instruction="", state=None):
-    """The requests and the events of a turn in which the model makes these calls."""
+    """Return the requests and events of a turn in which the model makes these calls."""
     rules = [Rule(after=calls[0].name, then=Say("done"))] if calls else []
     model = ScriptedLlm(rules=[*rules, Rule(then=list(calls) or Say("hello"))])
     tools = [toolset] if toolset else []
@@ -43,7 +43,7 @@ async def test_a_model_reads_resources_for_one_request():
     assert resources[1][1].inline_data.mime_type == "image/png"
 
 
-async def test_resources_and_artifacts_are_asked_for_at_once():
+async def test_resources_and_artifacts_can_be_loaded_in_one_request():
     async def save(tool_context: ToolContext) -> None:
         await tool_context.save_artifact("note.txt", types.Part(text="Call Ann."))
 
@@ -77,7 +77,7 @@ async def test_resources_are_listed_and_read_by_name():
     await toolset.close()
 
 
-async def test_an_instruction_is_a_prompt_filled_from_the_state():
+async def test_an_instruction_can_be_a_prompt_filled_from_the_state():
     provider = McpInstructionProvider(STDIO, "persona")
     requests, _ = await run_turn(
         None, instruction=provider, state={"name": "Ann", "mood": "fine", "other": 1}
@@ -86,13 +86,13 @@ async def test_an_instruction_is_a_prompt_filled_from_the_state():
     assert not provider._mcp_session_manager._connections, "closed with the runner"
 
 
-async def test_a_prompt_without_words_is_no_instruction():
+async def test_a_prompt_without_text_gives_no_instruction():
     provider = McpInstructionProvider(STDIO, "portrait")
     requests, _ = await run_turn(None, instruction=provider)
     assert requests[0].contents[0].parts[0].text == "go"
 
 
-async def test_progress_is_told_to_a_callback_or_to_one_made_for_the_call():
+async def test_progress_goes_to_a_callback_or_to_one_made_for_the_call():
     progress_calls = []
 
     async def tell(progress, total, message):
@@ -115,7 +115,7 @@ async def test_progress_is_told_to_a_callback_or_to_one_made_for_the_call():
     assert events[1].actions.state_delta == {"work": 3}
 
 
-async def test_a_result_is_shown_by_the_servers_page_and_tells_its_sources():
+async def test_a_result_has_the_servers_widget_and_grounding_metadata():
     toolset = McpToolset(connection_params=STDIO, propagate_grounding_metadata=True)
     queries = []
 
@@ -157,7 +157,7 @@ async def test_a_server_may_ask_the_model_and_the_user():
     assert text(choice) == "blue"
 
 
-async def test_one_question_for_consent_serves_tools_of_all_kinds():
+async def test_a_confirmation_function_may_take_any_arguments():
     asked_about = []
 
     def careful(tool_context, **arguments) -> bool:
@@ -170,6 +170,6 @@ async def test_one_question_for_consent_serves_tools_of_all_kinds():
     assert all(each == ("a", {"a": 1, "b": 2}) for each in asked_about)
 
 
-def test_a_list_of_tools_cannot_be_used_for_no_time():
+def test_the_ttl_of_the_tool_list_must_be_positive():
     with pytest.raises(ValueError, match="more than 0"):
         McpToolset(connection_params=STDIO, tool_list_cache_ttl_seconds=0)

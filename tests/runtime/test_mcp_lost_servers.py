@@ -1,4 +1,4 @@
-"""MCP servers that hang, die, or come back and know nothing, and odd headers (adk-runtime 8.9)."""
+"""MCP servers that hang, die or lose their sessions, and unusual headers (adk-runtime 8.9)."""
 
 import asyncio
 import os
@@ -39,37 +39,37 @@ def odd(timeout: float = 60) -> McpToolset:
     return McpToolset(connection_params=StdioConnectionParams(server_params=ODD, timeout=timeout))
 
 
-async def test_a_call_that_is_not_answered_in_time_is_an_error_for_the_model():
+async def test_a_call_that_times_out_is_an_error_for_the_model():
     hung, mumbled = await responses(odd(timeout=8), Call("hang"), Call("mumble"))
     assert "timed out" in hung["error"]
     assert text(mumbled) == "well", "the server is still there"
 
 
-async def test_a_result_that_is_not_what_was_said_is_an_error_for_the_model():
+async def test_a_result_that_violates_its_schema_is_an_error_for_the_model():
     [lied] = await responses(odd(), Call("lie"))
     assert lied["error"].startswith("The MCP tool 'lie' failed:")
     assert "output schema" in lied["error"]
 
 
-async def test_a_call_that_cannot_be_sent_takes_no_other_with_it():
+async def test_a_call_that_cannot_be_sent_does_not_affect_others():
     [failure, other] = await responses(odd(), Call("hang", n="\ud83d"), Call("mumble"))
     assert r"'\ud83d' contains a lone surrogate" in failure["error"]
     assert text(other) == "well"
 
 
 @pytest.mark.parametrize("kind", KINDS)
-async def test_a_call_over_http_is_given_as_long_as_events_are(kind):
+async def test_a_call_over_http_has_the_timeout_of_its_event_stream(kind):
     with served(kind) as url:
         params = KINDS[kind](url=url, timeout=60, sse_read_timeout=2)
         [hung] = await responses(McpToolset(connection_params=params), Call("rest", seconds=30))
     assert hung["error"].startswith("The MCP tool 'rest' failed:")
 
 
-async def test_a_server_that_was_given_up_is_gone_when_its_toolset_is_closed():
+async def test_a_server_that_timed_out_is_killed_when_its_toolset_is_closed():
     def children() -> list[psutil.Process]:
         matches = []
         for child in psutil.Process().children(recursive=True):
-            with suppress(psutil.Error):  # it has just ended
+            with suppress(psutil.Error):  # it has just exited
                 matches += [child] if mark in child.cmdline() else []
         return matches
 
@@ -91,7 +91,7 @@ def port_of(url: str) -> str:
 
 
 def killing(toolset, victim: str = "who_am_i"):
-    """A tool callback that ends the server after a call, and waits until that is seen."""
+    """Return a tool callback that kills the server after a call and waits until it is noticed."""
 
     async def kill(tool, args, tool_context, tool_response):
         if tool.name != victim:
@@ -107,7 +107,7 @@ def killing(toolset, victim: str = "who_am_i"):
     return kill
 
 
-async def test_a_server_that_died_between_two_calls_is_started_anew_for_the_second():
+async def test_a_server_that_dies_between_two_calls_is_restarted():
     toolset = McpToolset(connection_params=STDIO)
     rules = [
         Rule(user="go", then=Call("who_am_i")),
@@ -121,7 +121,7 @@ async def test_a_server_that_died_between_two_calls_is_started_anew_for_the_seco
     assert text(added) == "2"
 
 
-async def test_a_call_that_the_server_may_have_got_is_not_repeated(tmp_path):
+async def test_a_call_that_the_server_may_have_received_is_not_repeated(tmp_path):
     mark = tmp_path / "mark"
     toolset = McpToolset(connection_params=STDIO)
     [response] = await responses(toolset, Call("leave", mark=str(mark)))
@@ -130,7 +130,7 @@ async def test_a_call_that_the_server_may_have_got_is_not_repeated(tmp_path):
 
 
 @pytest.mark.parametrize("kind", KINDS)
-async def test_a_server_that_was_started_anew_is_listed_and_called(kind):
+async def test_a_restarted_server_can_be_listed_and_called(kind):
     with served(kind) as url:
         toolset = McpToolset(connection_params=KINDS[kind](url=url, timeout=60))
         before = await toolset.get_tools()
@@ -141,7 +141,7 @@ async def test_a_server_that_was_started_anew_is_listed_and_called(kind):
 
 
 @pytest.mark.parametrize("kind", KINDS)
-async def test_calls_of_a_session_that_the_server_forgot_are_made_in_a_new_one(kind):
+async def test_calls_are_made_in_a_new_session_if_the_server_forgot_the_old_one(kind):
     with ExitStack() as first, ExitStack() as second:
         url = first.enter_context(served(kind))
         toolset = McpToolset(connection_params=KINDS[kind](url=url, timeout=60))
@@ -150,7 +150,7 @@ async def test_calls_of_a_session_that_the_server_forgot_are_made_in_a_new_one(k
             if args["a"] == 1:
                 first.close()
                 second.enter_context(served(kind, port_of(url)))
-            await asyncio.sleep(0.2)  # an event stream that ends is seen to end
+            await asyncio.sleep(0.2)  # for the end of the event stream to be noticed
 
         calls = [Call("add", a=1, b=1), Call("add", a=2, b=1)]
         answers = await responses(toolset, *calls, before_tool_callback=restart)
@@ -158,10 +158,8 @@ async def test_calls_of_a_session_that_the_server_forgot_are_made_in_a_new_one(k
 
 
 @pytest.mark.parametrize(("kept_for", "connections"), [(900.0, 2), (0.0, 1)])
-async def test_connections_that_nobody_has_used_for_long_are_closed(
-    monkeypatch, kept_for, connections
-):
-    """A server is told a new token by a new connection, and the one before is no longer needed."""
+async def test_idle_connections_are_closed(monkeypatch, kept_for, connections):
+    """Each new token gets a new connection, and the previous one is no longer needed."""
     monkeypatch.setattr(mcp_session_manager, "_IDLE_SECONDS", kept_for)
     open_then = []
 
@@ -180,7 +178,7 @@ async def test_connections_that_nobody_has_used_for_long_are_closed(
     assert (text(token), open_then) == ("b", [connections])
 
 
-async def test_what_gives_headers_may_give_none_and_its_errors_are_told_to_the_model():
+async def test_a_header_provider_may_return_none_and_its_errors_reach_the_model():
     headers: list = [None, None]
     with served("http") as url:
         toolset = McpToolset(
@@ -194,7 +192,7 @@ async def test_what_gives_headers_may_give_none_and_its_errors_are_told_to_the_m
     assert failed["error"].startswith("The MCP tool 'fail' failed: pop from empty list")
 
 
-async def test_a_credential_may_be_nothing_but_headers():
+async def test_a_credential_may_consist_of_headers_only():
     own = HttpAuth(
         scheme="custom", credentials=HttpCredentials(), additional_headers={"X-Own": "o"}
     )

@@ -1,4 +1,4 @@
-"""What is told of an MCP server over HTTP that refuses a request, as for a wrong token."""
+"""Errors for MCP servers over HTTP that refuse a request, as for a wrong token."""
 
 import json
 import threading
@@ -25,7 +25,7 @@ REFUSALS = {
 
 
 class Server(BaseHTTPRequestHandler):
-    """A server that lists its tools for who has the token, and refuses to be called."""
+    """A server that lists its tools for the right token and refuses every call."""
 
     def do_POST(self):
         request = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
@@ -73,7 +73,7 @@ async def toolset(request):
 
 
 @pytest.mark.parametrize("toolset", ["wrong"], indirect=True)
-async def test_a_server_that_lets_nobody_in_is_told_with_its_status_and_words(toolset):
+async def test_the_error_for_a_refused_connection_has_the_status_and_body(toolset):
     with pytest.raises(ConnectionError, match=r"HTTP 401 Unauthorized.*invalid_token"):
         await toolset.get_tools()
 
@@ -87,7 +87,7 @@ async def test_a_server_that_lets_nobody_in_is_told_with_its_status_and_words(to
         ("worded", "wrong words"),
     ],
 )
-async def test_a_call_that_is_refused_is_told_with_its_status_and_words(toolset, name, message):
+async def test_the_error_for_a_refused_call_has_the_status_and_body(toolset, name, message):
     tool = next(one for one in await toolset.get_tools() if one.name == name)
     response = await tool.run_async(args={}, tool_context=None)
     assert response["error"].endswith(message)

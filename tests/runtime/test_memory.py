@@ -1,4 +1,4 @@
-"""Memories in memory (adk-runtime 10.2)."""
+"""The in-memory memory service (adk-runtime 10.2)."""
 
 from devui.runtime.events import Event
 from devui.runtime.memory import InMemoryMemoryService
@@ -17,7 +17,7 @@ async def search(service: InMemoryMemoryService, query: str) -> list[str]:
     return [memory.content.parts[0].text for memory in response.memories]
 
 
-async def test_events_are_found_by_shared_words_best_first():
+async def test_events_are_found_by_shared_words_best_match_first():
     service = InMemoryMemoryService()
     await service.add_session_to_memory(session("a red bike", "a RED car", "blue"))
     assert await search(service, "red car") == ["a RED car", "a red bike"]
@@ -31,7 +31,7 @@ async def test_scripts_without_spaces_are_searched_too():
     assert await search(service, "伦敦") == ["下周二预订去伦敦的航班"]
 
 
-async def test_words_do_not_end_at_the_marks_on_their_letters():
+async def test_combining_marks_do_not_end_a_word():
     service = InMemoryMemoryService()
     await service.add_session_to_memory(session("मुझे हिन्दी पसंद है", "कमल का फूल", "❤\ufe0f love"))
     assert await search(service, "मु") == ["मुझे हिन्दी पसंद है"]
@@ -41,14 +41,14 @@ async def test_words_do_not_end_at_the_marks_on_their_letters():
     assert await search(service, "❤\ufe0f LOVE") == ["❤\ufe0f love"]
 
 
-async def test_marks_belong_to_their_latin_letters():
+async def test_combining_marks_belong_to_their_latin_letters():
     service = InMemoryMemoryService()
     await service.add_session_to_memory(session("kom\u0303o", "a m o", "i\u0307stanbul"))
     assert await search(service, "KOM\u0303O") == ["kom\u0303o"]
     assert await search(service, "İstanbul") == ["i\u0307stanbul"]
 
 
-async def test_ten_are_returned_at_most():
+async def test_at_most_ten_memories_are_returned():
     service = InMemoryMemoryService()
     await service.add_session_to_memory(session(*[f"word {n}" for n in range(12)]))
     assert len(await search(service, "word")) == 10
@@ -77,7 +77,7 @@ async def test_a_deleted_memory_does_not_come_back():
     assert await search(service, "word") == ["two word"]
 
 
-async def test_events_are_added_once():
+async def test_an_event_is_added_once():
     service = InMemoryMemoryService()
     event = Event(message="word", id="1")
     for _ in range(2):
@@ -85,7 +85,7 @@ async def test_events_are_added_once():
     assert await search(service, "word") == ["word"]
 
 
-async def test_an_event_that_is_given_twice_at_once_is_added_once():
+async def test_an_event_given_twice_in_one_call_is_added_once():
     service = InMemoryMemoryService()
     one, two = session("a bike", "two bikes and a bike").events[:2]
     await service.add_events_to_memory(**USER, events=[one, two, one])

@@ -1,4 +1,4 @@
-"""Calls without a result: Gemini is told of each that there is none (adk-runtime 9.3)."""
+"""Calls without a result get a placeholder result for Gemini (adk-runtime 9.3)."""
 
 from itertools import groupby, zip_longest
 
@@ -30,7 +30,7 @@ async def run(runner, message) -> list:
 
 @pytest.fixture
 async def say():
-    """A conversation with an agent that may begin jobs: what the model is sent."""
+    """A function that talks to an agent with jobs and returns the contents sent and the events."""
     with GeminiServer() as server:
         model = Gemini(
             model="gemini-test", base_url=server.url, client_kwargs={"api_key": "test-key"}
@@ -56,7 +56,7 @@ def responses_in(content) -> list:
     return [each["response"] for each in responses]
 
 
-async def test_a_user_may_go_on_while_a_job_waits(say):
+async def test_the_user_may_continue_while_a_job_waits(say):
     await say("Begin.", chunk(call("job", number=1), finish="STOP"))
 
     contents, _ = await say("And now?")
@@ -66,7 +66,7 @@ async def test_a_user_may_go_on_while_a_job_waits(say):
     assert contents[3]["parts"] == [{"text": "And now?"}]
 
 
-async def test_of_several_jobs_one_may_be_answered(say):
+async def test_one_of_several_jobs_may_be_answered(say):
     both = chunk(call("job", number=1), call("job", number=2), finish="STOP")
     _, events = await say("Begin.", both)
     [_, second] = events[-1].get_function_calls()
@@ -108,7 +108,7 @@ contents = st.lists(
 
 
 @given(contents)
-def test_nothing_is_lost_and_each_call_has_a_response_behind_it(history):
+def test_no_part_is_lost_and_each_call_is_followed_by_a_response(history):
     whole = with_all_results(history)
 
     assert with_all_results(whole) == whole

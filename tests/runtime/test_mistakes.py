@@ -1,7 +1,7 @@
-"""The commonest mistakes in agent code, and every word that their author is told.
+"""The most common mistakes in agent code, with the full error that their author sees.
 
-Each is a file of an app: it is imported and run as the worker does it, and told as the worker
-tells it, with the file and the line of the author's own code.
+Each is the file of an app, which is imported and run as in the worker. Its error is reported as in
+the worker, with the file and line of the author's code.
 """
 
 import logging
@@ -35,11 +35,11 @@ def says(text="Hello."):
 def calls(name, **args):
     return ScriptedLlm(rules=[Rule(after=name, then=Say("Done.")), Rule(then=Call(name, **args))])
 """
-"""What all apps of this module begin with; what follows begins at line 18."""
+"""The beginning of all apps in this module; their own code starts at line 18."""
 
 
 def _table(kind: str) -> dict[str, tuple[str, str]]:
-    """Apps and what is told of them, by the name of the mistake."""
+    """Return apps and their errors by the name of the mistake."""
     text = (Path(__file__).parent / "data" / "mistakes.txt").read_text(encoding="utf-8")
     apps = {}
     for section in text.split("\n=== ")[1:]:
@@ -56,7 +56,7 @@ IMPORTING, RUNNING = _table("imported"), _table("run")
 
 @pytest.fixture
 def app(tmp_path, monkeypatch):
-    """Writes an app, imports it and runs it once; what is told of the error."""
+    """A function that writes an app, imports it, runs it once and returns the error's report."""
     monkeypatch.setattr(sys, "path", [*sys.path])
 
     async def run_app(body: str, *, runs: bool) -> str:
@@ -67,7 +67,7 @@ def app(tmp_path, monkeypatch):
             target = load(tmp_path, folder.name)
             assert runs, "the import should have failed"
             await _run(target)
-        except Exception as error:  # noqa: BLE001  whatever it is, it has to be told
+        except Exception as error:  # noqa: BLE001  any error must be reported
             report = agent_error(error, tmp_path)
             own = report.file and not report.file.startswith("/")
             place = f"{report.file}:{report.line}: " if own else ""
@@ -88,13 +88,13 @@ async def _run(target):
 
 
 @pytest.mark.parametrize("mistake", IMPORTING)
-async def test_a_mistake_is_told_when_the_app_is_imported(app, mistake):
+async def test_a_mistake_is_reported_when_the_app_is_imported(app, mistake):
     body, message = IMPORTING[mistake]
     assert await app(body, runs=False) == message
 
 
 @pytest.mark.parametrize("mistake", RUNNING)
-async def test_a_mistake_is_told_when_the_agent_runs(app, mistake):
+async def test_a_mistake_is_reported_when_the_agent_runs(app, mistake):
     body, message = RUNNING[mistake]
     assert await app(body, runs=True) == message
 
@@ -157,7 +157,7 @@ WARNINGS = {
 
 
 @pytest.mark.parametrize("body", WARNINGS, ids=["names of agents", "annotations"])
-async def test_what_need_not_be_a_mistake_is_a_warning(app, body, caplog):
+async def test_a_possible_mistake_causes_a_warning(app, body, caplog):
     with caplog.at_level(logging.WARNING):
         assert await app(body, runs=True) == "nothing"
     assert caplog.messages == [WARNINGS[body]]
@@ -206,17 +206,17 @@ IGNORED = {
         "StreamableHTTPConnectionParams has no `header`; did you mean `headers`?"
     ),
     "\nEvent(author='agent', text='Hello.')": (
-        'Event has no `text`; give content=types.Content(role="model",'
+        'Event has no `text`; pass content=types.Content(role="model",'
         " parts=[types.Part(text=...)])."
     ),
     "\nEvent(author='agent', state_delta={'a': 1})": (
-        "Event has no `state_delta`; give actions=EventActions(state_delta=...)."
+        "Event has no `state_delta`; pass actions=EventActions(state_delta=...)."
     ),
 }
 
 
 @pytest.mark.parametrize("body", IGNORED, ids=range(len(IGNORED)))
-async def test_an_argument_that_is_ignored_is_a_warning(app, body, caplog, tmp_path):
+async def test_an_ignored_argument_causes_a_warning(app, body, caplog, tmp_path):
     root = "root_agent = LlmAgent(name='agent', model=says())\n"
     with caplog.at_level(logging.WARNING):
         assert await app(f"{body}\n{root}", runs=True) == "nothing"
@@ -238,7 +238,7 @@ IDLE = {
 
 
 @pytest.mark.parametrize("body", IDLE, ids=["sequence", "loop", "graph"])
-async def test_an_agent_that_can_do_nothing_says_so(app, body, caplog):
+async def test_an_agent_that_does_nothing_causes_a_warning(app, body, caplog):
     with caplog.at_level(logging.WARNING):
         assert await app(f"{body}\n", runs=True) == "nothing"
     assert caplog.messages == [IDLE[body]]
@@ -251,21 +251,20 @@ root_agent = LlmAgent(name="agent", model=calls("stop"), tools=[stop])
 """
 PLACED = {
     NO_IS_YES: "`escalate` is 'no' (str), which counts as True (AGENT:20).",
-    UNDECLARED: "Tool 'mine' is not offered to the model, since Mine (AGENT:18) does not declare"
-    " it. Define _get_declaration(self), and return a types.FunctionDeclaration.",
-    UNANNOTATED: "Tool 'note': the model is asked for `ctx` of note (AGENT:18). If that is to be"
-    " the context, annotate it: `ctx: ToolContext`.",
-    WRAPPED: "Tool 'wrapper': the model is told of no parameters, since wrapper (AGENT:19) takes"
-    " whatever it is given. If a decorator has made it, put @functools.wraps(function) above it"
-    " there.",
-    NO_HOOK: "Plugin 'mine': before_model (AGENT:19) is no hook, so nothing calls it; did you mean"
-    " `before_model_callback`?",
-    NO_JSON: "The value of 'lock' in an event has no JSON form; its repr is kept.",
+    UNDECLARED: "Tool 'mine' is not offered to the model because Mine (AGENT:18) does not declare"
+    " it. Define _get_declaration(self) and return a types.FunctionDeclaration.",
+    UNANNOTATED: "Tool 'note': the model has to fill in `ctx` of note (AGENT:18). If it is meant to"
+    " be the context, annotate it: `ctx: ToolContext`.",
+    WRAPPED: "Tool 'wrapper' declares no parameters to the model, because wrapper (AGENT:19) takes"
+    " any arguments. If it is a decorator's wrapper, add @functools.wraps(function) to it.",
+    NO_HOOK: "Plugin 'mine': before_model (AGENT:19) is not a hook, so nothing calls it; did"
+    " you mean `before_model_callback`?",
+    NO_JSON: "The value of 'lock' in an event is not JSON-serializable; storing its repr.",
     NOT_ASYNC: "Agent 'agent' runs without the tools of Mine, which could not be listed: get_tools"
     " (AGENT:19) is a plain function. Define it with `async def`.",
     NO_CONTEXT: "Agent 'agent' runs without the tools of Mine, which could not be listed: get_tools"
     " (AGENT:19), which lists the tools of Mine, takes (), but is called with a ReadonlyContext."
-    " Give it that parameter.",
+    " Add that parameter.",
 }
 
 
@@ -274,7 +273,7 @@ PLACED = {
     PLACED,
     ids=["flag", "tools", "contexts", "wrappers", "hooks", "state", "not async", "no context"],
 )
-async def test_what_would_be_lost_without_a_word_is_a_warning(app, body, caplog, tmp_path):
+async def test_code_that_does_not_work_as_intended_causes_a_warning(app, body, caplog, tmp_path):
     with caplog.at_level(logging.WARNING):
         assert await app(body, runs=True) == "nothing"
     agent = f"{tmp_path}/app_with_a_mistake/agent.py"

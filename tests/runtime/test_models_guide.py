@@ -24,11 +24,11 @@ def test_the_scripted_agent_calls_its_tool_and_answers():
     assert len(names["model"].requests) == 2
 
 
-def test_models_in_reserve_are_named_after_the_first():
+def test_fallback_models_are_named_after_the_first():
     assert run(RESERVE)["model"].model == "gemini-2.5-pro"
 
 
-def test_a_model_of_ones_own_is_found_by_name(monkeypatch):
+def test_a_custom_model_is_found_by_name(monkeypatch):
     monkeypatch.setattr(registry, "_classes", {**registry._classes})
     echo = run(ECHO)["Echo"]
 

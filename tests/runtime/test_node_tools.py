@@ -1,4 +1,4 @@
-"""Nodes that a model calls where google-adk is no measure: failures, resumption, mistakes."""
+"""Nodes as tools where google-adk is no reference: failures, resumption, mistakes."""
 
 import asyncio
 
@@ -31,7 +31,7 @@ def steps(*nodes, **fields):
 
 
 async def new_runner(*tools, resumable=False, **fields):
-    """A runner of an agent with these tools, and its session."""
+    """Return a runner of an agent with these tools, with a session."""
     agent = LlmAgent(name="agent", model=CALLS, tools=list(tools), **fields)
     config = ResumabilityConfig(is_resumable=True) if resumable else None
     app = App(name="app", root_agent=agent, resumability_config=config)
@@ -41,7 +41,7 @@ async def new_runner(*tools, resumable=False, **fields):
 
 
 async def outputs(runner, message=None, **how):
-    """What a run gives: texts, and the outputs of nodes."""
+    """Return the texts and the node outputs of a run."""
     content = types.UserContent(message) if isinstance(message, str) else message
     values = []
     async for event in runner.run_async(**WHO, new_message=content, **how):
@@ -59,7 +59,7 @@ def reply(question, value):
 
 
 @pytest.mark.parametrize("resumable", [False, True])
-async def test_a_workflow_that_broke_off_within_a_call_goes_on_where_it_was(resumable):
+async def test_a_workflow_that_failed_within_a_call_continues_where_it_was(resumable):
     steps_run = []
 
     def first(node_input: str):
@@ -82,7 +82,7 @@ async def test_a_workflow_that_broke_off_within_a_call_goes_on_where_it_was(resu
     assert steps_run == ["first", "second", "second"]
 
 
-async def test_a_call_that_waits_asks_no_second_time_when_the_run_is_resumed_bare():
+async def test_a_waiting_call_does_not_ask_again_if_the_run_is_resumed_unanswered():
     async def ask(node_input: str):
         yield RequestInput(interrupt_id="q")
 
@@ -115,7 +115,7 @@ async def test_nodes_of_a_call_are_stopped_with_it():
     assert stopped.is_set()
 
 
-async def test_the_toolsets_of_agents_within_a_tool_are_closed_with_the_runner():
+async def test_toolsets_of_agents_inside_a_tool_are_closed_with_the_runner():
     closed = []
 
     class Connected(BaseToolset):
@@ -144,17 +144,17 @@ def words(node_input: str):
 
 
 @pytest.mark.parametrize("first", [anything, (number, words), JoinNode(name="join")])
-def test_a_workflow_that_does_not_tell_what_it_takes_is_no_tool(first):
-    with pytest.raises(ValidationError, match=r"does not tell what it takes.*input_schema"):
+def test_a_workflow_without_a_known_input_schema_cannot_be_a_tool(first):
+    with pytest.raises(ValidationError, match=r"does not declare its input.*input_schema"):
         LlmAgent(name="agent", tools=[steps(first)])
 
 
-async def test_the_same_node_is_the_same_tool_each_time():
+async def test_a_node_is_always_the_same_tool():
     agent = LlmAgent(name="agent", tools=[node(anything)])
     assert (await agent.canonical_tools())[0] is (await agent.canonical_tools())[0]
 
 
-async def test_two_calls_of_a_workflow_do_not_ask_with_the_same_id():
+async def test_two_calls_of_a_workflow_cannot_ask_with_the_same_id():
     async def ask(node_input: str):
         yield RequestInput(interrupt_id="q")
 
@@ -166,7 +166,7 @@ async def test_two_calls_of_a_workflow_do_not_ask_with_the_same_id():
         await outputs(runner, "go")
 
 
-async def test_a_node_that_is_run_again_may_repeat_its_open_question():
+async def test_a_rerun_node_may_repeat_its_open_question():
     @node(rerun_on_resume=True)
     async def ask(ctx):
         if "one" not in ctx.resume_inputs:

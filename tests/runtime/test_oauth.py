@@ -73,7 +73,7 @@ def url():
 
 
 def by_hand(url: str, config: AuthConfig):
-    """A tool that does what ADK's guide shows: look for an answer, ask, call the service."""
+    """Return a tool like the one in ADK's guide: look for an answer, ask, call the service."""
 
     async def read(page: str, tool_context: ToolContext):
         credential = tool_context.get_auth_response(config)
@@ -86,7 +86,7 @@ def by_hand(url: str, config: AuthConfig):
 
 
 def authenticated(url: str, config: AuthConfig, **kwargs) -> AuthenticatedFunctionTool:
-    """The same by the tool that is made for it."""
+    """Return the same tool as an AuthenticatedFunctionTool."""
 
     def read(page: str, credential: AuthCredential):
         token = credential.oauth2 or credential.http.credentials
@@ -102,7 +102,7 @@ def api(url: str, token: str) -> dict:
 
 @pytest.mark.parametrize("make", [by_hand, authenticated])
 @pytest.mark.parametrize("name", ["app", "open"])
-async def test_a_login_becomes_a_token(url, make, name):
+async def test_a_login_is_exchanged_for_a_token(url, make, name):
     runner = runner_with(make(url, config_of(code_flow(url), client(name))))
     request = await ask(runner)
     later = await answer(runner, (request, login(request)))
@@ -114,13 +114,13 @@ async def test_a_login_becomes_a_token(url, make, name):
     assert read["with"] not in str((await stored(runner)).state)
 
 
-async def test_a_public_client_proves_that_it_is_the_one_that_asked(url):
+async def test_a_public_client_uses_pkce(url):
     runner = runner_with(authenticated(url, config_of(code_flow(url), client("open"))))
     request = await ask(runner)
     oauth2 = request.args["authConfig"]["exchangedAuthCredential"]["oauth2"]
     assert "code_challenge_method=S256" in oauth2["authUri"]
     assert oauth2["codeVerifier"] not in oauth2["authUri"]
-    # A proof that comes with the answer does not count.
+    # A code verifier in the answer is ignored.
     later = await answer(runner, (request, login(request, codeVerifier="x" * 50)))
     assert responses(later)[0][1]["status"] == 200
 
@@ -138,7 +138,7 @@ async def test_a_login_with_another_state_is_refused_before_its_code_is_used(url
 
 
 @pytest.mark.parametrize("make", [by_hand, authenticated])
-async def test_a_code_that_was_used_is_refused_and_the_user_asked_again(url, make, caplog):
+async def test_a_used_code_is_refused_and_the_user_is_asked_again(url, make, caplog):
     runner = runner_with(make(url, config_of(code_flow(url))))
     request = await ask(runner)
     reply = login(request)
@@ -148,12 +148,12 @@ async def test_a_code_that_was_used_is_refused_and_the_user_asked_again(url, mak
     state = request.args["authConfig"]["exchangedAuthCredential"]["oauth2"]["state"]
     back = f"{BACK}?code={old['code']}&state={state}"
     assert requests(await answer(runner, (request, login(request, authResponseUri=back))))
-    assert f"{url}/token gave no token: invalid_grant" in caplog.text
+    assert f"{url}/token returned no token: invalid_grant" in caplog.text
 
 
 @pytest.mark.parametrize("resumable", [True, False])
 @pytest.mark.parametrize("make", [by_hand, authenticated])
-async def test_a_request_can_be_answered_rightly_after_a_wrong_answer(url, make, resumable):
+async def test_a_request_can_be_answered_correctly_after_a_wrong_answer(url, make, resumable):
     runner = runner_with(make(url, config_of(code_flow(url))))
     runner.resumability_config = ResumabilityConfig(is_resumable=resumable)
     request = await ask(runner)
@@ -164,7 +164,7 @@ async def test_a_request_can_be_answered_rightly_after_a_wrong_answer(url, make,
     assert await answer(runner, (request, reply)) == []
 
 
-async def test_calls_at_the_same_time_use_the_code_of_their_login_once(url, caplog):
+async def test_concurrent_calls_use_the_code_of_their_login_once(url, caplog):
     config = config_of(code_flow(url))
 
     def read(page: str, tool_context: ToolContext):  # a plain function: it runs in a thread
@@ -181,7 +181,7 @@ async def test_calls_at_the_same_time_use_the_code_of_their_login_once(url, capl
     assert "invalid_grant" not in caplog.text
 
 
-async def test_a_login_stays_while_its_call_waits_for_a_confirmation(url, caplog):
+async def test_a_login_is_kept_while_its_call_waits_for_a_confirmation(url, caplog):
     config = config_of(code_flow(url))
 
     async def read(page: str, tool_context: ToolContext):
@@ -205,7 +205,7 @@ def parse(uri: str) -> Any:
     return httpx.URL(uri).params.multi_items()
 
 
-async def test_what_the_server_says_when_the_user_refuses_is_logged(url, caplog):
+async def test_the_servers_reason_for_a_refused_login_is_logged(url, caplog):
     scheme = code_flow(url)
     scheme.flows.authorizationCode.scopes = {"nobody": ""}
     runner = runner_with(authenticated(url, config_of(scheme)))
@@ -223,14 +223,14 @@ async def test_a_credential_service_keeps_the_token_for_later_turns(url, service
     assert "s-3cret" not in (await stored(runner)).model_dump_json()
 
 
-async def test_without_a_service_the_user_is_asked_in_every_turn(url):
+async def test_without_a_service_the_user_is_asked_in_each_turn(url):
     runner = runner_with(authenticated(url, config_of(code_flow(url))))
     request = await ask(runner)
     await answer(runner, (request, login(request)))
     assert requests(await run(runner))
 
 
-async def test_a_token_about_to_end_is_renewed_once_for_calls_at_the_same_time(url):
+async def test_an_expiring_token_is_refreshed_once_for_concurrent_calls(url):
     tool = authenticated(url, config_of(code_flow(url), client("short")))
     runner = runner_with(tool, CALL, CALL, service=InMemoryCredentialService())
     request = await ask(runner)
@@ -243,7 +243,7 @@ async def test_a_token_about_to_end_is_renewed_once_for_calls_at_the_same_time(u
     assert one["status"] == two["status"] == 200
 
 
-async def test_a_refresh_token_that_is_refused_leads_to_a_new_login(url, caplog):
+async def test_a_refused_refresh_token_leads_to_a_new_login(url, caplog):
     service = InMemoryCredentialService()
     runner = runner_with(authenticated(url, config_of(code_flow(url), key="k")), service=service)
     request = await ask(runner)
@@ -254,7 +254,7 @@ async def test_a_refresh_token_that_is_refused_leads_to_a_new_login(url, caplog)
     assert "'k' cannot be renewed" in caplog.text
 
 
-async def test_a_client_gets_a_token_of_its_own(url):
+async def test_the_client_credentials_flow_gets_a_token(url):
     runner = runner_with(authenticated(url, config_of(client_flow(url))))
     [(_, read)] = responses(await run(runner))
     assert read["status"] == 200
@@ -264,37 +264,37 @@ async def test_a_client_gets_a_token_of_its_own(url):
 @pytest.mark.parametrize(
     "method", ["client_secret_basic", "client_secret_post", "client_secret_jwt"]
 )
-async def test_a_client_tells_its_secret_as_configured(url, method):
+async def test_a_client_sends_its_secret_as_configured(url, method):
     raw = client(token_endpoint_auth_method=method)
     runner = runner_with(authenticated(url, config_of(client_flow(url), raw)))
     [(_, read)] = responses(await run(runner))
     assert read["status"] == 200
 
 
-async def test_a_client_that_is_refused_ends_the_run_with_the_servers_word(url):
+async def test_a_refused_client_ends_the_run_with_the_servers_error(url):
     raw = client()
     raw.oauth2.client_secret = "wrong"
     runner = runner_with(authenticated(url, config_of(client_flow(url), raw)))
-    with pytest.raises(CredentialExchangeError, match="/token gave no token: invalid_client"):
+    with pytest.raises(CredentialExchangeError, match="/token returned no token: invalid_client"):
         await run(runner)
 
 
-async def test_a_secret_is_not_sent_on_to_another_address(url):
+async def test_a_secret_is_not_sent_to_the_target_of_a_redirect(url):
     config = config_of(client_flow(f"{url}/moved"))
-    with pytest.raises(CredentialExchangeError, match="it sends on to /token"):
+    with pytest.raises(CredentialExchangeError, match="it redirects to /token"):
         await run(runner_with(authenticated(url, config)))
 
 
-async def test_a_token_that_is_none_is_not_sent(url):
+async def test_a_missing_token_is_an_error(url):
     config = config_of(client_flow(f"{url}/null"))
     with pytest.raises(CredentialExchangeError, match="/null/token has no 'access_token'"):
         await run(runner_with(authenticated(url, config)))
 
 
-async def test_a_server_that_is_not_there_is_named():
+async def test_the_error_for_an_unreachable_server_names_it():
     raw = client()
     runner = runner_with(authenticated("", config_of(client_flow("http://127.0.0.1:1"), raw)))
-    with pytest.raises(CredentialExchangeError, match=r"127\.0\.0\.1:1/token gave no token"):
+    with pytest.raises(CredentialExchangeError, match=r"127\.0\.0\.1:1/token returned no token"):
         await run(runner)
 
 
@@ -309,7 +309,7 @@ def account(url: str, **kwargs) -> AuthCredential:
 @pytest.mark.parametrize(
     "fields", [{"scopes": ["a", "b"]}, {"use_id_token": True, "audience": "a b"}]
 )
-async def test_a_service_account_signs_for_a_token_and_keeps_it(url, fields):
+async def test_a_service_account_gets_a_token_once(url, fields):
     tool = authenticated(url, config_of(code_flow(url), account(url, **fields)))
     before = len(given_by(url, "robot@test"))
     runner = runner_with(tool)
@@ -330,7 +330,7 @@ async def test_a_service_account_signs_for_a_token_and_keeps_it(url, fields):
 )
 async def test_a_service_account_that_cannot_sign_says_why(url, fields, message):
     raw = account(url)
-    for name, value in fields.items():  # some are refused when an account is made
+    for name, value in fields.items():  # some are refused by the constructor
         setattr(raw.service_account, name, value)
     if "use_default_credential" in fields:
         raw.service_account.service_account_credential = None
@@ -340,7 +340,7 @@ async def test_a_service_account_that_cannot_sign_says_why(url, fields, message)
 
 
 @pytest.mark.parametrize("kind", ["discovered", "extended", "given"])
-async def test_endpoints_are_given_or_looked_up(url, kind):
+async def test_endpoints_are_given_or_discovered(url, kind):
     endpoints = {"authorization_endpoint": f"{url}/authorize", "token_endpoint": f"{url}/token"}
     scheme = {
         "discovered": OpenIdConnect(openIdConnectUrl=f"{url}/.well-known/openid-configuration"),
@@ -362,18 +362,18 @@ async def test_endpoints_are_given_or_looked_up(url, kind):
             ExtendedOAuth2(
                 flows=OAuthFlows(authorizationCode=OAuthFlow()), issuer_url="{url}/other"
             ),
-            "does not tell them",
+            "does not provide them",
         ),
     ],
 )
-async def test_endpoints_that_cannot_be_found_are_an_error(url, scheme, message):
+async def test_endpoints_that_cannot_be_discovered_are_an_error(url, scheme, message):
     plain = scheme.model_dump_json(by_alias=True).replace("{url}", url)
     scheme = type(scheme).model_validate_json(plain)
     with pytest.raises(ValueError, match=message):
         await run(runner_with(authenticated(url, config_of(scheme))))
 
 
-async def test_a_tool_says_in_its_own_words_that_it_waits(url):
+async def test_a_tool_may_have_its_own_response_while_it_waits(url):
     tool = authenticated(url, config_of(code_flow(url)), response_for_auth_required="one moment")
     assert responses(await run(runner_with(tool))) == [("read", {"result": "one moment"})]
 
@@ -385,7 +385,7 @@ async def test_the_model_does_not_see_the_credential_parameter(url):
     assert list(tool.parameters_json_schema["properties"]) == ["page"]
 
 
-async def test_managers_can_be_given_other_ways_to_get_tokens(url):
+async def test_a_credential_manager_accepts_a_custom_exchanger(url):
     class Mine:
         async def exchange(self, auth_credential, auth_scheme=None):
             token = AuthCredential(
@@ -405,8 +405,8 @@ async def test_managers_can_be_given_other_ways_to_get_tokens(url):
     assert credentials[0].http.credentials.token == "mine"
 
 
-async def test_the_event_loop_goes_on_while_a_token_is_fetched(url):
-    """The server runs on the same loop, so it could not answer if the loop stood still."""
+async def test_fetching_a_token_does_not_block_the_event_loop(url):
+    """The server runs on the same loop, so it couldn't answer if the loop was blocked."""
 
     async def give_token(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         await reader.readuntil(b"\r\n\r\n")
@@ -438,7 +438,7 @@ def test_without_authlib_the_error_says_what_to_install():
     assert "pip install 'devui[oauth]'" in process.stdout
 
 
-async def test_a_scheme_of_ones_own_has_its_own_provider():
+async def test_a_custom_scheme_has_its_own_provider():
     class Badge(CustomAuthScheme):
         type_: str = "badge"
 
@@ -463,8 +463,8 @@ async def test_a_scheme_of_ones_own_has_its_own_provider():
 
 
 @needs_adk
-def test_schemes_of_fastapi_are_understood():
-    """google-adk takes the models of fastapi, and brings it along; so agents' code uses them."""
+def test_schemes_of_fastapi_are_accepted():
+    """google-adk depends on fastapi and accepts its models, so agents' code uses them."""
     code = """
         from fastapi.openapi import models as given
         from devui.runtime.auth import AuthConfig, OpenIdConnectWithConfig
@@ -501,7 +501,7 @@ def test_schemes_of_fastapi_are_understood():
 
 
 @needs_adk
-def test_credentials_are_kept_under_the_keys_of_google_adk():
+def test_credential_keys_match_google_adk():
     code = """
         import json
         from google.adk.auth.auth_tool import AuthConfig
@@ -528,7 +528,7 @@ def test_credentials_are_kept_under_the_keys_of_google_adk():
 
 
 @needs_adk
-def test_a_login_is_asked_for_and_redeemed_as_by_google_adk(url):
+def test_a_login_is_requested_and_exchanged_as_in_google_adk(url):
     def play(python: Path | str, root: str) -> list:
         command = [str(python), "-W", "ignore", "-m", "tests.kit.oauth_play", root, url]
         process = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True)

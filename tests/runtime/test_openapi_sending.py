@@ -1,4 +1,4 @@
-"""How tools of OpenAPI descriptions send a request, and where they do not (adk-runtime 8.9)."""
+"""How tools from OpenAPI specs send requests, and which they refuse to send (adk-runtime 8.9)."""
 
 import asyncio
 import json
@@ -55,12 +55,12 @@ async def ask(tools: OpenAPIToolset, name: str = "find", **args):
 
 
 class Internet(httpx.AsyncBaseTransport):
-    """Hosts that are elsewhere: each tells where it was looked for, or sends on."""
+    """A transport to other hosts: each answers with the requested host, or redirects."""
 
     def __init__(self, down: tuple[str, ...] = (), leads_to: str | None = None) -> None:
         self.hosts: list[str] = []
         self.addresses: list[str] = []
-        """The same, with port, path and query."""
+        """The full URLs of the requests."""
         self.last_headers: dict[str, str] = {}
         """The headers of the last request."""
         self._down, self._leads_to = down, leads_to
@@ -81,7 +81,7 @@ class Internet(httpx.AsyncBaseTransport):
 
 
 class Resolving(asyncio.SelectorEventLoop):
-    """A loop whose names lead where they are said to, one answer after the other."""
+    """A loop that resolves names to the given addresses, one answer after the other."""
 
     def __init__(self, *answers: list[str]) -> None:
         super().__init__()
@@ -99,16 +99,16 @@ def asked_in(loop: Resolving, tools: OpenAPIToolset):
         return runner.run(ask(tools))
 
 
-async def test_a_service_may_take_its_time(url):
+async def test_a_slow_service_is_waited_for(url):
     assert (await ask(inside(url), "slow"))["path"] == "/slow"
 
 
-async def test_a_service_that_takes_too_long_is_told_in_words(url):
+async def test_a_service_that_times_out_is_reported(url):
     hasty = inside(url, httpx_client_factory=lambda: httpx.AsyncClient(timeout=0.1))
     assert "did not answer in time" in (await ask(hasty, "slow"))["error"]
 
 
-def test_a_client_of_ones_own_goes_to_the_address_that_was_checked():
+def test_a_custom_client_connects_to_the_address_that_was_checked():
     internet = Internet()
     tools = toolset("https://pets.test:8443", httpx_client_factory=internet.client)
     request = asked_in(Resolving(["8.8.8.8"], ["127.0.0.1"]), tools)
@@ -117,7 +117,7 @@ def test_a_client_of_ones_own_goes_to_the_address_that_was_checked():
 
 
 @pytest.mark.parametrize("address", ["8.8.8.8", "[2606:4700::1111]"])
-def test_port_path_query_and_password_stay_with_the_address(address):
+def test_port_path_query_and_password_are_kept_with_the_address(address):
     internet = Internet()
     server = "https://ann:p%40ss@pets.test:8443/a%2Fb"
     tools = toolset(server, httpx_client_factory=internet.client)
@@ -127,7 +127,7 @@ def test_port_path_query_and_password_stay_with_the_address(address):
     assert request == {"host": "pets.test:8443", "certified": "pets.test"}
 
 
-def test_a_proxy_of_ones_own_client_finds_the_host_by_itself(url):
+def test_a_custom_clients_proxy_resolves_the_host_itself(url):
     tools = toolset(
         "http://pets.test",
         httpx_client_factory=lambda: httpx.AsyncClient(proxy=url, trust_env=False),
@@ -138,7 +138,7 @@ def test_a_proxy_of_ones_own_client_finds_the_host_by_itself(url):
     assert "private network" in asked_in(Resolving(["10.0.0.1"]), tools)["error"]
 
 
-def test_a_client_that_uses_no_proxy_goes_to_the_address_that_was_checked(monkeypatch):
+def test_a_client_without_a_proxy_connects_to_the_checked_address(monkeypatch):
     monkeypatch.setenv("http_proxy", "http://127.0.0.1:9")
     internet = Internet()
     tools = toolset("http://pets.test", httpx_client_factory=internet.client)
@@ -146,7 +146,7 @@ def test_a_client_that_uses_no_proxy_goes_to_the_address_that_was_checked(monkey
     assert internet.hosts == ["8.8.8.8"]
 
 
-def test_a_transport_for_some_hosts_goes_to_the_address_that_was_checked():
+def test_a_mounted_transport_connects_to_the_checked_address():
     internet = Internet()
     nobody = httpx.AsyncHTTPTransport(proxy="http://127.0.0.1:9")
     mounts = {"all://pets.test": internet, "all://": nobody}
@@ -159,11 +159,11 @@ def test_a_transport_for_some_hosts_goes_to_the_address_that_was_checked():
 
 @pytest.fixture
 def older():
-    """The library whose clients google-adk takes."""
+    """The HTTP library whose clients google-adk accepts."""
     return pytest.importorskip("httpx")
 
 
-async def test_a_client_of_the_older_library_is_taken_and_its_errors_are_told(url, older):
+async def test_a_client_of_the_older_library_is_accepted_and_its_errors_reported(url, older):
     def tools(**how):
         return inside(url, httpx_client_factory=lambda: older.AsyncClient(**how))
 
@@ -171,7 +171,7 @@ async def test_a_client_of_the_older_library_is_taken_and_its_errors_are_told(ur
     assert "did not answer in time" in (await ask(tools(timeout=0.1), "slow"))["error"]
 
 
-def test_a_client_of_the_older_library_goes_to_the_next_address_if_one_does_not_answer(older):
+def test_a_client_of_the_older_library_tries_the_next_address(older):
     hosts = []
 
     async def answer(request):
@@ -188,7 +188,7 @@ def test_a_client_of_the_older_library_goes_to_the_next_address_if_one_does_not_
     assert (hosts, http_request) == (["8.8.8.8", "8.8.4.4"], {"host": "pets.test:8443"})
 
 
-def test_a_proxy_of_a_client_of_the_older_library_finds_the_host_by_itself(url, older):
+def test_a_proxy_of_the_older_library_resolves_the_host_itself(url, older):
     def client():
         return older.AsyncClient(proxy=url, trust_env=False)
 
@@ -197,14 +197,14 @@ def test_a_proxy_of_a_client_of_the_older_library_finds_the_host_by_itself(url, 
 
 
 class Token(httpx.Auth):
-    """Asks another host for a token, as clients of OAuth2 do."""
+    """Authentication that requests a token from another host, as OAuth2 clients do."""
 
     def auth_flow(self, request):
         yield httpx.Request("POST", "http://login.test/token")
         yield request
 
 
-def test_a_client_that_asks_another_host_for_a_token_has_its_own_transport_for_that():
+def test_a_token_request_to_another_host_uses_the_clients_own_transport():
     internet, login = Internet(), Internet()
     mounts = {"all://pets.test": internet, "all://login.test": login}
     tools = toolset(
@@ -215,7 +215,7 @@ def test_a_client_that_asks_another_host_for_a_token_has_its_own_transport_for_t
     assert (login.hosts, internet.hosts) == (["login.test"], ["8.8.8.8"])
 
 
-def test_a_proxy_that_is_a_clients_only_transport_finds_the_host_by_itself(url):
+def test_a_proxy_as_the_clients_only_transport_resolves_the_host_itself(url):
     def client():
         return httpx.AsyncClient(transport=httpx.AsyncHTTPTransport(proxy=url))
 
@@ -223,13 +223,13 @@ def test_a_proxy_that_is_a_clients_only_transport_finds_the_host_by_itself(url):
     assert request["path"] == "http://pets.test/pets"
 
 
-async def test_of_a_long_error_the_model_is_told_the_beginning(url):
+async def test_a_long_error_is_truncated_for_the_model(url):
     error = (await ask(inside(url), "page"))["error"]
     assert error.endswith("... (5000 characters more were left out)")
     assert len(error) < 10_200
 
 
-def test_a_host_is_looked_for_at_each_of_its_addresses():
+def test_each_address_of_a_host_is_tried():
     internet = Internet(down=("2606:4700::1111", "8.8.8.8"))
     tools = toolset("https://pets.test", httpx_client_factory=internet.client)
     response = asked_in(Resolving(["2606:4700::1111", "8.8.8.8", "8.8.4.4"]), tools)
@@ -241,7 +241,7 @@ def test_a_host_is_looked_for_at_each_of_its_addresses():
     assert "nobody is there" in response["error"]
 
 
-async def test_a_client_that_follows_redirects_is_kept_from_it():
+async def test_a_client_cannot_follow_redirects():
     internet = Internet(leads_to="http://169.254.169.254/secrets")
     tools = toolset(
         "http://8.8.8.8", httpx_client_factory=lambda: internet.client(follow_redirects=True)
@@ -250,7 +250,7 @@ async def test_a_client_that_follows_redirects_is_kept_from_it():
     assert internet.hosts == ["8.8.8.8"]
 
 
-async def test_in_private_networks_a_client_of_ones_own_follows_as_it_likes():
+async def test_with_private_network_access_a_custom_client_may_follow_redirects():
     internet = Internet(leads_to="http://10.0.0.2/pets")
     tools = inside(
         "http://10.0.0.1", httpx_client_factory=lambda: internet.client(follow_redirects=True)
@@ -259,12 +259,12 @@ async def test_in_private_networks_a_client_of_ones_own_follows_as_it_likes():
     assert internet.hosts == ["10.0.0.1", "10.0.0.2"]
 
 
-def test_a_proxy_of_the_environment_is_used(url, monkeypatch):
+def test_a_proxy_from_the_environment_is_used(url, monkeypatch):
     for name in ("NO_PROXY", "no_proxy", "HTTP_PROXY", "REQUEST_METHOD"):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("http_proxy", url)
     for how in ({}, {"httpx_client_factory": httpx.AsyncClient}):
-        # Such a network may know no names but those of its proxies.
+        # Such a network may resolve no names except those of its proxies.
         response = asked_in(Resolving(), toolset("http://pets.test", **how))
         assert response["path"] == "http://pets.test/pets"
         assert response["headers"]["host"] == "pets.test"
@@ -289,18 +289,18 @@ def test_a_proxy_of_the_environment_is_used(url, monkeypatch):
     ],
     ids=["letter", "line", "cookie", "half"],
 )
-async def test_a_text_that_cannot_be_sent_is_told_in_words(url, args, message):
+async def test_text_that_cannot_be_sent_is_a_readable_error(url, args, message):
     response = await ask(inside(url), **args)
     assert message in response["error"]
     assert "codec" not in response["error"]
 
 
-async def test_a_header_with_blanks_and_tabs_is_sent(url):
+async def test_a_header_with_spaces_and_tabs_is_sent(url):
     response = await ask(inside(url), x_trace="a b\tc")
     assert response["headers"]["x-trace"] == "a b\tc"
 
 
-async def test_an_object_without_any_of_its_fields_is_sent(url):
+async def test_an_object_without_any_fields_is_sent(url):
     tools = inside(url)
     response = await ask(tools, "send_json")
     assert json.loads(response["body"]) == {}
@@ -336,7 +336,7 @@ def styled(url: str, where: str, **fields) -> OpenAPIToolset:
 
 
 @pytest.mark.parametrize("style", IN_PATHS, ids=str)
-async def test_values_stand_in_a_path_as_the_description_says(url, style):
+async def test_path_parameters_are_serialized_in_their_style(url, style):
     tools = styled(url, "path", style=style[0], explode=style[1])
     request_paths = [(await ask(tools, c=value))["path"] for value in ("blue", COLORS, SHADES)]
     assert request_paths == [f"/at/{each}" for each in IN_PATHS[style]]
@@ -349,11 +349,11 @@ async def test_no_style_leads_to_another_path(url, style, value):
     assert "error" in response
 
 
-async def test_no_label_goes_up(url):
+async def test_a_label_cannot_lead_to_a_parent_path(url):
     assert "error" in await ask(styled(url, "path", style="label", explode=True), c=["", ""])
 
 
-async def test_fields_stand_in_a_header_as_the_description_says(url):
+async def test_header_parameters_are_serialized_as_described(url):
     for explode, header in ((False, "R,100,G,x,y"), (True, "R=100,G=x,y")):
         response = await ask(styled(url, "header", explode=explode), c=SHADES)
         assert response["headers"]["c"] == header
@@ -362,7 +362,7 @@ async def test_fields_stand_in_a_header_as_the_description_says(url):
     assert response["headers"]["c"] == '{"x": [1]}'
 
 
-async def test_fields_stand_in_a_cookie_with_commas(url):
+async def test_cookie_parameters_are_serialized_with_commas(url):
     for fields in ({}, {"style": "form"}, {"explode": True}):
         response = await ask(styled(url, "cookie", **fields), c=SHADES)
         assert response["headers"]["cookie"] == "c=R,100,G,x,y"

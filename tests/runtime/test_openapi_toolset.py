@@ -1,4 +1,4 @@
-"""Tools from OpenAPI descriptions, against a real HTTP service (adk-runtime 8.9)."""
+"""Tools from OpenAPI specs, against a real HTTP service (adk-runtime 8.9)."""
 
 import json
 import subprocess
@@ -141,7 +141,7 @@ async def test_each_operation_is_a_tool(url):
     assert tools["node"].operation.parameters[0].schema == {}
 
 
-async def test_arguments_go_where_they_belong(url):
+async def test_arguments_are_sent_where_the_spec_says(url):
     request = await ask(
         toolset(url),
         "get_pet_by_id",
@@ -159,7 +159,7 @@ async def test_arguments_go_where_they_belong(url):
     assert request["body"] == ""
 
 
-async def test_bodies_come_in_the_form_that_is_described(url):
+async def test_bodies_are_sent_in_the_described_media_type(url):
     tools = toolset(url)
     request = await ask(tools, "create_pet", pet_name="é", age=None)
     assert json.loads(request["body"]) == {"petName": "é", "age": None}
@@ -175,7 +175,7 @@ async def test_bodies_come_in_the_form_that_is_described(url):
     assert (request["body"], request["headers"]["content-type"]) == ("hi", "text/plain")
 
 
-async def test_lists_in_a_form_are_sent_item_by_item_and_files_as_files(url):
+async def test_form_lists_are_sent_item_by_item_and_files_as_files(url):
     tools = toolset(url)
     request = await ask(tools, "form", a="1", c=["x y", "z", 3])
     assert request["body"] == "a=1&c=x+y&c=z&c=3"
@@ -206,7 +206,7 @@ async def test_lists_in_a_form_are_sent_item_by_item_and_files_as_files(url):
     ]
 
 
-async def test_of_two_parameters_with_one_name_that_of_the_operation_has_it(url):
+async def test_an_operations_parameter_keeps_a_name_that_the_path_also_uses(url):
     path = {"name": "id", "in": "path", "required": True, "schema": STRING}
     query = {"name": "id", "in": "query", "schema": STRING}
     size = {"name": "size", "in": "query", "schema": STRING}
@@ -241,7 +241,7 @@ STYLES = {
 
 
 @pytest.mark.parametrize("style", STYLES, ids=str)
-async def test_lists_and_objects_stand_in_a_query_as_the_description_says(url, style):
+async def test_query_lists_and_objects_are_serialized_in_their_style(url, style):
     fields = dict(zip(("style", "explode"), style, strict=True))
     fields = {key: value for key, value in fields.items() if value is not None}
     description = spec(url)
@@ -259,11 +259,11 @@ async def test_lists_and_objects_stand_in_a_query_as_the_description_says(url, s
 
 
 def encoded_query(query: str) -> str:
-    """The query as it is sent, of one in which only blanks are."""
+    """Return the query encoded as it is sent; `+` already stands for a space."""
     return quote(query, safe="=&+").replace("%20", "+")
 
 
-async def test_a_parameter_that_is_described_as_json_is_sent_as_json(url):
+async def test_a_parameter_described_as_json_is_sent_as_json(url):
     description = spec(url)
     content = {"application/json": {"schema": {"type": "object"}}}
     description["paths"] = {
@@ -279,7 +279,7 @@ async def test_a_parameter_that_is_described_as_json_is_sent_as_json(url):
     assert unquote(path.replace("+", " ")) == '/pets?v={"x": [1]}'
 
 
-async def test_answers_are_json_text_or_an_error(url):
+async def test_responses_are_json_text_or_an_error(url):
     tools = toolset(url)
     assert await ask(tools, "text") == {"text": "plain"}
     assert await ask(tools, "list") == [1, 2]
@@ -296,11 +296,11 @@ async def test_answers_are_json_text_or_an_error(url):
         *(({"pet_id": up}, "double dot") for up in (".", "..", "../7", "a/./b", "a\\..\\b")),
     ],
 )
-async def test_arguments_that_cannot_be_sent_are_told_to_the_model(url, args, message):
+async def test_invalid_arguments_are_reported_to_the_model(url, args, message):
     assert message in (await ask(toolset(url), "get_pet_by_id", **args))["error"]
 
 
-def test_schemas_that_all_refer_to_each_other_are_read(url):
+def test_schemas_that_refer_to_each_other_are_read(url):
     names = [f"S{number}" for number in range(10)]
     refer = {name: {"$ref": f"#/components/schemas/{name}"} for name in names}
     description = spec(url)
@@ -319,7 +319,7 @@ def test_schemas_that_all_refer_to_each_other_are_read(url):
         assert list(properties[other]["properties"]) == names
 
 
-async def test_what_allows_anything_is_a_field_like_any_other(url):
+async def test_a_schema_that_allows_anything_is_a_normal_field(url):
     schema = {**OBJECT, "required": ["a"], "properties": {"a": True}, "allOf": [True]}
     description = spec(url) | {
         "paths": {"/notes": post_operation("note", "application/json", schema)}
@@ -328,7 +328,7 @@ async def test_what_allows_anything_is_a_field_like_any_other(url):
     assert json.loads((await ask(tools, "note", a=[1]))["body"]) == {"a": [1]}
 
 
-async def test_an_argument_adds_no_cookie(url):
+async def test_an_argument_cannot_add_a_cookie(url):
     description = spec(url)
     cookie = {"name": "sess", "in": "cookie", "schema": {}}
     description["paths"] = {"/pets": {"get": {"operationId": "find", "parameters": [cookie]}}}
@@ -339,7 +339,7 @@ async def test_an_argument_adds_no_cookie(url):
 
 
 @pytest.mark.parametrize("name", ["a/b", ".tom..txt", "..."])
-async def test_slashes_and_dots_in_a_path_stay_in_their_place(url, name):
+async def test_a_path_argument_stays_one_segment(url, name):
     request = await ask(toolset(url), "get_pet_by_id", pet_id=name)
     assert request["path"] == f"/pets/{quote(name, safe='')}"
 
@@ -385,7 +385,7 @@ def credential(**kwargs) -> AuthCredential:
         (None, {"oauth2": OAuth2Auth(access_token="t")}, "authorization", "Bearer t"),
     ],
 )
-async def test_credentials_are_sent_as_the_scheme_wants(url, scheme, fields, header, value):
+async def test_credentials_are_sent_as_the_scheme_requires(url, scheme, fields, header, value):
     tools = toolset(
         url,
         auth_scheme=APIKey(**scheme) if scheme else HTTPBearer(),
@@ -394,7 +394,7 @@ async def test_credentials_are_sent_as_the_scheme_wants(url, scheme, fields, hea
     assert (await ask(tools, "get_pet_by_id", pet_id="1"))["headers"][header] == value
 
 
-async def test_the_description_tells_the_scheme(url):
+async def test_the_security_scheme_comes_from_the_spec(url):
     key = {"type": "apiKey", "in": "query", "name": "key"}
     tools = toolset(
         url, schemes={"k": key}, security=[{"k": []}], auth_credential=credential(api_key="s e")
@@ -402,7 +402,7 @@ async def test_the_description_tells_the_scheme(url):
     assert (await ask(tools, "get_pet_by_id", pet_id="1"))["path"] == "/pets/1?key=s+e"
 
 
-async def test_the_user_is_asked_for_what_cannot_be_sent_yet(url):
+async def test_the_user_is_asked_for_a_missing_credential(url):
     tools = toolset(url, auth_scheme=HTTPBearer())
     model = ScriptedLlm(rules=[Rule(user="go", then=Call("text")), Rule(then=Say("ok"))])
     root = LlmAgent(name="a", model=model, tools=[tools])
@@ -426,7 +426,7 @@ async def test_headers_may_depend_on_the_call(url):
     assert response.response["headers"]["x-user"] == "debug_user_id"
 
 
-async def test_private_networks_are_out_of_reach_unless_allowed(url):
+async def test_private_networks_are_unreachable_unless_allowed(url):
     closed = OpenAPIToolset(spec_dict=spec(url))
     response = await ask(closed, "text")
     assert "private network" in response["error"]
@@ -441,12 +441,12 @@ async def test_private_networks_are_out_of_reach_unless_allowed(url):
         assert await public_addresses(url) == [address]
 
 
-async def test_a_client_of_ones_own_is_used(url):
+async def test_a_custom_client_is_used(url):
     tools = toolset(url, httpx_client_factory=lambda: httpx.AsyncClient(headers={"X-Own": "1"}))
     assert (await ask(tools, "get_pet_by_id", pet_id="1"))["headers"]["x-own"] == "1"
 
 
-async def test_names_can_be_kept_and_servers_have_variables(url):
+async def test_names_can_be_preserved_and_servers_have_variables(url):
     host, _, port = url.rpartition(":")
     description = spec(f"{host}:{{port}}/")
     description["servers"][0]["variables"] = {"port": {"default": port}}
@@ -459,29 +459,29 @@ async def test_names_can_be_kept_and_servers_have_variables(url):
     assert json.loads(request["body"]) == {"petName": "x"}
 
 
-async def test_a_description_may_be_yaml(url):
+async def test_a_spec_may_be_yaml(url):
     yaml = pytest.importorskip("yaml")
     description = yaml.safe_dump(spec(url))
     tools = OpenAPIToolset(
         spec_str=description, spec_str_type="yaml", allow_private_network_access=True
     )
     assert (await ask(tools, "get_pet_by_id", pet_id="7"))["path"] == "/pets/7"
-    for text, message in {"[1": "no YAML", "- a": "no object"}.items():
+    for text, message in {"[1": "Invalid YAML", "- a": "not an object"}.items():
         with pytest.raises(ValueError, match=message):
             OpenAPIToolset(spec_str=text, spec_str_type="yaml")
 
 
-async def test_anything_is_allowed_where_a_reference_leads_nowhere(url, caplog):
+async def test_a_dangling_reference_allows_anything_and_causes_a_warning(url, caplog):
     body = {**OBJECT, "properties": {"a": STRING, "b": GONE, "c": GONE}}
     description = spec(url) | {"paths": {"/form": post_operation("form", "application/json", body)}}
     (tool,) = await OpenAPIToolset(spec_dict=description).get_tools()
     schema = tool._get_declaration().parameters_json_schema
     assert schema["properties"] == {"a": STRING, "b": {}, "c": {}}
-    (warning,) = [one for one in caplog.messages if "does not hold" in one]
+    (warning,) = [one for one in caplog.messages if "doesn't contain" in one]
     assert warning.count("#/x/y") == 1
 
 
-async def test_a_service_without_an_address_is_told_to_the_model():
+async def test_a_missing_server_url_is_reported_to_the_model():
     assert "no server" in (await ask(OpenAPIToolset(spec_dict=spec("/api")), "text"))["error"]
 
 
@@ -489,7 +489,7 @@ async def test_a_service_without_an_address_is_told_to_the_model():
     ("arguments", "message"),
     [
         ({}, "spec_dict or spec_str"),
-        ({"spec_str": "[]"}, "no object"),
+        ({"spec_str": "[]"}, "not an object"),
         ({"spec_dict": {"swagger": "2.0"}}, "Swagger 2"),
         ({"spec_dict": {"openapi": "3.1.0", "paths": GONE}}, "'#/x/y', which is"),
         (
@@ -499,13 +499,13 @@ async def test_a_service_without_an_address_is_told_to_the_model():
         ({"spec_dict": {"openapi": "3.1.0", "paths": {"$ref": "other.json"}}}, "outside"),
     ],
 )
-def test_descriptions_that_cannot_be_used_say_why(arguments, message):
+def test_the_error_for_an_unusable_spec_says_why(arguments, message):
     with pytest.raises(ValueError, match=message):
         OpenAPIToolset(**arguments)
 
 
 @needs_adk
-async def test_google_adk_makes_the_same_tools_of_a_description(url):
+async def test_google_adk_creates_the_same_tools_from_a_spec(url):
     theirs = run_adk(
         """
         import json

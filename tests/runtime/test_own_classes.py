@@ -1,6 +1,6 @@
-"""Classes of one's own: what they override by google-adk's names with an underscore is used.
+"""User classes: overrides of google-adk's methods with an underscore take effect.
 
-What comes of it is compared with google-adk in tests/differential/cases/own_classes.py.
+Their results are compared with google-adk in tests/differential/cases/own_classes.py.
 """
 
 import pytest
@@ -42,13 +42,13 @@ def written(**delta) -> Event:
 
 
 class Keeping(InMemorySessionService):
-    """Sessions that keep in the history what is for the session object alone."""
+    """A session service that keeps temporary state in the history."""
 
     def _trim_temp_delta_state(self, event: Event) -> Event:
         return event
 
 
-async def test_a_session_service_may_trim_events_in_its_own_way():
+async def test_a_session_service_may_trim_events_differently():
     service = Keeping()
     session = await service.create_session(app_name="app", user_id="u")
     await service.append_event(session, written(**{"temp:mood": "good"}))
@@ -56,7 +56,7 @@ async def test_a_session_service_may_trim_events_in_its_own_way():
 
 
 @pytest.mark.parametrize("kind", [InMemorySessionService, SqliteSessionService])
-async def test_a_session_service_hears_of_each_event_of_its_session_objects(kind):
+async def test_a_session_service_sees_each_event_committed_to_a_session_object(kind):
     class Hearing(kind):
         def _commit_event_to_session(self, session: Session, event: Event) -> Event:
             deltas.append(event.actions.state_delta)
@@ -71,7 +71,7 @@ async def test_a_session_service_hears_of_each_event_of_its_session_objects(kind
 
 
 @pytest.mark.parametrize("service", [InMemorySessionService(), SqliteSessionService(":memory:")])
-async def test_a_state_that_was_applied_by_hand_does_not_change_history(service):
+async def test_changing_a_manually_applied_state_does_not_change_the_event(service):
     session = Session(id="s", app_name="app", user_id="u")
     event = written(plan=["look"])
     service._update_session_state(session, event)
@@ -84,27 +84,27 @@ def price(item: str, currency: str) -> str:
     return f"{item}: 3 {currency}"
 
 
-def told_of(tool: FunctionTool) -> list[str]:
+def declared_parameters(tool: FunctionTool) -> list[str]:
     return list(tool._get_declaration().parameters_json_schema["properties"])
 
 
-def test_parameters_that_a_tool_ignores_are_not_told_of_even_if_it_says_so_late():
+def test_ignored_parameters_are_not_declared_even_if_added_later():
     tool = FunctionTool(price)
-    assert (told_of(tool), tool._get_mandatory_args()) == (["item", "currency"],) * 2
+    assert (declared_parameters(tool), tool._get_mandatory_args()) == (["item", "currency"],) * 2
     tool._ignore_params.append("currency")
-    assert (told_of(tool), tool._get_mandatory_args()) == (["item"],) * 2
+    assert (declared_parameters(tool), tool._get_mandatory_args()) == (["item"],) * 2
 
 
-def test_the_credential_of_a_tool_is_a_parameter_that_it_ignores():
+def test_the_credential_parameter_of_a_tool_is_ignored():
     def look(place: str, credential: object) -> str:
         """Looks."""
         return place
 
     tool = AuthenticatedFunctionTool(func=look)
-    assert (told_of(tool), tool._get_mandatory_args()) == (["place"],) * 2
+    assert (declared_parameters(tool), tool._get_mandatory_args()) == (["place"],) * 2
 
 
-def test_the_instruction_of_a_planner_may_be_worded_otherwise():
+def test_a_planner_may_override_its_instruction():
     class Worded(PlanReActPlanner):
         def _build_nl_planner_instruction(self) -> str:
             return "Plan, then act."
@@ -122,7 +122,7 @@ class Counter(BaseAgent):
         yield Event(author=self.name, branch=ctx.branch, output={"words": len(words)})
 
 
-async def test_an_agent_of_ones_own_that_answers_once_is_a_function_with_its_output():
+async def test_a_custom_single_turn_agent_is_a_tool_that_returns_its_output():
     model = ScriptedLlm(
         rules=[
             Rule(after="counter", then=Say("{result.words}.")),
@@ -136,7 +136,7 @@ async def test_an_agent_of_ones_own_that_answers_once_is_a_function_with_its_out
     assert root.clone().sub_agents_as_tools[0].agent is not root.sub_agents[0]
 
 
-def test_an_agent_that_answers_once_and_comes_late_is_no_function():
+def test_a_single_turn_agent_added_later_is_not_a_tool():
     root = LlmAgent(name="root")
     late = Counter(name="late")
     late.parent_agent = root
@@ -145,7 +145,7 @@ def test_an_agent_that_answers_once_and_comes_late_is_no_function():
 
 
 class Diary(LlmAgent):
-    """An agent whose private attributes have names that anybody may choose."""
+    """An agent whose private attributes have common names."""
 
     _events: list[str] = PrivateAttr(default_factory=list)
     _flow: str = PrivateAttr(default="slow")
@@ -162,7 +162,7 @@ class Diary(LlmAgent):
 
 
 class Postbox(Node):
-    """A node with methods of such names."""
+    """A node whose private methods have common names."""
 
     def _taken(self, letters):
         return [f"{letter}?" for letter in letters]
@@ -174,7 +174,7 @@ class Postbox(Node):
         yield self._given(self._taken(["a", "b"]))
 
 
-async def test_an_agent_may_have_attributes_and_methods_of_its_own():
+async def test_an_agent_may_have_its_own_attributes_and_methods():
     def sign(callback_context):
         return diary._signed(diary._refuse("more"))
 
@@ -186,13 +186,13 @@ async def test_an_agent_may_have_attributes_and_methods_of_its_own():
     assert (diary._events, diary._output) == (texts[1:], {"words": texts[1]})
 
 
-async def test_a_node_may_have_methods_of_its_own():
+async def test_a_node_may_have_its_own_methods():
     graph = Workflow(name="wf", edges=[(START, Postbox(name="postbox"))])
     events = await InMemoryRunner(node=graph).run_debug("go", quiet=True)
     assert [event.output for event in events if event.output] == [{"given": ["a?", "b?"]}]
 
 
-async def test_what_an_agent_and_a_node_do_by_the_names_of_google_adk_is_used():
+async def test_google_adks_private_hooks_of_agents_and_nodes_take_effect():
     class Polite(BaseAgent):
         async def _handle_before_agent_callback(self, ctx):
             return Event(author=self.name, content=types.ModelContent("Hello."))
@@ -220,7 +220,7 @@ async def test_what_an_agent_and_a_node_do_by_the_names_of_google_adk_is_used():
     assert [event.output for event in events if event.output] == [8]
 
 
-async def test_a_runner_may_choose_who_goes_on():
+async def test_a_runner_may_choose_the_agent_that_continues():
     class Rooted(InMemoryRunner):
         def _find_agent_to_run(self, session, root_agent):
             return root_agent
@@ -238,7 +238,7 @@ async def test_a_runner_may_choose_who_goes_on():
     assert speakers == ["helper", "root"]
 
 
-def test_a_context_passes_for_a_model():
+def test_an_invocation_context_has_the_interface_of_a_pydantic_model():
     session = Session(id="s", app_name="app", user_id="u")
     context = InvocationContext.model_construct(invocation_id="i", session=session, unknown=1)
     assert {"session", "agent", "branch"} <= set(InvocationContext.model_fields)
@@ -249,14 +249,14 @@ def test_a_context_passes_for_a_model():
     }
 
 
-def test_a_request_has_a_live_config_to_copy_that_is_not_written_down():
+def test_a_request_has_a_live_config_that_is_not_serialized():
     one = LlmRequest.blank()
     assert one.live_connect_config == types.LiveConnectConfig()
     assert "live_connect_config" not in one.model_dump()
 
 
 class Listing(BaseToolset):
-    """Tools that methods of one's own make: the runtime has none of such names."""
+    """A toolset with private methods whose names the runtime doesn't use."""
 
     def _get_tools(self, count: int) -> list[FunctionTool]:
         return [FunctionTool(written)] * count
@@ -271,7 +271,7 @@ class Listing(BaseToolset):
 
 
 class Sealed(FunctionTool):
-    """A tool that signs what it gives."""
+    """A tool that signs its results."""
 
     def __init__(self, func):
         super().__init__(func)
@@ -282,7 +282,7 @@ class Sealed(FunctionTool):
 
 
 class Expert(AgentTool):
-    """An agent as a tool that says how it went."""
+    """An agent tool that rewords its result."""
 
     def _result(self, text):
         return f"The expert says: {text}"
@@ -291,7 +291,7 @@ class Expert(AgentTool):
         return self._result(await super().run_async(args=args, tool_context=tool_context))
 
 
-async def test_tools_may_have_methods_and_attributes_of_their_own():
+async def test_tools_may_have_their_own_methods_and_attributes():
     expert = LlmAgent(name="expert", model=ScriptedLlm(rules=[Rule(then=Say("3 EUR."))]))
     calls = [Call("price", item="tea", currency="EUR"), Call("expert", request="tea")]
     model = ScriptedLlm(rules=[Rule(after="price", then=Say("Done.")), Rule(then=calls)])
@@ -301,7 +301,7 @@ async def test_tools_may_have_methods_and_attributes_of_their_own():
     assert results == ["tea: 3 EUR, sealed", "The expert says: 3 EUR."]
 
 
-async def test_a_toolset_may_have_methods_of_its_own():
+async def test_a_toolset_may_have_its_own_methods():
     [tool] = await Listing().get_tools_with_prefix()
     assert tool.name == "written"
 
@@ -313,12 +313,12 @@ NAMES = (
     " requests retries retry saved scan search send session sessions settings state store stored"
     " tell text ttl version workspace write"
 )
-"""What authors of subclasses call their own things, after an underscore."""
+"""Names that authors of subclasses are likely to choose, after an underscore."""
 SKILL = Skill(frontmatter=Frontmatter(name="tea", description="Tea."), instructions="Boil.")
 
 
 def named_by_its_author(kind):
-    """A subclass that has something of its own under all those names."""
+    """Return a subclass that has its own attribute under each of those names."""
     own = {f"_{name}": "mine" for name in NAMES.split()}
 
     def begin(self, *args, **kwargs):
@@ -330,7 +330,7 @@ def named_by_its_author(kind):
 
 
 @pytest.mark.parametrize("kind", [InMemorySessionService, SqliteSessionService])
-async def test_a_runner_and_its_services_may_have_attributes_of_their_own(kind, tmp_path):
+async def test_a_runner_and_its_services_may_have_their_own_attributes(kind, tmp_path):
     names = [tmp_path / "sessions.db"] if kind is SqliteSessionService else []
     memory = named_by_its_author(SqliteMemoryService)(tmp_path / "memory.db")
     kinds = [
@@ -373,6 +373,6 @@ async def test_a_runner_and_its_services_may_have_attributes_of_their_own(kind, 
 @pytest.mark.parametrize(
     "kind", [McpToolset, McpTool, RestApiTool, OpenAILlm, Gemini, LiteLlm, ToolCallIntegrityPlugin]
 )
-def test_no_private_name_of_a_class_is_one_that_its_subclasses_may_want(kind):
+def test_a_class_has_no_private_name_that_its_subclasses_are_likely_to_use(kind):
     likely_names = {f"_{name}" for name in NAMES.split()}
     assert likely_names.isdisjoint(name for each in kind.__mro__ for name in vars(each))

@@ -1,4 +1,4 @@
-"""What code of others takes out of a request's contents is its own, and nothing else is copied.
+"""User code that takes contents out of a request gets copies, and nothing else is copied.
 
 Source: "copy only when a callback changes them" (adk-runtime 7.3).
 """
@@ -31,7 +31,7 @@ def user_content(text: str) -> types.Content:
 
 
 def texts(contents: list[types.Content]) -> list[str | None]:
-    """What a list holds, without taking any of it out."""
+    """Return the texts in a list without taking anything out of it."""
     return [content.parts[0].text for content in list.__getitem__(contents, slice(None))]
 
 
@@ -84,7 +84,7 @@ DOES: dict[str, Callable[..., Any]] = {
 
 
 def apply(contents: list[types.Content], step: tuple[Any, ...], pool: dict[str, Any]) -> Any:
-    """Do a step; what comes of it, as texts."""
+    """Do a step, and return its result as texts."""
     what, *arguments = step
     names = [pool[g] if isinstance(g, str) else g for g in arguments]
     return DOES[what](
@@ -101,7 +101,7 @@ def outcome(contents: list[types.Content], step: tuple[Any, ...], pool: dict[str
 
 @drawn(st.integers(0, 6), st.lists(STEPS, max_size=8))
 @settings(max_examples=rounds(100, 300))
-def test_it_is_a_list_like_others(size, steps):
+def test_own_contents_behave_like_a_list(size, steps):
     others = [user_content(str(number)) for number in range(size)]
     pool = {name: user_content(name) for name in "xyz"}
     plain, own = list(others), OwnContents(others)
@@ -119,7 +119,7 @@ def test_it_is_a_list_like_others(size, steps):
 WAYS = {
     "one": lambda own: [own[0], own[-1]],
     "a slice": lambda own: own[:],
-    "a loop": lambda own: [content for content in own],  # noqa: C416  a loop is what is tried
+    "a loop": lambda own: [content for content in own],  # noqa: C416  tests a loop
     "backwards": lambda own: [*reversed(own)],
     "unpacked": lambda own: [*own],
     "a tuple": tuple,
@@ -128,7 +128,7 @@ WAYS = {
     "by the module": copy.copy,
     "deeply": copy.deepcopy,
     "pickled": lambda own: pickle.loads(pickle.dumps(own)),
-    "added to others": lambda own: [user_content("x"), *[]] + own,  # noqa: RUF005  what is tried
+    "added to others": lambda own: [user_content("x"), *[]] + own,  # noqa: RUF005  tests `+`
     "others added": lambda own: own + [user_content("x")],  # noqa: RUF005
     "times two": lambda own: own * 2,
     "two times": lambda own: 2 * own,
@@ -151,14 +151,14 @@ def copied_request(own: list[types.Content]) -> LlmRequest:
 
 
 @pytest.mark.parametrize("way", WAYS)
-def test_however_contents_are_taken_out_they_are_nobody_elses(way):
+def test_contents_taken_out_in_any_way_are_copies(way):
     others = [user_content("one"), user_content("two")]
     for content in WAYS[way](OwnContents(others)):
         content.parts[0].text = "changed"
     assert texts(others) == ["one", "two"]
 
 
-def test_what_is_no_content_and_what_is_put_in_stays_as_it_is():
+def test_non_contents_and_added_contents_are_not_copied():
     odd, new = object(), user_content("new")
     own = OwnContents([odd])
     own.append(new)
@@ -167,7 +167,7 @@ def test_what_is_no_content_and_what_is_put_in_stays_as_it_is():
     assert own[0] is new is own[2]
 
 
-def test_arguments_and_responses_are_ones_own_too():
+def test_arguments_and_responses_are_copied_too():
     call = types.Part.from_function_call(name="look", args={"deep": [{"at": 1}]})
     answer = types.Part.from_function_response(name="look", response={"deep": [1]})
     others = [types.ModelContent([call]), types.UserContent([answer])]
@@ -178,18 +178,18 @@ def test_arguments_and_responses_are_ones_own_too():
     assert answer.function_response.response == {"deep": [1]}
 
 
-def test_code_that_puts_another_list_there_has_put_it_there():
+def test_a_list_assigned_by_user_code_is_kept():
     request, mine = LlmRequest(contents=[user_content("one")]), [user_content("mine")]
     with own_contents(request, by="test"):
         request.contents = mine
     assert request.contents is mine
 
 
-# In a run: what the model gets tells what was copied.
+# In a run: the model's contents show what was copied.
 
 
 class Told(BaseLlm):
-    """Keeps the contents of its latest request."""
+    """A model that keeps the contents of its latest request."""
 
     model: str = "told"
     contents: list[types.Content] = Field(default_factory=list)
@@ -200,7 +200,7 @@ class Told(BaseLlm):
 
 
 async def three_turns(agent: LlmAgent, plugins: tuple[BasePlugin, ...] = ()) -> Session:
-    """The session after three turns with the agent."""
+    """Return the session after three turns with the agent."""
     runner = InMemoryRunner(agent=agent, app_name="app", plugins=list(plugins))
     session = await runner.session_service.create_session(app_name="app", user_id="u")
     for text in ("one", "two", "three"):
@@ -216,7 +216,7 @@ async def three_turns(agent: LlmAgent, plugins: tuple[BasePlugin, ...] = ()) -> 
 
 
 def copies_in(model: Told, session: Session) -> list[bool]:
-    """Of the contents of the latest request, whether each is a copy of an event's."""
+    """Return for each content of the latest request whether it is a copy of an event's."""
     events = {id(event.content) for event in session.events}
     return [id(content) not in events for content in model.contents]
 
@@ -254,14 +254,14 @@ async def test_only_what_a_callback_takes_out_is_copied(callback, copies):
     assert copies_in(model, session) == copies
 
 
-async def test_a_plugin_that_shortens_requests_copies_what_it_keeps_alone():
+async def test_a_plugin_that_shortens_requests_copies_only_what_it_keeps():
     model = Told()
     session = await three_turns(LlmAgent(name="a", model=model), (ContextFilterPlugin(2),))
     assert copies_in(model, session) == [True] * 3
 
 
 class Preparing(BaseTool):
-    """Adds to the user's words, in the request."""
+    """A tool that extends the user's message in the request."""
 
     async def process_llm_request(self, *, tool_context, llm_request):
         llm_request.contents[-1].parts.append(types.Part(text="Be brief."))
@@ -295,7 +295,7 @@ class Planning(BasePlanner):
         {"planner": Planning()},
     ],
 )
-async def test_tools_and_planners_change_the_request_and_not_the_history(fields):
+async def test_tools_and_planners_change_the_request_but_not_the_history(fields):
     model = Told()
     session = await three_turns(LlmAgent(name="a", model=model, **fields))
     assert copies_in(model, session) == [False] * 4 + [True]

@@ -1,4 +1,4 @@
-"""Planners: what the model is told, and what becomes of its answers."""
+"""Planners: the instruction for the model, and the processing of its answers."""
 
 import pytest
 from google.genai import types
@@ -20,7 +20,7 @@ def parts(event):
 async def test_the_built_in_planner_sets_the_models_thinking():
     own = types.GenerateContentConfig(thinking_config=types.ThinkingConfig(thinking_budget=1))
     thinking = types.ThinkingConfig(include_thoughts=True)
-    with pytest.warns(UserWarning, match="that of the planner is used"):
+    with pytest.warns(UserWarning, match="the planner.s is used"):
         agent = planning(
             BuiltInPlanner(thinking_config=thinking),
             Rule(then=Say("Hi.")),
@@ -34,7 +34,7 @@ async def test_the_built_in_planner_sets_the_models_thinking():
     assert parts(event) == [("Hi.", False)]
 
 
-async def test_what_stands_under_the_tags_of_a_plan_becomes_thoughts():
+async def test_tagged_planning_text_becomes_thoughts():
     answer = "/*PLANNING*/1. Greet./*REASONING*/ Easy./*FINAL_ANSWER*/Hello!"
     agent = planning(PlanReActPlanner(), Rule(then=Say(answer)), output_key="answer")
     conversation = Conversation(agent)
@@ -51,7 +51,7 @@ def look() -> str:
     return "rain"
 
 
-async def test_a_plan_before_a_call_is_a_thought_and_what_follows_the_call_is_dropped():
+async def test_a_plan_before_a_call_is_a_thought_and_text_after_it_is_dropped():
     agent = planning(
         PlanReActPlanner(),
         Rule(after="look", then=Say("/*FINAL_ANSWER*/It rains.")),
@@ -68,7 +68,7 @@ async def test_a_plan_before_a_call_is_a_thought_and_what_follows_the_call_is_dr
     assert not content.parts[0].thought
 
 
-async def test_texts_without_tags_and_streamed_fragments_stay():
+async def test_text_without_tags_and_streamed_fragments_are_unchanged():
     agent = planning(PlanReActPlanner(), Rule(then=Say("Just so.", chunks=2)))
 
     events = await Conversation(agent).say("Hi", STREAMED)
@@ -89,7 +89,7 @@ class Counting(BasePlanner):
         return [*response_parts, types.Part(text="(planned)")]
 
 
-async def test_a_planner_of_ones_own_may_change_the_state():
+async def test_a_custom_planner_may_change_the_state():
     agent = planning(Counting(), Rule(then=Say("Hi.")))
     conversation = Conversation(agent)
 

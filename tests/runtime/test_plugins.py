@@ -1,4 +1,4 @@
-"""Plugins: every hook, their order, who decides (adk-runtime 10.4)."""
+"""Plugins: every hook, their order, and which answer wins (adk-runtime 10.4)."""
 
 import asyncio
 
@@ -30,7 +30,7 @@ HOOKS = [
 
 
 class Recording(BasePlugin):
-    """Writes down each hook as it is called; answers what it was told to answer."""
+    """A plugin that records each hook called, and returns the given answers."""
 
     def __init__(self, name: str = "recording", **answers) -> None:
         super().__init__(name)
@@ -64,7 +64,7 @@ def tool(x: int) -> dict:
     return {"x": x}
 
 
-async def test_the_hooks_of_a_turn_with_a_tool_come_in_order():
+async def test_the_hooks_of_a_turn_with_a_tool_are_called_in_order():
     rules = [Rule(after="tool", then=Say("done")), Rule(then=Call("tool", x=1))]
     plugin = Recording()
     agent = LlmAgent(name="agent", model=ScriptedLlm(rules=rules), tools=[tool])
@@ -105,7 +105,7 @@ async def test_a_plugin_may_answer_for_the_run():
     assert len((await stored(runner)).events) == 2
 
 
-async def test_a_plugin_may_answer_for_an_agent_and_goes_before_its_callbacks():
+async def test_a_plugin_may_answer_for_an_agent_before_its_callbacks_run():
     calls = []
     agent = Scripted(name="a", before_agent_callback=lambda callback_context: calls.append(1))
     plugin = Recording(before_agent_callback=said("instead"))
@@ -127,7 +127,7 @@ async def test_an_event_may_be_replaced_but_keeps_its_identity():
     assert texts((await stored(runner)).events) == ["go", "redacted"]
 
 
-async def test_an_event_is_shown_to_plugins_before_its_commit():
+async def test_plugins_see_an_event_before_its_commit():
     class Gate(BasePlugin):
         async def on_event_callback(self, *, invocation_context, event):
             waiting.set()
@@ -160,20 +160,20 @@ async def test_a_hook_that_raises_ends_the_run_and_is_named():
 
 @pytest.mark.parametrize("hook", [hook for hook in HOOKS if "agent_c" in hook or "model_c" in hook])
 @pytest.mark.parametrize("nothing", [False, "", {}])
-async def test_a_plugin_that_answers_with_nothing_lets_the_run_go_on(hook, nothing):
+async def test_a_falsy_answer_of_a_plugin_does_not_stop_the_run(hook, nothing):
     agent = LlmAgent(name="a", model=ScriptedLlm(rules=[Rule(then=Say("hello"))]))
     runner = runner_of(agent, plugins=[Recording(**{hook: nothing})])
     assert texts(await run(runner)) == ["hello"]
 
 
-async def test_a_class_is_no_plugin_and_a_plugin_is_no_list():
-    with pytest.raises(TypeError, match="the class Recording; put plugins there, made by calling"):
+async def test_plugins_must_be_a_list_of_instances():
+    with pytest.raises(TypeError, match="the class Recording; pass instances of plugin classes"):
         InMemoryRunner(Scripted(name="a"), plugins=[Recording])
-    with pytest.raises(TypeError, match="put it into a list"):
+    with pytest.raises(TypeError, match="pass a list of plugins"):
         InMemoryRunner(Scripted(name="a"), plugins=Recording())
 
 
-async def test_a_hook_for_errors_that_is_not_async_is_told(caplog):
+async def test_an_error_hook_that_is_not_async_is_reported(caplog):
     class Plain(BasePlugin):
         def on_run_error_callback(self, **values): ...
 
@@ -186,7 +186,7 @@ async def test_a_hook_for_errors_that_is_not_async_is_told(caplog):
     assert "is a plain function. Define it with `async def`." in caplog.messages[-1]
 
 
-async def test_errors_are_told_to_all_and_telling_cannot_fail(caplog):
+async def test_all_plugins_get_errors_and_failing_error_hooks_are_logged(caplog):
     async def body(ctx):
         raise KeyError("boom")
         yield
@@ -201,7 +201,7 @@ async def test_errors_are_told_to_all_and_telling_cannot_fail(caplog):
     assert "in the hook" in caplog.text
 
 
-async def test_leaving_early_counts_as_the_end_of_the_run():
+async def test_leaving_a_run_early_calls_after_run():
     plugin = Recording()
     runner = runner_of(Scripted(name="a"), plugins=[plugin])
     events = runner.run_async(user_id="u", session_id="s", new_message=said("go"))
@@ -210,7 +210,7 @@ async def test_leaving_early_counts_as_the_end_of_the_run():
     assert plugin.log[-1] == "after_run_callback"
 
 
-def test_names_are_unique():
+def test_plugin_names_are_unique():
     manager = PluginManager([BasePlugin("a")])
     with pytest.raises(ValueError, match="'a'"):
         manager.register_plugin(BasePlugin("a"))
@@ -229,9 +229,7 @@ async def test_a_plugin_registered_later_is_called_too():
 
 @pytest.mark.parametrize("anew", [False, True])
 @pytest.mark.parametrize("runs_before", [0, 1])
-async def test_the_plugins_that_are_listed_when_a_run_begins_are_those_that_are_called(
-    runs_before, anew
-):
+async def test_the_plugins_listed_when_a_run_begins_are_called(runs_before, anew):
     plugin, later, another = Recording(), Recording("later"), Recording("another")
     runner = runner_of(Scripted(name="a"), plugins=[another])
     for _ in range(runs_before):
@@ -247,14 +245,14 @@ async def test_the_plugins_that_are_listed_when_a_run_begins_are_those_that_are_
     assert another.log == before
 
 
-async def test_a_resting_plugin_is_not_called_and_may_wake_in_the_midst_of_a_run():
-    plugin, other = Recording("resting"), Recording("other")
+async def test_a_disabled_plugin_is_not_called_and_can_be_enabled_during_a_run():
+    plugin, other = Recording("disabled"), Recording("other")
     runner = runner_of(Scripted(name="a"), plugins=[plugin, other])
-    runner.plugin_manager.let_rest(["resting"])
+    runner.plugin_manager.set_disabled(["disabled"])
     events = runner.run_async(user_id="u", session_id="s", new_message=said("go"))
     await anext(events)
     assert plugin.log == []
-    runner.plugin_manager.let_rest([])
+    runner.plugin_manager.set_disabled([])
     async for _ in events:
         pass
     assert plugin.log[-1] == other.log[-1] == "after_run_callback"

@@ -1,4 +1,4 @@
-"""Writes to a quick disk are done on the spot, and wait for nobody there."""
+"""Writes to a fast disk are done in the event loop's thread, and never wait there."""
 
 import asyncio
 import math
@@ -19,12 +19,12 @@ from tests.kit.patience import PATIENCE
 WHERE = {"app_name": "app", "user_id": "u"}
 MOMENT = "devui.runtime.databases._MOMENT"
 ENOUGH = 200
-"""So many writes to a quick disk in a row have some among them that are done on the spot."""
+"""After this many writes in a row to a fast disk, some are done in the loop's thread."""
 
 
 @pytest.fixture(autouse=True)
 def quick_disk(monkeypatch: pytest.MonkeyPatch) -> None:
-    """However long this machine's takes."""
+    """Treat this machine's disk as fast, however slow it is."""
     monkeypatch.setattr(MOMENT, math.inf)
 
 
@@ -51,14 +51,14 @@ async def write(database: Database, job, size: int = 0) -> bool:
 
 
 async def hurry(database: Database) -> None:
-    """Write until it is done on the spot."""
+    """Write until a write is done in the loop's thread."""
     for _ in range(ENOUGH):
         if await write(database, is_on_the_spot):
             return
     pytest.fail("No write was done on the spot.")
 
 
-async def test_a_slow_disk_holds_up_the_loop_once(database, monkeypatch):
+async def test_a_slow_disk_blocks_the_loop_at_most_once(database, monkeypatch):
     def slow(connection: sqlite3.Connection) -> bool:
         time.sleep(0.01)
         return is_on_the_spot(connection)
@@ -69,7 +69,7 @@ async def test_a_slow_disk_holds_up_the_loop_once(database, monkeypatch):
     assert not any(on_the_spot[1:])
 
 
-async def test_an_error_on_the_spot_leaves_nothing_and_is_the_callers(database):
+async def test_an_error_in_the_loops_thread_is_raised_and_leaves_nothing(database):
     places = []
 
     def fail(connection: sqlite3.Connection) -> None:
@@ -81,11 +81,11 @@ async def test_an_error_on_the_spot_leaves_nothing_and_is_the_callers(database):
         await hurry(database)
         with pytest.raises(sqlite3.IntegrityError) as error:
             await write(database, fail)
-        assert error.value.__notes__ == ["The file is :memory:."]
+        assert error.value.__notes__ == ["Database file: :memory:."]
     assert await database.read(lambda each: each.execute("SELECT * FROM notes").fetchall()) == []
 
 
-async def test_nobody_waits_on_the_spot_for_another_process(tmp_path):
+async def test_the_loop_does_not_wait_for_another_process(tmp_path):
     path = tmp_path / "notes.db"
     database = Database(DatabasePath.of(path), prepare)
     await hurry(database)
@@ -94,7 +94,7 @@ async def test_nobody_waits_on_the_spot_for_another_process(tmp_path):
     await written_while_held(database, other)
 
 
-async def test_nobody_waits_on_the_spot_for_a_file_to_be_opened(tmp_path):
+async def test_the_loop_does_not_wait_for_a_file_to_be_opened(tmp_path):
     path = tmp_path / "notes.db"
     database = Database(DatabasePath.of(path), prepare)
     await hurry(database)
@@ -105,7 +105,7 @@ async def test_nobody_waits_on_the_spot_for_a_file_to_be_opened(tmp_path):
     await written_while_held(database, other)
 
 
-async def test_nobody_waits_on_the_spot_for_a_file_that_was_moved(tmp_path):
+async def test_the_loop_does_not_wait_for_a_moved_file(tmp_path):
     path = tmp_path / "notes.db"
     database = Database(DatabasePath.of(path), prepare)
     await hurry(database)
@@ -116,7 +116,7 @@ async def test_nobody_waits_on_the_spot_for_a_file_that_was_moved(tmp_path):
 
 
 async def written_while_held(database: Database, other: sqlite3.Connection) -> None:
-    """The one that holds the file lets go of it when the loop goes on."""
+    """Write while `other` locks the file, which it unlocks once the loop continues."""
     loop, goes_on = asyncio.get_running_loop(), threading.Event()
     loop.call_soon(goes_on.set)
 
@@ -132,8 +132,8 @@ async def written_while_held(database: Database, other: sqlite3.Connection) -> N
     await database.close()
 
 
-async def test_an_interrupt_on_the_spot_leaves_no_transaction_open(database):
-    """As in a notebook, which goes on with the same process."""
+async def test_an_interrupt_in_the_loops_thread_leaves_no_open_transaction(database):
+    """This happens in notebooks, which continue in the same process."""
 
     def interrupt(_frame: object, event: str, function: object) -> None:
         if event == "c_return" and function == begin and connections[0].in_transaction:
@@ -153,12 +153,12 @@ async def test_an_interrupt_on_the_spot_leaves_no_transaction_open(database):
     assert await database.write(lambda each: each.execute("SELECT 1").fetchone()[0]) == 1
 
 
-async def test_a_large_write_does_not_hold_up_the_loop(database):
+async def test_a_large_write_does_not_block_the_loop(database):
     await hurry(database)
     assert await write(database, is_on_the_spot, size=1_000_000) is False
 
 
-async def test_nobody_waits_on_the_spot_for_another_job(database):
+async def test_the_loop_does_not_wait_for_another_job(database):
     begun, go_on = threading.Event(), threading.Event()
 
     def long(_: sqlite3.Connection) -> bool:
@@ -173,7 +173,7 @@ async def test_nobody_waits_on_the_spot_for_another_job(database):
     assert await reading is True
 
 
-async def test_a_row_of_quick_writes_lets_others_have_the_loop_between():
+async def test_many_quick_writes_let_other_tasks_run_in_between():
     async def count() -> None:
         while True:
             turns.append(len(session.events))
@@ -189,19 +189,19 @@ async def test_a_row_of_quick_writes_lets_others_have_the_loop_between():
     await service.close()
 
 
-async def test_the_log_of_a_file_does_not_grow_for_ever(tmp_path):
+async def test_the_write_ahead_log_of_a_file_stays_small(tmp_path):
     service = SqliteSessionService(tmp_path / "sessions.db")
     session = await service.create_session(**WHERE)
     for number in range(800):
         await service.append_event(session, Event(author="a", message=f"{number}" + 20_000 * "x"))
     assert (tmp_path / "sessions.db").stat().st_size > 8_000_000
-    # A thousand pages, and nine for each event until a thread has its turn; 26 MB are written.
+    # 1000 pages, and nine per event until a thread runs; 26 MB are written in total.
     assert (tmp_path / "sessions.db-wal").stat().st_size < 9_000_000
     await service.close()
 
 
-async def test_sessions_are_read_as_they_are_on_the_spot_too(tmp_path):
-    """Short ones, kept ones, changed by others, deleted: as a service does that begins anew."""
+async def test_sessions_read_in_the_loops_thread_are_up_to_date(tmp_path):
+    """Short, cached, changed by others, deleted: all are read as a new service reads them."""
     path = tmp_path / "sessions.db"
     service, other = SqliteSessionService(path), SqliteSessionService(path)
     for length in (0, 3, 60):
@@ -226,7 +226,7 @@ async def test_sessions_are_read_as_they_are_on_the_spot_too(tmp_path):
 
 
 async def parses_here(service: SqliteSessionService, session: Session) -> bool:
-    """Whether events are parsed by the loop's own thread, while the session is read."""
+    """Whether the loop's own thread parses events while the session is read."""
     functions = set()
     sys.setprofile(lambda frame, *_: functions.add(frame.f_code.co_name))
     try:
@@ -236,7 +236,7 @@ async def parses_here(service: SqliteSessionService, session: Session) -> bool:
     return "read_event" in functions
 
 
-async def test_a_large_event_is_not_read_on_the_spot(tmp_path):
+async def test_a_large_event_is_not_read_in_the_loops_thread(tmp_path):
     service = SqliteSessionService(tmp_path / "sessions.db")
     small = await service.create_session(**WHERE)
     large = await service.create_session(**WHERE)

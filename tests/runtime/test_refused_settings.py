@@ -1,4 +1,4 @@
-"""Models whose settings contradict each other, made as google-adk 2.13.0 makes them."""
+"""Settings that contradict each other are refused, as by google-adk 2.13.0."""
 
 import pytest
 from pydantic import ValidationError
@@ -21,12 +21,12 @@ CACHE = {"cache_name": "c", "expire_time": 1.0, "invocations_used": 0}
         *((CacheMetadata, FINGERPRINT | CACHE | {name: None}, "together") for name in CACHE),
     ],
 )
-def test_settings_that_contradict_each_other_are_refused(kind, settings, words):
+def test_contradictory_settings_are_refused(kind, settings, words):
     with pytest.raises(ValidationError, match=words):
         kind(**settings)
 
 
-def test_settings_that_go_together_are_taken():
+def test_consistent_settings_are_accepted():
     assert ServiceAccount(use_default_credential=True, scopes=["s"]).scopes == ["s"]
     assert ServiceAccount(use_default_credential=True, use_id_token=True, audience="https://a")
     assert CacheMetadata(**FINGERPRINT).cache_name is None

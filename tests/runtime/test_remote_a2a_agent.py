@@ -1,6 +1,6 @@
-"""Agents of other servers, against a real A2A server (adk-runtime 14).
+"""Agents on other servers, against a real A2A server (adk-runtime 14).
 
-What they answer is compared with google-adk in tests/differential/cases/remote_agents.py.
+Their answers are compared with google-adk in tests/differential/cases/remote_agents.py.
 """
 
 import asyncio
@@ -59,7 +59,7 @@ def text(event) -> str:
 # The card
 
 
-async def test_a_card_is_an_object_an_address_or_a_file(tmp_path):
+async def test_a_card_is_an_object_a_url_or_a_file(tmp_path):
     file = tmp_path / "card.json"
     async with httpx.AsyncClient() as client:
         file.write_text((await client.get(a2a.card_of("plain"))).text)
@@ -82,24 +82,22 @@ def closed_port() -> int:
 @pytest.mark.parametrize(
     ("source", "message"),
     [
-        ("{server}/broken{path}", "is no agent card"),
+        ("{server}/broken{path}", "no valid agent card"),
         ("{server}/nowhere.json", "HTTP 404"),
         ("{server}", "AGENT_CARD_WELL_KNOWN_PATH"),
-        ("{server}/secret{path}", "Give credentials"),
+        ("{server}/secret{path}", "Pass credentials"),
         ("{server}/other{path}", "save the card in a file"),
         ("http://127.0.0.1:{closed}/card.json", "Is the server running?"),
         ("http://agents.example/card.json", "use https://"),
-        ("http://[::1/card.json", "is no address"),
+        ("http://[::1/card.json", "is not a valid URL"),
         ("{folder}/missing.json", "There is no agent card file"),
-        ("{folder}/text.json", "holds no agent card"),
+        ("{folder}/text.json", "is not a valid agent card"),
         ("{folder}/empty.json", "supportedInterfaces"),
         ("{folder}", "cannot be read"),
         ("{folder}/other.json", "a2a_client_factory"),
     ],
 )
-async def test_a_card_that_cannot_be_used_is_an_error_with_advice(
-    source, message, tmp_path, caplog
-):
+async def test_an_unusable_card_is_an_error_with_advice(source, message, tmp_path, caplog):
     (tmp_path / "text.json").write_text("no card")
     (tmp_path / "empty.json").write_text('{"name": "helper"}')
     way = {"url": "https://other.example", "protocolBinding": "PIGEON"}
@@ -114,7 +112,7 @@ async def test_a_card_that_cannot_be_used_is_an_error_with_advice(
     assert event.custom_metadata["a2a:request"]["parts"][0]["text"] == "greet"
     if "PIGEON" not in event.error_message:
         assert await agent.described_for_models() == ""
-        assert "cannot be described" in caplog.text
+        assert "no description of agent" in caplog.text
 
 
 @pytest.mark.parametrize(
@@ -128,7 +126,7 @@ async def test_a_card_that_cannot_be_used_is_an_error_with_advice(
         ({"agent_card": "card.json", "timout": 3}, ValueError, "timout"),
     ],
 )
-def test_arguments_that_make_no_sense_are_refused(how, kind, message):
+def test_invalid_arguments_are_refused(how, kind, message):
     with pytest.raises(kind) as error:
         RemoteA2aAgent("helper", **how)
     assert message in str(error.value)
@@ -136,7 +134,7 @@ def test_arguments_that_make_no_sense_are_refused(how, kind, message):
 
 @pytest.mark.parametrize("question", ["approve", "approve_aloud"])
 @pytest.mark.parametrize("resumable", [False, True])
-async def test_a_sequence_goes_on_behind_an_agent_that_is_answered(question, resumable):
+async def test_a_sequence_continues_after_an_agent_that_is_answered(question, resumable):
     after = LlmAgent(name="after", model=ScriptedLlm(rules=[Rule(then=Say("Then this."))]))
     team = SequentialAgent(name="team", sub_agents=[helper(a2a.card_of("stream")), after])
     app = App(
@@ -159,7 +157,7 @@ async def test_a_sequence_goes_on_behind_an_agent_that_is_answered(question, res
 # The connection
 
 
-async def test_credentials_go_with_every_request_of_a_client_that_stays_open():
+async def test_credentials_of_an_open_client_are_sent_with_every_request():
     async with httpx.AsyncClient(headers={"Authorization": "Bearer sesame"}) as client:
         agent = helper(a2a.card_of("secret"), httpx_client=client)
         events = await run_agent(agent, "greet", "echo")
@@ -169,7 +167,7 @@ async def test_credentials_go_with_every_request_of_a_client_that_stays_open():
     assert (event.error_code, "closed" in event.error_message) == ("A2A_REQUEST_FAILED", True)
 
 
-async def test_the_client_of_a_factory_fetches_the_card_and_stays_open():
+async def test_the_factorys_client_fetches_the_card_and_stays_open():
     async with httpx.AsyncClient(headers={"Authorization": "Bearer sesame"}) as client:
         factory = ClientFactory(ClientConfig(httpx_client=client))
         agent = helper(a2a.card_of("secret"), a2a_client_factory=factory)
@@ -186,7 +184,7 @@ class Authorised(RemoteA2aAgent):
         return client
 
 
-def test_a_subclass_gives_a_token_to_the_client_of_each_run():
+def test_a_subclass_may_give_a_token_to_the_client_of_each_run():
     agent = Authorised("helper", a2a.card_of("secret"))
     for _ in range(2):
         assert "Does what it is told." in asyncio.run(agent.described_for_models())
@@ -208,7 +206,7 @@ def connections(url: str) -> list:
     return [each for each in all_connections if each.raddr and each.raddr.port == port]
 
 
-async def test_a_run_that_is_left_closes_its_connection():
+async def test_an_abandoned_run_closes_its_connection():
     runner = InMemoryRunner(agent=helper(card()))
     session = await runner.session_service.create_session(app_name=runner.app_name, user_id="u")
     message = types.UserContent("hang")
@@ -222,14 +220,14 @@ async def test_a_run_that_is_left_closes_its_connection():
     assert not connections(a2a.address())
 
 
-async def test_silence_is_an_error_that_names_the_timeout():
+async def test_a_silent_server_is_an_error_that_names_the_timeout():
     events = await run_agent(helper(card(), timeout=3), "hang")
     assert events[-1].error_code == "A2A_REQUEST_FAILED"
     assert "for 3 s" in events[-1].error_message
     assert "timeout=" in events[-1].error_message
 
 
-async def test_what_was_said_before_the_server_died_is_kept():
+async def test_text_received_before_the_server_died_is_kept():
     server, url = a2a.start()
     try:
         runner = InMemoryRunner(agent=helper(f"{url}/stream{a2a.CARD}"))
@@ -255,7 +253,7 @@ async def test_what_was_said_before_the_server_died_is_kept():
 
 @pytest.mark.parametrize("result", ["null", "5", '"x"', "[1]", '{"message": 5}', '{"task": [1]}'])
 @pytest.mark.parametrize("streaming", [False, True])
-async def test_a_result_that_is_not_the_protocol_is_an_error(result, streaming):
+async def test_a_result_that_violates_the_protocol_is_an_error(result, streaming):
     odd = card(streaming)
     odd.supported_interfaces[0].url = f"{a2a.address()}/odd"
     [event] = await run_agent(helper(odd), result)
@@ -309,7 +307,7 @@ PARTS = st.one_of(
 
 
 @given(PARTS)
-def test_parts_come_back_as_they_were_sent(part):
+def test_parts_survive_the_round_trip(part):
     a2a_part = to_a2a(part)
     back = from_a2a(a2a_part)
     again = to_a2a(back)
@@ -320,7 +318,7 @@ def test_parts_come_back_as_they_were_sent(part):
 
 
 @given(JSON)
-def test_data_come_back_as_data(data):
+def test_data_survives_the_round_trip(data):
     a2a_part = to_a2a(types.Part(text=""))
     a2a_part.data.CopyFrom(to_a2a(types.Part(function_call={"args": {"a": data}})).data)
     assert to_a2a(from_a2a(a2a_part)) == a2a_part

@@ -1,4 +1,4 @@
-"""The story flow, stopped after each of its events in turn and resumed to the same end."""
+"""The story flow, stopped after each of its events and resumed with the same result."""
 
 import asyncio
 import sys
@@ -45,7 +45,7 @@ def without_delays(app: App) -> None:
 
 
 class PowerCut(BasePlugin):
-    """Fails in place of the commit of event number `at`."""
+    """A plugin that fails instead of committing event number `at`."""
 
     def __init__(self, at: int) -> None:
         super().__init__(name="power_cut")
@@ -58,7 +58,7 @@ class PowerCut(BasePlugin):
 
 
 class Stop(PowerCut):
-    """Is stuck in place of the commit; `reached` tells, so that the run can be cancelled."""
+    """A plugin that hangs instead of committing, so that the run can be cancelled."""
 
     def __init__(self, at: int) -> None:
         super().__init__(at)
@@ -78,7 +78,7 @@ def runner_of(app: App, *plugins: BasePlugin) -> InMemoryRunner:
 
 
 def milestones(events: list[Event]) -> list[tuple]:
-    """What was recorded, in order: checkpoints, ends and texts."""
+    """Return what was recorded, in order: checkpoints, ends and texts."""
     return [
         (
             event.author,
@@ -91,7 +91,7 @@ def milestones(events: list[Event]) -> list[tuple]:
 
 
 def steps(events: list[Event]) -> list[list[tuple]]:
-    """The milestones, cut after each checkpoint of the flow."""
+    """Return the milestones, split after each checkpoint of the flow."""
     cut: list[list[tuple]] = [[]]
     for milestone in milestones(events):
         cut[-1].append(milestone)
@@ -101,10 +101,10 @@ def steps(events: list[Event]) -> list[list[tuple]]:
 
 
 async def expect_same_end(app: App, runner: InMemoryRunner) -> None:
-    """Resume, and compare with a run that nothing broke off.
+    """Resume, and compare with an uninterrupted run.
 
-    A step may have been done twice if it was finished, but its checkpoint lost (resume seed: at
-    least once); no other work may.
+    A step may be done twice if it was finished but its checkpoint was lost (resume seed: at least
+    once); no other work may.
     """
     undisturbed = runner_of(app)
     await run(undisturbed, PROMPT)
@@ -122,7 +122,7 @@ async def expect_same_end(app: App, runner: InMemoryRunner) -> None:
     assert twice <= 1
 
 
-async def test_the_flow_has_four_steps_and_writes_a_sad_story_anew(app):
+async def test_the_flow_has_four_steps_and_rewrites_a_sad_story(app):
     runner = runner_of(app)
     events = milestones(await run(runner, PROMPT))
     assert len(events) == EVENTS
@@ -134,7 +134,7 @@ async def test_the_flow_has_four_steps_and_writes_a_sad_story_anew(app):
 
 
 @pytest.mark.parametrize("at", range(1, EVENTS + 1))
-async def test_after_a_power_cut_at_any_event_the_flow_comes_to_the_same_end(app, at):
+async def test_the_flow_has_the_same_result_after_a_failure_at_any_event(app, at):
     runner = runner_of(app, PowerCut(at))
     with pytest.raises((ConnectionError, RuntimeError), match="power"):
         await run(runner, PROMPT)
@@ -142,7 +142,7 @@ async def test_after_a_power_cut_at_any_event_the_flow_comes_to_the_same_end(app
 
 
 @pytest.mark.parametrize("at", range(1, EVENTS + 1))
-async def test_cancelled_at_any_event_the_flow_comes_to_the_same_end(app, at):
+async def test_the_flow_has_the_same_result_after_a_cancellation_at_any_event(app, at):
     stop = Stop(at)
     runner = runner_of(app, stop)
     turn = asyncio.create_task(run(runner, PROMPT))
@@ -154,7 +154,7 @@ async def test_cancelled_at_any_event_the_flow_comes_to_the_same_end(app, at):
 
 
 @pytest.mark.parametrize("count", range(1, EVENTS))
-async def test_left_by_its_caller_at_any_event_the_flow_comes_to_the_same_end(app, count):
+async def test_the_flow_has_the_same_result_after_its_caller_left_at_any_event(app, count):
     runner = runner_of(app)
     async with aclosing(runner.run_async(**WHERE, new_message=said(PROMPT))) as events:
         for _ in range(count):
@@ -162,7 +162,7 @@ async def test_left_by_its_caller_at_any_event_the_flow_comes_to_the_same_end(ap
     await expect_same_end(app, runner)
 
 
-async def test_a_flow_that_is_done_has_nothing_to_resume(app):
+async def test_a_finished_flow_has_nothing_to_resume(app):
     runner = runner_of(app)
     await run(runner, PROMPT)
     assert await run(runner, None, invocation_id=await invocation_of(runner)) == []

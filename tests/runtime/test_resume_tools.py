@@ -1,4 +1,4 @@
-"""A run that breaks off in a tool goes on there (resume seed; adk-runtime 11)."""
+"""A run interrupted in a tool continues there (resume seed; adk-runtime 11)."""
 
 import asyncio
 from collections import Counter
@@ -17,7 +17,7 @@ from tests.kit.turns import answer, calls, invocation_of, responses, said_by
 
 
 class Shop:
-    """Tools a, b and c; c fails as often as it is told to."""
+    """Tools a, b and c; c fails `failures` times."""
 
     def __init__(self, failures: int = 1) -> None:
         self.ran: Counter[str] = Counter()
@@ -63,7 +63,7 @@ def agent_of(shop: Shop, rules: list[Rule], name: str = "buyer") -> Agent:
 
 
 @pytest.mark.parametrize("resumable", [True, False])
-async def test_finished_tools_are_restored_and_only_the_failed_one_is_run_again(resumable):
+async def test_finished_tools_are_restored_and_only_the_failed_one_is_rerun(resumable):
     shop = Shop()
     agent = agent_of(shop, chain())
     runner = runner_of(agent, resumable=resumable)
@@ -80,7 +80,7 @@ async def test_finished_tools_are_restored_and_only_the_failed_one_is_run_again(
 
 
 @pytest.mark.parametrize("resumable", [True, False])
-async def test_of_a_batch_what_succeeded_is_committed_and_only_the_rest_is_run_again(resumable):
+async def test_resuming_a_batch_reruns_only_the_calls_without_a_result(resumable):
     shop = Shop(failures=2)
     agent = agent_of(shop, batch())
     runner = runner_of(agent, resumable=resumable)
@@ -99,7 +99,7 @@ async def test_of_a_batch_what_succeeded_is_committed_and_only_the_rest_is_run_a
     assert len(agent.model.requests) == 2
 
 
-async def test_a_cancelled_batch_is_run_again_where_nothing_was_committed():
+async def test_a_cancelled_call_of_a_batch_is_rerun():
     shop = Shop(failures=0)
     begun = asyncio.Event()
 
@@ -124,7 +124,7 @@ async def test_a_cancelled_batch_is_run_again_where_nothing_was_committed():
     assert len(agent.model.requests) == 2
 
 
-async def test_a_model_that_failed_is_asked_again():
+async def test_a_failed_model_call_is_repeated():
     answers = [ConnectionError("no net"), None]
 
     def flaky(callback_context, llm_request):
@@ -142,7 +142,7 @@ async def test_a_model_that_failed_is_asked_again():
     assert await run(runner, None, invocation_id=invocation) == []
 
 
-async def test_an_agent_that_had_spoken_is_not_asked_again_when_only_its_end_was_lost():
+async def test_an_agent_whose_answer_is_stored_is_not_asked_again():
     agent = Agent(name="talker", model=ScriptedLlm(rules=[Rule(then=Say("hi"))]))
     runner = runner_of(agent, resumable=True)
     async with aclosing(runner.run_async(**WHERE, new_message=said("go"))) as events:
@@ -153,7 +153,7 @@ async def test_an_agent_that_had_spoken_is_not_asked_again_when_only_its_end_was
 
 
 @pytest.mark.parametrize("alone", [True, False])
-async def test_an_after_agent_callback_is_called_again_if_it_failed_and_only_then(alone):
+async def test_an_after_agent_callback_is_called_again_only_if_it_failed(alone):
     answers = [ConnectionError("no net"), said("bye")]
 
     def after(callback_context):
@@ -185,7 +185,7 @@ class Calculator(BaseCodeExecutor):
 
 
 class Plain(ScriptedLlm):
-    """A model that takes either a schema or tools."""
+    """A model that supports either a schema or tools."""
 
     @property
     def capabilities(self):
@@ -217,7 +217,7 @@ def chief() -> Agent:
 
 
 @pytest.mark.parametrize("make", [coder, counter, chief])
-async def test_wherever_a_turn_is_left_what_it_has_done_is_not_done_again(make):
+async def test_a_turn_left_at_any_event_does_not_repeat_its_work(make):
     whole = runner_of(make(), resumable=True)
     events = await run(whole)
     for left_after in range(1, len(events)):
@@ -230,7 +230,7 @@ async def test_wherever_a_turn_is_left_what_it_has_done_is_not_done_again(make):
 
 
 def outcome(events: list[Event]) -> list[tuple[str, object]]:
-    """Who said, called and returned what, without ids."""
+    """Return who said, called and returned what, without ids."""
     ids = {"function_call": {"id"}, "function_response": {"id"}}
     return [
         (event.author, part.model_dump(exclude_none=True, exclude=ids))
@@ -240,7 +240,7 @@ def outcome(events: list[Event]) -> list[tuple[str, object]]:
     ]
 
 
-async def test_a_run_broken_off_behind_a_transfer_goes_on_with_the_agent_in_charge():
+async def test_a_run_that_failed_after_a_transfer_continues_with_the_new_agent():
     shop = Shop()
     helper = agent_of(shop, chain(), name="helper")
     root = Agent(
@@ -258,7 +258,7 @@ async def test_a_run_broken_off_behind_a_transfer_goes_on_with_the_agent_in_char
     assert len(root.model.requests) == 1
 
 
-async def test_a_tool_in_a_sequence_is_run_again_and_the_sequence_goes_on():
+async def test_a_failed_tool_in_a_sequence_is_rerun_and_the_sequence_continues():
     shop = Shop()
     first = agent_of(shop, batch(), name="first")
     last = Agent(name="last", model=ScriptedLlm(rules=[Rule(then=Say("bye"))]))
@@ -271,7 +271,7 @@ async def test_a_tool_in_a_sequence_is_run_again_and_the_sequence_goes_on():
     assert shop.ran == {"a": 1, "b": 1, "c": 2}
 
 
-async def test_a_long_running_call_that_failed_is_run_again_and_one_that_waits_is_not():
+async def test_a_failed_long_running_call_is_rerun_and_a_waiting_one_is_not():
     ran = Counter()
 
     def order() -> None:
@@ -295,8 +295,8 @@ async def test_a_long_running_call_that_failed_is_run_again_and_one_that_waits_i
 
 @pytest.mark.parametrize("beside", [False, True], ids=["alone", "beside a tool"])
 @pytest.mark.parametrize("count", [1, 2, 3])
-async def test_a_question_that_broke_off_halfway_is_asked_and_its_answer_is_acted_on(beside, count):
-    """A question and the response that stands for the result are two events, in either order."""
+async def test_a_question_interrupted_halfway_is_asked_and_its_answer_is_used(beside, count):
+    """The question and the placeholder response are two events, in either order."""
     paid = []
 
     def pay() -> str:

@@ -1,7 +1,7 @@
-"""Any tree of agents, stopped after any event and resumed, ends as ever (resume seed).
+"""Any tree of agents, stopped after any event and resumed, has the same result (resume seed).
 
-Trees are made of Sequential, Loop, Parallel and model agents with tools. What runs side by side may
-come in any order, so events are compared for each agent in each place by itself.
+Trees consist of Sequential, Loop, Parallel and model agents with tools. Events of parallel agents
+may come in any order, so events are compared per agent and branch.
 """
 
 from collections import defaultdict
@@ -22,11 +22,11 @@ ROUNDS = 2
 
 
 class Worker(BaseLlm):
-    """Calls its tools, and tells what they gave; what it says depends on what it is sent alone."""
+    """A model that calls its tools and then answers; only the request determines how."""
 
     model: str = "worker"
     plan: tuple[tuple[str, ...], ...] = ()
-    """The tools of each answer before the last one."""
+    """The tools called by each answer before the last one."""
 
     async def generate_content_async(self, llm_request, stream=False):
         round_number = 0
@@ -66,7 +66,7 @@ plants = st.recursive(
 
 
 def grown(plant: Any, name: str = "a") -> BaseAgent:
-    """The agents of a plan, named by where they stand."""
+    """Return the agents of a plan, named by their position."""
     if plant and isinstance(plant[0], type):
         kind, inner = plant
         agents = [grown(each, f"{name}{number}") for number, each in enumerate(inner)]
@@ -76,7 +76,7 @@ def grown(plant: Any, name: str = "a") -> BaseAgent:
 
 
 def history_of(events) -> dict[tuple, list]:
-    """What each agent did in each place, without ids and times."""
+    """Return what each agent did on each branch, without ids and times."""
     by_place = defaultdict(list)
     for event in events:
         parts = event.content.parts if event.content else []
@@ -99,13 +99,13 @@ def _call(part: types.Part) -> tuple:
 
 
 async def finish(runner):
-    """The session after the invocation was resumed."""
+    """Resume the invocation and return the session."""
     await run(runner, None, invocation_id=await invocation_of(runner))
     return await stored(runner)
 
 
 async def undisturbed(plant):
-    """The session of a run that nothing stopped."""
+    """Return the session of an uninterrupted run."""
     runner = runner_of(grown(plant), resumable=True)
     await run(runner)
     return await stored(runner)
@@ -118,7 +118,7 @@ many = settings(
 
 @many
 @given(plant=plants, data=st.data())
-async def test_a_tree_killed_after_any_event_comes_to_the_same_end(plant, data):
+async def test_a_tree_killed_after_any_event_has_the_same_result(plant, data):
     whole = await undisturbed(plant)
     commits = data.draw(st.integers(2, len(whole.events) - 1), label="events that were committed")
     runner = runner_of(grown(plant), resumable=True)
@@ -133,7 +133,7 @@ async def test_a_tree_killed_after_any_event_comes_to_the_same_end(plant, data):
 
 @many
 @given(plant=plants, data=st.data())
-async def test_a_tree_left_by_its_caller_after_any_event_comes_to_the_same_end(plant, data):
+async def test_a_tree_left_by_its_caller_after_any_event_has_the_same_result(plant, data):
     whole = await undisturbed(plant)
     count = data.draw(st.integers(1, len(whole.events) - 2), label="events that were seen")
     runner = runner_of(grown(plant), resumable=True)

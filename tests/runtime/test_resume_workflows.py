@@ -1,4 +1,4 @@
-"""Workflows in workflows, stopped after each event in turn and resumed (resume seed)."""
+"""Nested workflows, stopped after each event and resumed (resume seed)."""
 
 from collections import Counter
 from contextlib import aclosing
@@ -22,7 +22,7 @@ def sequence() -> BaseAgent:
 
 
 def loop_of_parallels() -> BaseAgent:
-    """What ends in one round must run again in the next."""
+    """Return a loop whose agents end in one round and must run again in the next."""
     parallel = ParallelAgent(name="par", sub_agents=[speaker("a"), speaker("b")])
     return LoopAgent(name="loop", max_iterations=2, sub_agents=[parallel, speaker("c")])
 
@@ -37,7 +37,7 @@ def texts_by_author(events) -> Counter[str]:
 
 
 @pytest.mark.parametrize("tree", [sequence, loop_of_parallels, sequence_of_loops])
-async def test_stopped_anywhere_each_agent_speaks_as_often_as_in_a_whole_run(tree):
+async def test_after_any_stop_each_agent_speaks_as_often_as_in_a_whole_run(tree):
     whole = await run(runner_of(tree(), resumable=True))
     for count in range(1, len(whole)):
         runner = runner_of(tree(), resumable=True)
@@ -51,14 +51,14 @@ async def test_stopped_anywhere_each_agent_speaks_as_often_as_in_a_whole_run(tre
         assert history[-1].author == whole[-1].author
 
 
-async def test_a_workflow_without_checkpoints_cannot_be_resumed_bare():
+async def test_a_workflow_without_checkpoints_cannot_be_resumed_without_a_message():
     runner = runner_of(sequence())
     await run(runner)
     with pytest.raises(ValueError, match="ResumabilityConfig"):
         await run(runner, None, invocation_id=await invocation_of(runner))
 
 
-async def test_an_agent_of_ones_own_is_entered_with_its_checkpoint_and_without_begins_anew():
+async def test_a_custom_agent_is_entered_again_until_its_checkpoint_says_it_ended():
     entered = []
 
     async def body(ctx):
@@ -73,7 +73,7 @@ async def test_an_agent_of_ones_own_is_entered_with_its_checkpoint_and_without_b
     assert await run(runner, None, invocation_id=invocation) == []
 
 
-async def test_an_invocation_of_another_session_is_told():
+async def test_an_unknown_invocation_is_an_error():
     runner = runner_of(sequence(), resumable=True)
     await run(runner)
     with pytest.raises(InvocationNotFoundError, match="e-none"):

@@ -1,4 +1,4 @@
-"""Sessions taken back to before an invocation (adk-runtime 3.6)."""
+"""Sessions rewound to before an invocation (adk-runtime 3.6)."""
 
 import pytest
 from google.genai import types
@@ -37,7 +37,7 @@ async def file(runner, name: str) -> bytes | None:
 
 
 async def after(*texts: str):
-    """A session in which these were written, and the invocation of each."""
+    """Return a runner whose session has a turn for each text, and the invocations of the turns."""
     runner = runner_of(writer())
     await runner.session_service.create_session(
         app_name="app", **WHERE, state={"given": 1, "user:name": "ada"}
@@ -46,7 +46,7 @@ async def after(*texts: str):
     return runner, invocations
 
 
-async def test_state_and_files_are_as_they_were_and_other_scopes_are_left_alone():
+async def test_state_and_files_are_restored_and_other_scopes_left_alone():
     runner, (_, second, _) = await after("one", "two", "three")
     await runner.rewind_async(**WHERE, rewind_before_invocation_id=second)
     session = await stored(runner)
@@ -71,7 +71,7 @@ async def test_state_and_files_are_as_they_were_and_other_scopes_are_left_alone(
     }
 
 
-async def test_what_a_session_was_given_is_given_back():
+async def test_the_initial_state_of_a_session_is_restored():
     runner = runner_of(writer())
     initial_state = {"note": {"of": ["the", "user"]}, "given": 1, "user:note": "mine"}
     await runner.session_service.create_session(app_name="app", **WHERE, state=initial_state)
@@ -83,7 +83,7 @@ async def test_what_a_session_was_given_is_given_back():
     assert state["user:note"] == "one"
 
 
-async def test_the_history_stays_and_the_model_does_not_see_what_was_taken_back():
+async def test_the_history_stays_but_the_model_does_not_see_rewound_events():
     runner, (_, second) = await after("one", "two")
     count = len((await stored(runner)).events)
     await runner.rewind_async(**WHERE, rewind_before_invocation_id=second)
@@ -94,7 +94,7 @@ async def test_the_history_stays_and_the_model_does_not_see_what_was_taken_back(
     assert prompt == ["one", "done one", "four"]
 
 
-async def test_a_session_can_be_taken_back_twice():
+async def test_a_session_can_be_rewound_twice():
     runner, (first, second) = await after("one", "two")
     await runner.rewind_async(**WHERE, rewind_before_invocation_id=second)
     await runner.rewind_async(**WHERE, rewind_before_invocation_id=first)
@@ -104,14 +104,14 @@ async def test_a_session_can_be_taken_back_twice():
     assert await file(runner, "note.txt") is None
 
 
-async def test_what_was_taken_back_cannot_be_resumed():
+async def test_a_rewound_invocation_cannot_be_resumed():
     runner, (first,) = await after("one")
     await runner.rewind_async(**WHERE, rewind_before_invocation_id=first)
     with pytest.raises(InvocationNotFoundError):
         await run(runner, None, invocation_id=first)
 
 
-async def test_what_does_not_exist_cannot_be_taken_back():
+async def test_an_unknown_invocation_or_session_cannot_be_rewound():
     runner, _ = await after("one")
     with pytest.raises(InvocationNotFoundError, match="no invocation 'e-0'"):
         await runner.rewind_async(**WHERE, rewind_before_invocation_id="e-0")

@@ -1,4 +1,4 @@
-"""The Runner: what it takes in, whom it asks, how it is used (adk-runtime 3.2, 3.3)."""
+"""The Runner: its input, its choice of agent, its ways to run (adk-runtime 3.2, 3.3)."""
 
 import asyncio
 import contextvars
@@ -45,7 +45,7 @@ async def test_the_users_event_carries_message_state_and_labels():
     assert message.role == "model"
 
 
-async def test_a_message_that_cannot_be_taken_is_a_value_error_and_leaves_no_trace():
+async def test_an_invalid_message_is_a_value_error_and_leaves_no_trace():
     async def body(ctx):
         yield Event(message="never")
 
@@ -56,7 +56,7 @@ async def test_a_message_that_cannot_be_taken_is_a_value_error_and_leaves_no_tra
         ([], "no parts"),
         ([fc], "function call"),
         ([fr, types.Part(text="and")], "mixes"),
-        ([fr], "does not have"),
+        ([fr], "not in the session"),
     ):
         message = types.Content(role="user", parts=parts)
         with pytest.raises(ValueError, match=why):
@@ -77,7 +77,7 @@ async def test_a_missing_session_is_an_error_unless_it_may_be_created():
     assert len((await stage.stored()).events) == 2
 
 
-async def test_a_session_that_another_runner_has_made_meanwhile_is_used(tmp_path):
+async def test_a_session_created_by_another_runner_meanwhile_is_used(tmp_path):
     class Slow(SqliteSessionService):
         async def create_session(self, **what):
             other = SqliteSessionService(tmp_path / "sessions.db")
@@ -109,7 +109,7 @@ async def test_an_unknown_invocation_cannot_be_resumed():
             pass
 
 
-async def test_what_a_rewind_has_taken_back_is_not_said_to_be_unknown():
+async def test_the_error_for_a_rewound_call_or_invocation_mentions_the_rewind():
     async def body(ctx):
         call = types.FunctionCall(id="1", name="wait")
         parts = [types.Part(function_call=call)]
@@ -121,13 +121,13 @@ async def test_what_a_rewind_has_taken_back_is_not_said_to_be_unknown():
     await stage.runner.rewind_async(**where, rewind_before_invocation_id=event.invocation_id)
     response = types.FunctionResponse(id="1", name="wait", response={})
     answer = types.Content(role="user", parts=[types.Part(function_response=response)])
-    with pytest.raises(ValueError, match="a rewind has taken back"):
+    with pytest.raises(ValueError, match="were rewound"):
         [_ async for _ in stage.runner.run_async(**where, new_message=answer)]
-    with pytest.raises(InvocationNotFoundError, match="taken back by a rewind"):
+    with pytest.raises(InvocationNotFoundError, match="was rewound"):
         [_ async for _ in stage.runner.run_async(**where, invocation_id=event.invocation_id)]
 
 
-async def test_a_stopped_invocation_goes_on_with_its_message_and_its_checkpoint():
+async def test_a_resumed_invocation_has_its_message_and_checkpoint():
     runs = []
 
     async def body(ctx):
@@ -155,7 +155,7 @@ async def test_a_stopped_invocation_goes_on_with_its_message_and_its_checkpoint(
     assert [event async for event in runner.run_async(**resume)] == []
 
 
-async def test_files_of_a_message_are_saved_if_asked_for():
+async def test_files_of_a_message_are_saved_if_requested():
     async def body(ctx):
         yield Event(message="done")
 
@@ -175,7 +175,7 @@ async def test_files_of_a_message_are_saved_if_asked_for():
     assert artifact.inline_data.data == b"x"
 
 
-def test_the_sync_run_goes_in_step_with_its_caller():
+def test_the_sync_run_advances_in_step_with_its_caller():
     order = []
 
     async def body(ctx):
@@ -190,7 +190,7 @@ def test_the_sync_run_goes_in_step_with_its_caller():
     assert order == ["one", "resumed", "two"]
 
 
-async def test_the_sync_run_works_beside_a_running_loop_and_can_be_left_early():
+async def test_the_sync_run_works_inside_a_running_loop_and_can_be_left_early():
     closed = threading.Event()
 
     async def body(ctx):
@@ -208,7 +208,7 @@ async def test_the_sync_run_works_beside_a_running_loop_and_can_be_left_early():
     assert closed.is_set()
 
 
-def test_a_sync_run_leaves_no_loop_open_whatever_its_agent_raises_at_the_end():
+def test_a_sync_run_closes_its_loop_even_if_the_agent_raises_at_the_end():
     loops = []
 
     async def body(ctx):
@@ -228,8 +228,8 @@ def test_a_sync_run_leaves_no_loop_open_whatever_its_agent_raises_at_the_end():
     assert loops[0].is_closed()
 
 
-async def test_tools_of_many_runs_may_run_agents_in_turn_that_call_plain_functions():
-    """All threads are held by tools, each of which waits for a callback of another agent."""
+async def test_tools_that_occupy_all_threads_can_run_agents_with_callbacks():
+    """Each tool occupies a thread and waits for a callback of another agent."""
     together = threading.Barrier(MAX_THREADS)
 
     def answer(callback_context):
@@ -279,7 +279,7 @@ async def test_run_debug_prints_and_returns_what_was_said(capsys):
     assert capsys.readouterr().out == ""
 
 
-async def test_run_debug_reads_no_more_of_a_session_than_it_is_told():
+async def test_run_debug_reads_only_the_configured_part_of_a_session():
     class Reading(InMemorySessionService):
         async def get_session(self, **kwargs):
             session = await super().get_session(**kwargs)
@@ -316,6 +316,6 @@ def test_a_runner_has_one_root():
 
 
 @pytest.mark.parametrize("name", ["user", "", "1a", "a b", "a.b"])
-def test_an_app_needs_a_proper_name(name: str):
-    with pytest.raises(ValueError, match=r"user|no name"):
+def test_an_app_needs_a_valid_name(name: str):
+    with pytest.raises(ValueError, match=r"user|not a valid app name"):
         App(name=name, root_agent=BaseAgent(name="agent"))

@@ -1,4 +1,4 @@
-"""The loop's contract, as the runtime seeds write it."""
+"""The contract of the event loop, as in the runtime seeds."""
 
 import asyncio
 
@@ -11,7 +11,7 @@ from devui.runtime.runners import InMemoryRunner
 from tests.kit.stages import Stage, said
 
 
-async def test_after_yield_the_agent_sees_what_it_committed():
+async def test_the_agent_sees_its_committed_state_after_yield():
     values = {}
 
     async def body(ctx):
@@ -25,7 +25,7 @@ async def test_after_yield_the_agent_sees_what_it_committed():
     assert [e.actions.state_delta for e in events] == [{"field_1": "value_2"}]
 
 
-async def test_the_event_is_stored_when_the_caller_gets_it():
+async def test_an_event_is_stored_before_the_caller_gets_it():
     async def body(ctx):
         yield Event(message="one")
         yield Event(message="two")
@@ -35,7 +35,7 @@ async def test_the_event_is_stored_when_the_caller_gets_it():
         assert (await stage.stored()).events[-1].id == event.id
 
 
-async def test_the_agent_resumes_only_when_the_caller_comes_back():
+async def test_the_agent_resumes_only_when_the_caller_continues():
     resumed = []
 
     async def body(ctx):
@@ -53,7 +53,7 @@ async def test_the_agent_resumes_only_when_the_caller_comes_back():
     await events.aclose()
 
 
-async def test_a_direct_write_is_a_dirty_read_and_is_not_kept():
+async def test_a_direct_write_to_the_state_is_visible_but_not_kept():
     statuses = []
 
     async def body(ctx):
@@ -68,7 +68,7 @@ async def test_a_direct_write_is_a_dirty_read_and_is_not_kept():
     assert (await stage.stored()).state == {}
 
 
-async def test_uncommitted_writes_are_seen_within_the_run_and_lost_when_it_fails():
+async def test_uncommitted_writes_are_visible_in_the_run_and_lost_when_it_fails():
     values = []
 
     def callback(callback_context):
@@ -121,7 +121,7 @@ async def test_temp_state_lives_for_the_run_and_is_never_stored():
     assert (await stage.stored()).state == {"y": 2}
 
 
-async def test_all_events_of_a_run_share_its_invocation_id_and_know_their_author():
+async def test_events_of_a_run_get_its_invocation_id_and_their_author():
     async def body(ctx):
         yield Event(message="one")
         yield Event(message="two", author="someone", invocation_id="other")
@@ -137,7 +137,7 @@ async def test_all_events_of_a_run_share_its_invocation_id_and_know_their_author
     assert again[0].invocation_id != user.invocation_id
 
 
-async def test_what_an_agent_raises_reaches_the_caller_and_what_was_committed_stays():
+async def test_an_agents_exception_reaches_the_caller_and_commits_stay():
     async def body(ctx):
         yield Event(state={"a": 1})
         raise KeyError("boom")
@@ -191,7 +191,7 @@ async def test_cancelling_the_run_cancels_the_agent_and_calls_after_agent_once()
     assert log == ["cancelled", "after"]
 
 
-async def test_an_aborted_run_answers_the_calls_it_leaves_open():
+async def test_an_aborted_run_answers_its_open_calls():
     signal = asyncio.Event()
     call = types.Part(function_call=types.FunctionCall(id="c1", name="f", args={}))
 
@@ -210,7 +210,7 @@ async def test_an_aborted_run_answers_the_calls_it_leaves_open():
     assert (await stage.stored()).events[-1].id == events[-1].id
 
 
-async def test_an_aborted_run_without_open_calls_ends_in_an_empty_event():
+async def test_an_aborted_run_without_open_calls_ends_with_an_empty_event():
     async def body(ctx):
         yield Event(message="one")
         ctx.abort()
@@ -223,7 +223,7 @@ async def test_an_aborted_run_without_open_calls_ends_in_an_empty_event():
     assert len((await stage.stored()).events) == 4
 
 
-async def test_actions_of_a_partial_event_do_not_even_reach_the_live_state():
+async def test_actions_of_a_partial_event_do_not_reach_the_live_state():
     async def body(ctx):
         yield Event(partial=True, actions=EventActions(state_delta={"temp:a": 1}))
         assert ctx.session.state == {}

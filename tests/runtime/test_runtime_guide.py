@@ -1,4 +1,4 @@
-"""docs/guide/runtime.md names what is there, all of it, and its example runs."""
+"""docs/guide/runtime.md lists names that exist, and its examples run."""
 
 import re
 from importlib import import_module
@@ -19,25 +19,25 @@ def rows(text):
 
 
 @pytest.mark.parametrize(("package", "names"), rows(COMPLETE))
-def test_the_page_names_all_of_a_package_and_nothing_else(package, names):
+def test_the_page_lists_exactly_the_names_of_a_package(package, names):
     assert names == set(import_module(package).__all__), "correct docs/guide/runtime.md"
 
 
 @pytest.mark.parametrize(("module", "names"), rows(CHOSEN))
-def test_what_the_page_names_is_there(module, names):
+def test_names_on_the_page_exist(module, names):
     missing = {name for name in names if not hasattr(import_module(module), name)}
     assert not missing, "correct docs/guide/runtime.md"
 
 
 @pytest.mark.parametrize("package", [package for package, _ in rows(PAGE)])
-def test_every_public_name_of_a_package_can_be_loaded(package):
+def test_every_public_name_of_a_package_can_be_imported(package):
     module = import_module(package)
     for name in getattr(module, "__all__", []):
         assert getattr(module, name) is not None
 
 
 def example(text):
-    """What the page's first example with `text` in it defines."""
+    """Return the names defined by the page's first example that contains `text`."""
     blocks = re.findall(r"^```python\n(.*?)^```", PAGE, re.MULTILINE | re.DOTALL)
     names = {}
     block = next(block for block in blocks if text in block)
@@ -45,7 +45,7 @@ def example(text):
     return names
 
 
-def test_the_example_of_a_credential_makes_a_tool():
+def test_the_example_of_a_credential_creates_a_tool():
     declared = example("tool = ")["tool"]._get_declaration()
     assert list(declared.parameters_json_schema["properties"]) == ["folder"]
 
@@ -58,7 +58,7 @@ async def test_the_example_runs():
     assert events[-1].content.parts[0].text == "Sunny, 21 degrees. Take a hat."
 
 
-async def test_the_example_of_a_step_of_ones_own_runs():
+async def test_the_example_of_a_custom_step_runs():
     model = ScriptedLlm(rules=[Rule(then=Say("Yes."))])
     agent = example("class Moody")["Moody"](name="moody", model=model, instruction="Answer.")
 

@@ -36,7 +36,7 @@ def texts(responses):
     return [part.text for response in responses for part in response.content.parts]
 
 
-async def test_the_first_rule_that_matches_answers():
+async def test_the_first_matching_rule_answers():
     llm = ScriptedLlm(
         rules=[
             Rule(user="weather", then=Say("Sunny.")),
@@ -82,7 +82,7 @@ async def test_a_rule_after_a_tool_sees_what_it_returned():
     assert answer.get_function_calls()[0].args == {"at": ["LHR", "LGW"]}
 
 
-async def test_templates_reach_into_dicts_and_unknown_ones_stay():
+async def test_templates_reach_into_dicts_and_unknown_ones_are_left_alone():
     llm = ScriptedLlm(rules=[Rule(after="find", then=Say("{result.city.name} {result.x} {a b}"))])
 
     answers = await ask(llm, results(("find", {"city": {"name": "Rome"}})))
@@ -107,7 +107,7 @@ async def test_a_rule_can_wait_for_the_nth_call_of_a_tool():
     assert texts([second]) == ["done"]
 
 
-async def test_words_quoted_from_another_agent_are_not_the_users():
+async def test_quotes_of_other_agents_are_not_the_users_message():
     quoted = types.Content(
         role="user", parts=[types.Part(text=AGENT_PREAMBLE), types.Part(text="weather")]
     )
@@ -116,7 +116,7 @@ async def test_words_quoted_from_another_agent_are_not_the_users():
     assert texts(await ask(llm, user("bill"), quoted)) == ["bill, please"]
 
 
-async def test_streaming_gives_fragments_and_then_the_whole():
+async def test_streaming_gives_fragments_and_then_the_whole_answer():
     llm = ScriptedLlm(rules=[Rule(then=Say("one two three four five", chunks=3))])
 
     *fragments, whole = await ask(llm, user("count"), stream=True)
@@ -128,7 +128,7 @@ async def test_streaming_gives_fragments_and_then_the_whole():
     assert whole.finish_reason == types.FinishReason.STOP
 
 
-async def test_token_counts_are_the_same_every_time():
+async def test_token_counts_are_deterministic():
     llm = ScriptedLlm(rules=[Rule(then=[Say("think", thought=True), Say("abcdefgh", chunks=2)])])
 
     answers = [(await ask(llm, user("count"), stream=stream))[-1] for stream in (True, False)]
@@ -139,7 +139,7 @@ async def test_token_counts_are_the_same_every_time():
     assert (usage.candidates_token_count, usage.total_token_count) == (2, 6)
 
 
-async def test_short_texts_are_cut_between_characters():
+async def test_short_texts_are_split_between_characters():
     llm = ScriptedLlm(rules=[Rule(then=Say("abc", chunks=9))])
 
     assert texts(await ask(llm, user("x"), stream=True)) == ["a", "b", "c", "abc"]
@@ -154,7 +154,7 @@ async def test_a_failure_is_an_error_response():
     assert answer.content is None
 
 
-async def test_a_model_can_break_off_in_the_middle():
+async def test_a_model_can_fail_in_the_middle_of_an_answer():
     rule = Rule(then=[Say("half an answer", chunks=3), Fail(raises=ConnectionError("gone"))])
     responses = []
 
@@ -168,14 +168,14 @@ async def test_a_model_can_break_off_in_the_middle():
     assert "".join(texts(responses)) == "half an answer"
 
 
-async def test_no_matching_rule_says_what_was_asked_and_what_to_do():
+async def test_the_error_without_a_matching_rule_says_what_to_do():
     llm = ScriptedLlm(rules=[Rule(user="weather", then=Say("Sunny."))])
 
     with pytest.raises(ScriptError, match=r"'book a flight'.*Add a rule"):
         await ask(llm, user("book a flight"))
 
 
-async def test_requests_are_recorded_and_bounded():
+async def test_the_latest_100_requests_are_recorded():
     llm = ScriptedLlm(rules=[Rule(then=Say("ok"))])
 
     for number in range(105):

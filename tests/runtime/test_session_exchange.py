@@ -1,4 +1,4 @@
-"""Session files go to and fro between google-adk's services and ours (adk-runtime 2.5)."""
+"""Session files are exchanged between google-adk's services and ours (adk-runtime 2.5)."""
 
 import json
 import os
@@ -21,7 +21,7 @@ OURS = Steps("devui.runtime")
 
 
 class Theirs:
-    """The child process that does steps with google-adk."""
+    """A child process that performs steps with google-adk."""
 
     def __init__(self) -> None:
         self._process = subprocess.Popen(
@@ -113,7 +113,7 @@ PLACES = [("u", "s"), ("u", "t"), ("v", "s")]
 
 @st.composite
 def histories(draw):
-    """Steps that make, fill and delete sessions; the times of events grow."""
+    """Draw steps that create, fill and delete sessions; event times increase."""
     steps, there = [], set()
     for number in range(draw(st.integers(1, 8))):
         user, name = draw(st.sampled_from(PLACES))
@@ -131,7 +131,7 @@ def histories(draw):
 
 
 @pytest.mark.parametrize("service", ["sqlite", "database"])
-async def test_a_session_without_shared_state_is_filled_by_the_other(theirs, service):
+async def test_google_adk_can_fill_a_session_of_ours_without_shared_state(theirs, service):
     if service not in theirs.services:
         missing = pytest.fail if os.environ.get("CI") else pytest.skip
         missing("google-adk's DatabaseSessionService needs sqlalchemy")
@@ -152,7 +152,7 @@ async def test_a_session_without_shared_state_is_filled_by_the_other(theirs, ser
     suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
 )
 @given(steps=histories(), cuts=st.lists(st.integers(0, 8), min_size=1, max_size=3))
-async def test_a_file_holds_the_same_whoever_writes_it_and_in_turns(theirs, service, steps, cuts):
+async def test_a_file_is_the_same_whoever_writes_it_even_in_turns(theirs, service, steps, cuts):
     if service not in theirs.services:
         missing = pytest.fail if os.environ.get("CI") else pytest.skip
         missing("google-adk's DatabaseSessionService needs sqlalchemy")

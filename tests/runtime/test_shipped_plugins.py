@@ -30,7 +30,7 @@ def texts(request):
 
 
 async def after_three_turns(plugin, *rules, **fields):
-    """What the model is sent in the last of three turns."""
+    """Return the texts sent to the model in the last of three turns."""
     root = agent(*rules, **fields)
     conversation = Conversation(root, plugins=[plugin])
     for word in ("one", "two", "three"):
@@ -44,19 +44,19 @@ async def test_only_the_newest_turns_are_sent():
     assert texts == ["two", "Yes.", "three"]
 
 
-async def test_turns_are_left_out_in_groups_so_that_requests_can_be_cached():
+async def test_turns_are_removed_in_groups_so_that_requests_can_be_cached():
     plugin = ContextFilterPlugin(num_invocations_to_keep=1, remove_amount=3)
 
     assert await after_three_turns(plugin) == ["one", "Yes.", "two", "Yes.", "three"]
 
 
-async def test_a_filter_of_ones_own_gets_what_is_left():
+async def test_a_custom_filter_gets_the_remaining_contents():
     plugin = ContextFilterPlugin(2, custom_filter=lambda contents: contents[1:])
 
     assert await after_three_turns(plugin) == ["Yes.", "three"]
 
 
-async def test_a_filter_that_raises_leaves_the_request_whole(caplog):
+async def test_a_filter_that_raises_leaves_the_request_unchanged(caplog):
     def broken(contents):
         raise ValueError("broken")
 
@@ -66,12 +66,12 @@ async def test_a_filter_that_raises_leaves_the_request_whole(caplog):
     assert "custom_filter" in caplog.text
 
 
-async def test_a_filter_that_gives_no_contents_is_told():
+async def test_a_filter_that_returns_no_contents_is_an_error():
     with pytest.raises(RuntimeError, match="custom_filter returned NoneType"):
         await after_three_turns(ContextFilterPlugin(custom_filter=lambda _: None))
 
 
-async def test_a_filter_may_give_anything_to_go_through():
+async def test_a_filter_may_return_any_iterable():
     plugin = ContextFilterPlugin(custom_filter=lambda contents: iter(contents[-1:]))
 
     assert await after_three_turns(plugin) == ["three"]
@@ -82,7 +82,7 @@ def look() -> str:
     return "rain"
 
 
-async def test_results_of_tools_begin_no_turn():
+async def test_tool_results_do_not_begin_a_turn():
     rules = [Rule(after="look", then=Say("Rain.")), Rule(then=Call("look"))]
 
     texts = await after_three_turns(ContextFilterPlugin(1), *rules, tools=[look])
@@ -90,7 +90,7 @@ async def test_results_of_tools_begin_no_turn():
     assert texts == ["three", "look()", "look={'result': 'rain'}"]
 
 
-def test_groups_of_turns_have_at_least_one():
+def test_remove_amount_must_be_at_least_one():
     with pytest.raises(ValueError, match="remove_amount"):
         ContextFilterPlugin(remove_amount=0)
 
@@ -101,7 +101,7 @@ def test_groups_of_turns_have_at_least_one():
 @pytest.mark.parametrize(
     "instruction", ["Speak {language}.", lambda context: f"Speak {context.state['language']}."]
 )
-async def test_a_global_instruction_goes_first(instruction):
+async def test_a_global_instruction_comes_first(instruction):
     root = agent(instruction="Be brief.")
     plugin = GlobalInstructionPlugin(instruction)
 
@@ -120,11 +120,11 @@ async def test_without_a_global_instruction_nothing_changes():
     assert root.model.requests[0].config.system_instruction.startswith("Be brief.")
 
 
-async def test_a_global_instruction_that_gives_no_text_is_named():
+async def test_the_error_for_a_global_instruction_without_text_names_it():
     plugin = GlobalInstructionPlugin(lambda context: {"language": "Latin"})
 
     with pytest.raises(
-        RuntimeError, match=r"'global_instruction'.*<lambda> \(.*must return a text"
+        RuntimeError, match=r"'global_instruction'.*<lambda> \(.*must return a string"
     ):
         await Conversation(agent(), plugins=[plugin]).say("Hi")
 
@@ -132,7 +132,7 @@ async def test_a_global_instruction_that_gives_no_text_is_named():
 # Logging
 
 
-async def test_each_hook_is_told_in_one_line(capsys):
+async def test_each_hook_is_logged_in_one_line(capsys):
     rules = [
         Rule(user="bad", then=Fail("QUOTA", "Come back.")),
         Rule(after="look", then=Say("Rain.\nLots.")),
@@ -151,7 +151,7 @@ async def test_each_hook_is_told_in_one_line(capsys):
     assert heads[-1].startswith("run ends")
 
 
-async def test_errors_of_tools_are_told(capsys):
+async def test_tool_errors_are_logged(capsys):
     root = agent(Rule(then=Call("broken")), tools=[broken])
 
     with pytest.raises(OSError, match="disk"):
@@ -198,7 +198,7 @@ async def test_files_of_a_message_become_artifacts():
     assert artifact.inline_data.data == b"png"
 
 
-async def test_a_file_that_is_too_big_is_refused_with_a_note():
+async def test_a_file_that_is_too_large_is_replaced_with_a_note():
     root = agent()
     conversation = Conversation(root, plugins=[SaveFilesAsArtifactsPlugin()])
 
@@ -222,7 +222,7 @@ async def test_without_an_artifact_service_files_stay_in_the_message(caplog):
 
 
 class Flaky:
-    """A tool that fails some times, then works."""
+    """A tool that fails `failures` times, then works."""
 
     def __init__(self, failures):
         self.failures = failures
@@ -236,7 +236,7 @@ class Flaky:
 
 
 def stubborn(tool):
-    """An agent whose model calls its tool until it works or is told to give up."""
+    """Return an agent whose model calls its tool until it works or is told to give up."""
     rules = [
         Rule(after="flaky", calls=4, then=Say("{result}")),
         Rule(after="flaky", then=Call("flaky")),
@@ -249,7 +249,7 @@ def responses(events):
     return [r.response for event in events for r in event.get_function_responses()]
 
 
-async def test_a_model_may_correct_a_call_that_failed():
+async def test_a_model_may_correct_a_failed_call():
     conversation = Conversation(stubborn(Flaky(2)), plugins=[ReflectAndRetryToolPlugin()])
 
     first, second, third, _ = responses(await conversation.say("go"))
@@ -281,7 +281,7 @@ async def test_after_too_many_failures_the_model_may_be_told_to_give_up():
 @pytest.mark.parametrize(
     ("scope", "count"), [(TrackingScope.INVOCATION, 1), (TrackingScope.GLOBAL, 2)]
 )
-async def test_failures_are_counted_by_run_or_all_together(scope, count):
+async def test_failures_are_counted_per_run_or_globally(scope, count):
     plugin = ReflectAndRetryToolPlugin(tracking_scope=scope)
     root = agent(Rule(after="flaky", then=Say("so")), Rule(then=Call("flaky")), tools=[Flaky(2)])
     conversation = Conversation(root, plugins=[plugin])
@@ -293,10 +293,10 @@ async def test_failures_are_counted_by_run_or_all_together(scope, count):
 
 
 @pytest.mark.parametrize("scope", [None, "invocation"])
-async def test_a_scope_that_is_none_is_told(scope):
+async def test_an_invalid_tracking_scope_is_an_error(scope):
     plugin = ReflectAndRetryToolPlugin(tracking_scope=scope)
     root = agent(Rule(then=Call("flaky")), tools=[Flaky(2)])
-    with pytest.raises(RuntimeError, match=r"`tracking_scope` is .*; give a TrackingScope"):
+    with pytest.raises(RuntimeError, match=r"`tracking_scope` is .*; pass a TrackingScope"):
         await Conversation(root, plugins=[plugin]).say("go")
 
 
@@ -305,7 +305,7 @@ class Reading(ReflectAndRetryToolPlugin):
         return result if result == "rain" else None
 
 
-async def test_a_result_may_be_taken_for_a_failure():
+async def test_a_result_may_count_as_a_failure():
     root = agent(Rule(after="look", then=Say("so")), Rule(then=Call("look")), tools=[look])
 
     events = await Conversation(root, plugins=[Reading()]).say("go")

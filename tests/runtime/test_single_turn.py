@@ -1,4 +1,4 @@
-"""Sub-agents that their parent's model calls like functions."""
+"""Sub-agents that their parent's model calls as tools."""
 
 import pytest
 from google.genai import types
@@ -62,7 +62,7 @@ def result_of(events):
     return response.response
 
 
-async def test_its_events_are_part_of_the_session_and_its_last_words_the_result():
+async def test_an_experts_events_are_stored_and_its_last_answer_is_the_result():
     conversation = Conversation(chief(expert()))
 
     events = await conversation.say("Weather?")
@@ -75,7 +75,7 @@ async def test_its_events_are_part_of_the_session_and_its_last_words_the_result(
     assert [e.id for e in (await conversation.session()).events[1:]] == [e.id for e in events]
 
 
-async def test_it_sees_what_it_was_asked_and_nothing_of_the_conversation():
+async def test_an_expert_sees_its_request_and_nothing_of_the_conversation():
     agent = expert()
     root = chief(agent)
 
@@ -93,7 +93,7 @@ async def test_it_sees_what_it_was_asked_and_nothing_of_the_conversation():
     assert len(outline(root.model.requests[1].contents)) == 3
 
 
-async def test_it_is_a_tool_and_no_target_of_transfers():
+async def test_an_expert_is_a_tool_and_not_a_transfer_target():
     talker = LlmAgent(name="talker", model=ScriptedLlm(rules=[Rule(then=Say("Hi."))]))
     root = chief(expert(), talker)
 
@@ -105,14 +105,14 @@ async def test_it_is_a_tool_and_no_target_of_transfers():
     assert talker.may_hand_over_to == [root]
 
 
-async def test_the_next_turn_is_its_parents():
+async def test_the_next_turn_goes_to_the_parent():
     conversation = Conversation(chief(expert()))
     await conversation.say("Weather?")
 
     assert authors(await conversation.say("thanks")) == ["chief"]
 
 
-async def test_schemas_shape_what_goes_in_and_out():
+async def test_schemas_define_input_and_output():
     agent = expert(
         Rule(then=Say('{"sky": "blue"}')),
         tools=[],
@@ -129,7 +129,7 @@ async def test_schemas_shape_what_goes_in_and_out():
     assert (await conversation.session()).state == {"weather": {"sky": "blue"}}
 
 
-async def test_arguments_that_do_not_fit_are_told_to_the_model():
+async def test_arguments_that_do_not_fit_are_reported_to_the_model():
     agent = expert(input_schema=Place)
 
     events = await Conversation(chief(agent)).say("Weather?")
@@ -138,7 +138,7 @@ async def test_arguments_that_do_not_fit_are_told_to_the_model():
     assert agent.model.requests == []
 
 
-async def test_what_it_raises_is_told_to_the_model():
+async def test_an_exception_of_the_expert_is_reported_to_the_model():
     agent = expert(Rule(then=Fail(raises=OSError("no sky"))))
 
     events = await Conversation(chief(agent)).say("Weather?")
@@ -162,7 +162,7 @@ async def test_two_calls_in_one_answer_do_not_see_each_other():
     ]
 
 
-async def test_it_works_below_a_workflow_agent():
+async def test_an_expert_works_below_a_workflow_agent():
     agent = expert()
     conversation = Conversation(SequentialAgent(name="steps", sub_agents=[chief(agent)]))
 
@@ -172,7 +172,7 @@ async def test_it_works_below_a_workflow_agent():
     assert len(agent.model.requests) == 2
 
 
-async def test_its_fragments_are_streamed():
+async def test_an_experts_fragments_are_streamed():
     agent = expert(Rule(then=Say("Sun and rain.", chunks=3)))
 
     events = await Conversation(chief(agent)).say("Weather?", STREAMED)
@@ -185,7 +185,7 @@ def approve() -> None:
     """Ask the boss."""
 
 
-async def test_when_it_waits_for_a_human_the_call_stays_open_and_goes_on_later():
+async def test_a_call_stays_open_while_the_expert_waits_for_a_person():
     agent = expert(
         Rule(after="approve", then=Say("Approved: {result}")),
         Rule(then=Call("approve")),
@@ -213,7 +213,7 @@ def open_call(events):
 
 
 @pytest.mark.parametrize("yes", [False, True])
-async def test_it_may_wait_several_times_in_resumable_apps_and_others(yes):
+async def test_an_expert_may_wait_several_times(yes):
     agent = expert(
         Rule(after="sign", then=Say("Signed: {result}")),
         Rule(after="approve", then=Call("sign")),
@@ -234,7 +234,7 @@ async def test_it_may_wait_several_times_in_resumable_apps_and_others(yes):
 
 
 @pytest.mark.parametrize("yes", [False, True])
-async def test_it_may_be_called_several_times_in_one_invocation(yes):
+async def test_an_expert_may_be_called_several_times_in_one_invocation(yes):
     agent = expert()
     rules = [
         Rule(after="expert", calls=2, then=Say("Both: {result}")),
@@ -254,7 +254,7 @@ async def test_it_may_be_called_several_times_in_one_invocation(yes):
 
 
 @pytest.mark.parametrize("yes", [False, True])
-async def test_of_two_that_wait_only_the_one_that_was_answered_goes_on(yes):
+async def test_only_the_waiting_expert_that_was_answered_continues(yes):
     agent = expert(
         Rule(after="approve", then=Say("Approved: {result}")),
         Rule(then=Call("approve")),
@@ -276,7 +276,7 @@ async def test_of_two_that_wait_only_the_one_that_was_answered_goes_on(yes):
     assert len(agent.model.requests) == 4
 
 
-async def test_a_caller_who_leaves_ends_it_too():
+async def test_a_caller_that_leaves_ends_the_expert_too():
     ended = []
 
     class Watched(LlmAgent):
@@ -302,11 +302,11 @@ async def test_a_caller_who_leaves_ends_it_too():
     assert ended == ["expert"]
 
 
-def test_a_single_turn_root_simply_talks():
+def test_a_single_turn_root_is_not_called_by_a_model():
     assert not expert().is_called_by_model
 
 
-def test_other_modes_are_refused():
+def test_unknown_modes_are_refused():
     with pytest.raises(
         ValidationError, match="no mode 'solo'; use 'chat', 'single_turn' or 'task'"
     ):

@@ -55,7 +55,7 @@ def a_skill(**kwargs) -> Skill:
 
 
 def agent(toolset, *calls, **kwargs) -> LlmAgent:
-    """An agent whose model makes these calls one after the other."""
+    """Return an agent whose model makes these calls in order."""
     answers = [*calls, Say("done")]
     rules = [Rule(then=answers[0])]
     counts: Counter[str] = Counter()
@@ -82,7 +82,7 @@ def test_a_folder_is_read_with_all_its_files(tmp_path):
     assert skill.resources.list_scripts() == ["count.py", "list.sh"]
 
 
-async def test_a_folder_of_folders_is_listed_and_loaded(tmp_path, caplog):
+async def test_a_folder_of_skills_is_listed_and_loaded(tmp_path, caplog):
     pytest.importorskip("yaml")
     folder_of(tmp_path, "b-two")
     folder_of(tmp_path, "a-one")
@@ -92,7 +92,7 @@ async def test_a_folder_of_folders_is_listed_and_loaded(tmp_path, caplog):
         "b-two",
     ]
     assert list(await list_skills_in_dir_async(tmp_path)) == ["a-one", "b-two"]
-    assert "empty holds no good skill" in caplog.text
+    assert "empty is not a valid skill" in caplog.text
     wrong = []
     await list_skills_in_dir_async(
         tmp_path, on_error=lambda name, error: wrong.append((name, str(error)))
@@ -103,12 +103,12 @@ async def test_a_folder_of_folders_is_listed_and_loaded(tmp_path, caplog):
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("name: report", "must begin with a head"),
-        ("---\nname: report\n", "must begin with a head"),
-        ("---\n[1\n---\n", "is no YAML"),
-        ("---\n- a\n---\n", "line by line"),
+        ("name: report", "must begin with YAML front matter"),
+        ("---\nname: report\n", "must begin with YAML front matter"),
+        ("---\n[1\n---\n", "Invalid YAML"),
+        ("---\n- a\n---\n", "each line of the front matter"),
         ("---\nname: other\ndescription: d\n---\n", "give both the same name"),
-        ("---\nname: Report\ndescription: d\n---\n", "lower case"),
+        ("---\nname: Report\ndescription: d\n---\n", "lowercase"),
         ("---\nname: report\ndescription: ''\n---\n", "must not be empty"),
         (
             "---\nname: report\ndescription: d\nmetadata: {adk_additional_tools: x}\n---\n",
@@ -116,7 +116,7 @@ async def test_a_folder_of_folders_is_listed_and_loaded(tmp_path, caplog):
         ),
     ],
 )
-def test_a_skill_that_is_not_as_it_should_be_says_why(tmp_path, text, message):
+def test_the_error_for_an_invalid_skill_says_why(tmp_path, text, message):
     pytest.importorskip("yaml")
     (tmp_path / "report").mkdir()
     (tmp_path / "report" / "SKILL.md").write_text(text, encoding="utf-8")
@@ -145,7 +145,7 @@ async def test_a_model_lists_and_reads_skills():
     assert (await stored(runner)).state["_adk_activated_skill_writer"] == ["report"]
 
 
-async def test_eager_skills_stand_in_the_instruction():
+async def test_eager_skills_are_listed_in_the_instruction():
     toolset = SkillToolset([a_skill()], discovery_mode=SkillDiscoveryMode.EAGER)
     runner = runner_of(agent(toolset))
     await run(runner)
@@ -155,14 +155,14 @@ async def test_eager_skills_stand_in_the_instruction():
     assert declared(request) == ["load_skill", "load_skill_resource"]
 
 
-async def test_state_is_filled_in_where_the_skill_wants_it():
+async def test_state_is_filled_in_if_the_skill_requests_it():
     toolset = SkillToolset([a_skill(metadata={"adk_inject_state": True})])
     runner = runner_of(agent(toolset, Call("load_skill", skill_name="report")))
     [(_, read)] = responses(await run(runner, state_delta={"who": "Ann"}))
     assert read["instructions"] == "Greet Ann."
 
 
-async def test_tools_that_a_skill_names_come_when_it_has_been_read():
+async def test_a_skills_tools_appear_once_it_has_been_loaded():
     def publish(text: str) -> str:
         """Publish a text."""
         return f"published {text}"
@@ -182,7 +182,7 @@ async def test_tools_that_a_skill_names_come_when_it_has_been_read():
     assert "my_unused" not in declared(second)
 
 
-async def test_a_file_that_is_no_text_is_put_into_the_next_request():
+async def test_a_binary_file_is_added_to_the_next_request():
     toolset = SkillToolset([a_skill(assets={"logo.png": b"\x89PNG\xff"})])
     call = Call("load_skill_resource", skill_name="report", file_path="assets/logo.png")
     rules = [Rule(after="load_skill_resource", then=Say("I see.")), Rule(then=call)]
@@ -218,7 +218,7 @@ async def test_a_file_that_is_no_text_is_put_into_the_next_request():
         ),
     ],
 )
-async def test_mistakes_of_the_model_are_told_to_it(name, args, code):
+async def test_mistakes_of_the_model_are_reported_to_it(name, args, code):
     skill = a_skill(scripts={"a.rb": Script(src="puts 1")})
     toolset = SkillToolset([skill], code_executor=UnsafeLocalCodeExecutor())
     [(_, result)] = responses(await run(runner_of(agent(toolset, Call(name, **args)))))
@@ -253,7 +253,7 @@ def script(name: str, **args) -> Call:
         ({}, []),
     ],
 )
-async def test_python_scripts_run_beside_the_skills_files(tmp_path, fields, argv):
+async def test_python_scripts_run_in_a_folder_with_the_skills_files(tmp_path, fields, argv):
     pytest.importorskip("yaml")
     toolset = SkillToolset([load_skill_from_dir(folder_of(tmp_path))])
     runner = runner_of(
@@ -265,7 +265,7 @@ async def test_python_scripts_run_beside_the_skills_files(tmp_path, fields, argv
 
 
 @pytest.mark.parametrize(("status", "outcome"), [("0", "success"), ("3", "error")])
-async def test_shell_scripts_run_and_their_status_counts(tmp_path, status, outcome):
+async def test_shell_scripts_run_and_their_exit_status_counts(tmp_path, status, outcome):
     pytest.importorskip("yaml")
     toolset = SkillToolset(
         [load_skill_from_dir(folder_of(tmp_path))], code_executor=UnsafeLocalCodeExecutor()
@@ -298,7 +298,7 @@ class Shelf(SkillRegistry):
         return [a_skill().frontmatter]
 
 
-async def test_a_registry_is_searched_and_asked_once():
+async def test_a_registry_is_searched_and_each_skill_looked_up_once():
     shelf = Shelf()
     calls = [
         Call("search_skills", query="report"),
@@ -316,7 +316,7 @@ async def test_a_registry_is_searched_and_asked_once():
     assert (failed["error_code"], "no such skill" in failed["error"]) == ("REGISTRY_ERROR", True)
 
 
-def test_names_of_skills_are_unique():
+def test_skill_names_are_unique():
     with pytest.raises(ValueError, match="same name"):
         SkillToolset([a_skill(), a_skill()])
 
@@ -335,13 +335,13 @@ def test_without_yaml_the_error_says_what_to_install():
 
 
 class Lost(LocalEnvironment):
-    """An environment that cannot be left in order."""
+    """An environment that fails to close."""
 
     async def close(self):
         raise ConnectionError("lost")
 
 
-async def test_tools_are_closed_although_the_environment_cannot_be(tmp_path):
+async def test_tools_are_closed_even_if_the_environment_fails_to_close(tmp_path):
     closed = []
 
     class Closing(BaseToolset):

@@ -33,7 +33,7 @@ async def service(request, tmp_path):
     await memory_service.close()
 
 
-async def test_events_are_found_by_shared_words_best_first(service):
+async def test_events_are_found_by_shared_words_best_match_first(service):
     await service.add_session_to_memory(session("a red bike", "a RED car", "blue"))
     assert await search(service, "red car") == ["a RED car", "a red bike"]
     assert await search(service, "green") == []
@@ -54,7 +54,7 @@ async def test_scripts_without_spaces_are_searched_too(service):
     assert await search(service, "伦敦") == ["下周二预订去伦敦的航班"]
 
 
-async def test_words_do_not_end_at_the_marks_on_their_letters(service):
+async def test_combining_marks_do_not_end_a_word(service):
     await service.add_session_to_memory(session("मुझे हिन्दी पसंद है", "कमल का फूल", "❤\ufe0f love"))
     assert await search(service, "मु") == ["मुझे हिन्दी पसंद है"]
     assert await search(service, "हिन्दी") == ["मुझे हिन्दी पसंद है"]
@@ -63,13 +63,13 @@ async def test_words_do_not_end_at_the_marks_on_their_letters(service):
     assert await search(service, "❤\ufe0f LOVE") == ["❤\ufe0f love"]
 
 
-async def test_marks_belong_to_their_latin_letters(service):
+async def test_combining_marks_belong_to_their_latin_letters(service):
     await service.add_session_to_memory(session("kom\u0303o", "a m o", "i\u0307stanbul"))
     assert await search(service, "KOM\u0303O") == ["kom\u0303o"]
     assert await search(service, "İstanbul") == ["i\u0307stanbul"]
 
 
-async def test_a_memory_tells_where_it_is_from_and_outlives_the_service(service):
+async def test_a_memory_names_its_source_and_outlives_the_service(service):
     await service.add_session_to_memory(session("a word"))
     await service.close()
     [memory] = (await service.search_memory(**USER, query="word")).memories
@@ -78,7 +78,7 @@ async def test_a_memory_tells_where_it_is_from_and_outlives_the_service(service)
     assert memory.custom_metadata == {"session_id": "s", "event_id": "a word"}
 
 
-async def test_adding_a_session_again_renews_it(service):
+async def test_adding_an_event_again_replaces_it(service):
     await service.add_session_to_memory(session("old word"))
     changed = Event(id="old word", message="new word")
     await service.add_events_to_memory(**USER, events=[changed], session_id="s")
@@ -98,7 +98,7 @@ async def test_memories_belong_to_the_user_and_can_be_deleted(service):
     assert await search(service, "word") == ["word two"]
 
 
-async def test_thoughts_are_not_searched_and_long_texts_in_part(tmp_path):
+async def test_thoughts_are_not_searched_and_long_texts_only_in_part(tmp_path):
     service = SqliteMemoryService(tmp_path / "memory.db", max_event_bytes=10, max_results=1)
     thinking = types.Part(text="secret", thought=True)
     event = Event(id="1", message=types.Content(parts=[thinking, types.Part(text="123456789 end")]))
@@ -108,7 +108,7 @@ async def test_thoughts_are_not_searched_and_long_texts_in_part(tmp_path):
     await service.close()
 
 
-async def test_halves_of_characters_are_remembered_spelled_out(tmp_path):
+async def test_lone_surrogates_are_stored_escaped(tmp_path):
     service = SqliteMemoryService(tmp_path / "memory.db")
     file = types.Part(file_data=types.FileData(file_uri="f\ud83d"))
     message = types.Content(parts=[types.Part(text="word \ud83d"), file])
@@ -122,7 +122,7 @@ async def test_halves_of_characters_are_remembered_spelled_out(tmp_path):
     await service.close()
 
 
-async def test_impossible_settings_and_files_are_refused(tmp_path):
+async def test_invalid_settings_and_files_are_refused(tmp_path):
     with pytest.raises(ValueError, match="positive"):
         SqliteMemoryService(":memory:", max_results=0)
     connection = sqlite3.connect(tmp_path / "new.db")

@@ -1,4 +1,4 @@
-"""Sessions in SQLite files, google-adk's included (adk-runtime 2.4 to 2.6)."""
+"""Sessions in SQLite files, including google-adk's (adk-runtime 2.4 to 2.6)."""
 
 import asyncio
 import sqlite3
@@ -25,7 +25,7 @@ from tests.kit.oracle import needs_adk, run_adk
 WHERE = {"app_name": "app", "user_id": "u"}
 BLOB = types.Part(inline_data=types.Blob(data=b"\xff\x00", mime_type="a/b"))
 V1 = Path(__file__).parent / "data" / "database_session_service_v1.sql"
-"""What google-adk 2.13.0's DatabaseSessionService left in a file."""
+"""A file written by google-adk 2.13.0's DatabaseSessionService, as SQL."""
 
 
 @pytest.fixture
@@ -69,14 +69,14 @@ async def test_a_session_outlives_the_service(service, tmp_path):
     connection.close()
 
 
-async def test_an_id_can_be_used_once(service):
+async def test_an_id_can_be_used_only_once(service):
     await service.create_session(**WHERE, session_id="s")
     with pytest.raises(AlreadyExistsError, match="'s'"):
         await service.create_session(**WHERE, session_id="s")
     assert len((await service.create_session(**WHERE)).id) == 36
 
 
-async def test_ids_are_stripped_unless_one_is_stored_with_space(sqlite_service):
+async def test_ids_are_stripped_and_blank_ones_replaced(sqlite_service):
     assert (await sqlite_service.create_session(**WHERE, session_id=" s ")).id == "s"
     assert (await sqlite_service.get_session(**WHERE, session_id=" s")).id == "s"
     assert len((await sqlite_service.create_session(**WHERE, session_id="  ")).id) == 36
@@ -89,14 +89,14 @@ async def test_a_failed_creation_leaves_no_state(service):
     assert (await reread(service)).state == {}
 
 
-async def test_what_is_missing_is_none_and_deleting_it_is_no_error(service):
+async def test_a_missing_session_can_be_deleted_but_not_appended_to(service):
     assert await service.get_session(**WHERE, session_id="s") is None
     await service.delete_session(**WHERE, session_id="s")
     with pytest.raises(SessionNotFoundError, match="'s'"):
         await service.append_event(Session(id="s", **WHERE), Event())
 
 
-async def test_deleting_takes_the_events_and_leaves_shared_state(service, tmp_path):
+async def test_deleting_a_session_deletes_its_events_and_keeps_shared_state(service, tmp_path):
     session = await service.create_session(**WHERE, session_id="s", state={"user:b": 1})
     await service.append_event(session, at(1))
     await service.delete_session(**WHERE, session_id="s")
@@ -111,7 +111,7 @@ async def test_a_partial_event_leaves_no_trace(service):
     assert (await reread(service)).events == []
 
 
-async def test_the_same_event_twice_is_stored_once_and_another_is_refused(service):
+async def test_appending_an_event_twice_stores_it_once_and_reusing_its_id_fails(service):
     session = await service.create_session(**WHERE, session_id="s")
     event = at(1, id="x", author="a")
     for _ in range(2):
@@ -121,7 +121,7 @@ async def test_the_same_event_twice_is_stored_once_and_another_is_refused(servic
         await service.append_event(session, at(2, id="x", author="b"))
 
 
-async def test_a_stale_copy_may_not_append(service):
+async def test_a_stale_copy_cannot_append(service):
     session = await service.create_session(**WHERE, session_id="s")
     stale = await reread(service)
     await service.append_event(session, at(1))
@@ -132,14 +132,14 @@ async def test_a_stale_copy_may_not_append(service):
     assert len((await reread(service)).events) == 2
 
 
-async def test_events_come_in_order_of_time_and_then_as_appended(sqlite_service):
+async def test_events_are_ordered_by_time_and_then_by_insertion(sqlite_service):
     session = await sqlite_service.create_session(**WHERE, session_id="s")
     for author in ("c", "a", "b"):
         await sqlite_service.append_event(session, at(1, author=author))
     assert [event.author for event in (await reread(sqlite_service)).events] == ["c", "a", "b"]
 
 
-async def test_a_session_is_read_in_part(service):
+async def test_a_session_can_be_read_in_part(service):
     session = await service.create_session(**WHERE, session_id="s")
     for moment in (1.0, 2.0, 3.0):
         await service.append_event(session, at(moment, author=str(moment)))
@@ -154,7 +154,7 @@ async def test_a_session_is_read_in_part(service):
     assert await authors(num_recent_events=1, after_timestamp=4e9 + 2) == ["3.0"]
 
 
-async def test_lists_are_in_order_of_change_without_events(service):
+async def test_lists_are_ordered_by_change_and_have_no_events(service):
     for user, name, moment in (("u", "b", 2.0), ("u", "a", 1.0), ("v", "c", 1.0)):
         session = await service.create_session(app_name="app", user_id=user, session_id=name)
         await service.append_event(session, at(moment, state={"user:k": user}))
@@ -168,16 +168,16 @@ async def test_lists_are_in_order_of_change_without_events(service):
     assert [s.id for s in mine] == ["c"]
 
 
-async def test_values_without_a_json_form_are_kept_as_their_repr(service, caplog):
+async def test_values_that_are_not_json_are_stored_as_their_repr(service, caplog):
     session = await service.create_session(**WHERE, session_id="s")
     await service.append_event(session, at(1, state={"a": object(), "b": float("nan")}))
     state = (await reread(service)).state
     assert state["a"].startswith("<object object")
     assert state["b"] is None
-    assert "no JSON form" in caplog.text
+    assert "not JSON-serializable" in caplog.text
 
 
-async def test_what_can_be_read_but_once_is_in_the_state_and_in_the_event(service):
+async def test_iterators_are_read_once_for_the_state_and_the_event(service):
     session = await service.create_session(**WHERE, session_id="s")
     once = {"steps": map(str, [1, 2]), "user:plan": {"days": (iter([1]), 2)}, "temp:it": iter([1])}
     await service.append_event(session, at(1, state=once))
@@ -188,7 +188,7 @@ async def test_what_can_be_read_but_once_is_in_the_state_and_in_the_event(servic
     assert next(session.state["temp:it"]) == 1
 
 
-async def test_numbers_are_kept_exactly(service):
+async def test_numbers_are_stored_exactly(service):
     numbers = {"big": 2**80, "float": 0.1 + 0.2, "user:big": -(2**70), "app:float": 1e-300}
     await service.create_session(**WHERE, session_id="s", state=numbers)
     session = await reread(service)
@@ -196,7 +196,7 @@ async def test_numbers_are_kept_exactly(service):
     assert numbers.items() <= (await reread(service)).state.items()
 
 
-async def test_a_row_of_jobs_lets_others_have_the_loop(service):
+async def test_many_operations_in_a_row_let_other_tasks_run(service):
     session = await service.create_session(**WHERE, session_id="s")
     rounds = 0
 
@@ -215,7 +215,7 @@ async def test_a_row_of_jobs_lets_others_have_the_loop(service):
 
 
 @pytest.mark.parametrize(("count", "size", "is_short"), [(20, 9, 1), (21, 9, 0), (2, 60_000, 0)])
-async def test_a_session_is_short_if_its_events_are_few_and_small(tmp_path, count, size, is_short):
+async def test_a_session_with_few_small_events_is_short(tmp_path, count, size, is_short):
     service = SqliteSessionService(tmp_path / "sessions.db")
     session = await service.create_session(**WHERE, session_id="s")
     for moment in range(1, count + 1):
@@ -225,7 +225,7 @@ async def test_a_session_is_short_if_its_events_are_few_and_small(tmp_path, coun
         assert sqlite_rows.is_short(connection, Key("app", "u", "s")) == is_short
 
 
-async def test_a_cancelled_append_leaves_file_and_object_in_step(service):
+async def test_a_cancelled_append_keeps_the_file_and_the_session_in_sync(service):
     session = await service.create_session(**WHERE, session_id="s")
     for moment in range(1, 6):
         task = asyncio.create_task(service.append_event(session, at(moment)))
@@ -238,7 +238,7 @@ async def test_a_cancelled_append_leaves_file_and_object_in_step(service):
     await service.append_event(session, at(9))
 
 
-async def test_an_append_that_is_cancelled_while_it_waits_for_another_process(tmp_path):
+async def test_an_append_cancelled_while_waiting_for_a_lock_is_completed(tmp_path):
     service = SqliteSessionService(tmp_path / "sessions.db")
     session = await service.create_session(**WHERE, session_id="s")
     with closing(sqlite3.connect(tmp_path / "sessions.db", isolation_level=None)) as other:
@@ -279,7 +279,7 @@ async def test_a_database_in_memory_lives_until_it_is_closed():
     await service.close()
 
 
-async def test_a_url_names_a_file_too(tmp_path, monkeypatch):
+async def test_a_file_may_be_given_as_a_url(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     for url, file in (
         ("sqlite:///one%20two.db", tmp_path / "one two.db"),
@@ -299,7 +299,7 @@ async def test_a_url_names_a_file_too(tmp_path, monkeypatch):
 
 
 @pytest.mark.parametrize("kind", [SqliteSessionService, DatabaseSessionService])
-async def test_files_of_adks_database_service_are_used_as_they_are(tmp_path, kind):
+async def test_files_of_adks_database_service_are_used_in_their_format(tmp_path, kind):
     connection = sqlite3.connect(tmp_path / "v1.db")
     connection.executescript(V1.read_text())
     connection.close()
@@ -336,7 +336,7 @@ async def test_files_of_adks_database_service_are_used_as_they_are(tmp_path, kin
         ),
     ],
 )
-async def test_files_that_cannot_be_read_are_left_alone(tmp_path, schema, message):
+async def test_files_that_cannot_be_read_are_left_unchanged(tmp_path, schema, message):
     connection = sqlite3.connect(tmp_path / "old.db")
     connection.executescript(schema)
     connection.close()
@@ -348,17 +348,17 @@ async def test_files_that_cannot_be_read_are_left_alone(tmp_path, schema, messag
     assert (tmp_path / "old.db").read_bytes() == before
 
 
-async def test_a_file_that_is_no_database_is_named_and_left_alone(tmp_path):
+async def test_a_file_that_is_not_a_database_is_named_and_left_unchanged(tmp_path):
     (tmp_path / "notes.db").write_text("Buy milk. " * 500)
     service = SqliteSessionService(tmp_path / "notes.db")
-    with pytest.raises(RuntimeError, match=r"notes\.db is no SQLite database"):
+    with pytest.raises(RuntimeError, match=r"notes\.db is not a SQLite database"):
         await service.create_session(app_name="app", user_id="me")
     await service.close()
     assert (tmp_path / "notes.db").read_text() == "Buy milk. " * 500
 
 
 @pytest.mark.req("R29")
-async def test_what_google_adk_pickled_is_never_unpickled(tmp_path):
+async def test_pickles_of_google_adk_are_never_unpickled(tmp_path):
     marker = tmp_path / "marker"
     with closing(sqlite3.connect(tmp_path / "old.db")) as connection:
         connection.execute("CREATE TABLE events (id TEXT, session_id TEXT, actions BLOB)")
@@ -367,29 +367,29 @@ async def test_what_google_adk_pickled_is_never_unpickled(tmp_path):
         connection.commit()
     for service in (SqliteSessionService, DatabaseSessionService):
         reopened = service(f"sqlite:///{tmp_path / 'old.db'}")
-        with pytest.raises(RuntimeError, match="cannot be read safely"):
+        with pytest.raises(RuntimeError, match="can't be read safely"):
             await reopened.get_session(**WHERE, session_id="s")
         await reopened.close()
     assert not marker.exists()
 
 
-def test_servers_are_refused():
+def test_database_servers_are_refused():
     with pytest.raises(ValueError, match="postgresql"):
         DatabaseSessionService("postgresql://localhost/db")
 
 
-async def test_settings_of_an_engine_are_not_needed(tmp_path):
+async def test_harmless_engine_settings_are_accepted_and_others_refused(tmp_path):
     url = f"sqlite+aiosqlite:///{tmp_path / 'sessions.db'}"
     how = {"connect_args": {"timeout": 5}, "pool_pre_ping": True, "echo": False}
     async with DatabaseSessionService(db_url=url, **how) as service:
         await service.create_session(**WHERE, session_id="s", state={"k": 1})
         assert (await reread(service)).state == {"k": 1}
-    with pytest.raises(TypeError, match="no db_engine, json_serializer: it works"):
+    with pytest.raises(TypeError, match="doesn't accept db_engine, json_serializer: it works"):
         DatabaseSessionService(url, db_engine=object(), json_serializer=str)
 
 
 @needs_adk
-async def test_google_adk_continues_a_session_of_ours_and_we_one_of_its(sqlite_service, tmp_path):
+async def test_google_adk_continues_our_session_and_we_continue_its(sqlite_service, tmp_path):
     session = await sqlite_service.create_session(
         **WHERE, session_id="s", state={"a": 1, "user:b": 2.5, "app:c": {"d": None}}
     )
@@ -443,11 +443,11 @@ async def test_the_stored_state_is_the_fold_of_the_deltas(deltas):
     await service.close()
 
 
-# What was read before is not parsed again
+# Sessions that were read before aren't parsed again
 
 
 async def grown(service, *timestamps: float) -> Session:
-    """The session s with events at these times, more than were there before."""
+    """Append events at these times to session s, and return it."""
     session = await reread(service)
     for timestamp in timestamps:
         await service.append_event(session, at(timestamp, message=f"at {timestamp}"))
@@ -458,7 +458,7 @@ def texts(session: Session) -> list[str]:
     return [event.message.parts[0].text for event in session.events]
 
 
-async def test_a_session_that_grew_is_the_same_and_its_end(service):
+async def test_a_grown_session_reuses_the_events_read_before(service):
     await service.create_session(**WHERE, session_id="s")
     session = await grown(service, 1, 2)
     before = await reread(service)
@@ -471,7 +471,7 @@ async def test_a_session_that_grew_is_the_same_and_its_end(service):
     assert texts(await reread(service)) == ["at 1", "at 2", "at 3"]
 
 
-async def test_what_other_services_write_is_read(service, tmp_path):
+async def test_events_written_by_other_services_are_read(service, tmp_path):
     await service.create_session(**WHERE, session_id="s")
     await grown(service, 1)
     url = f"sqlite:///{tmp_path / 'sessions.db'}"
@@ -483,7 +483,7 @@ async def test_what_other_services_write_is_read(service, tmp_path):
     await other.close()
 
 
-async def test_an_event_that_comes_late_stands_where_it_belongs(service):
+async def test_an_event_that_arrives_late_is_in_its_place_by_time(service):
     await service.create_session(**WHERE, session_id="s")
     await grown(service, 1, 3)
     await reread(service)
@@ -495,7 +495,7 @@ async def test_an_event_that_comes_late_stands_where_it_belongs(service):
     assert texts(await reread(service)) == ["at 1", "at 2", "at 3"]
 
 
-async def test_a_session_made_anew_begins_without_events(service):
+async def test_a_recreated_session_begins_without_events(service):
     await service.create_session(**WHERE, session_id="s")
     await grown(service, 1)
     await reread(service)
@@ -506,7 +506,7 @@ async def test_a_session_made_anew_begins_without_events(service):
     assert texts(await reread(service)) == ["at 2"]
 
 
-async def test_a_new_session_and_its_next_event_ask_for_no_rows_that_are_known(sqlite_service):
+async def test_no_known_rows_are_read_for_a_new_session_and_its_next_event(sqlite_service):
     statements: list[str] = []
     session = await sqlite_service.create_session(**WHERE, session_id="s")
     await sqlite_service._sessions_database.read(
@@ -519,7 +519,7 @@ async def test_a_new_session_and_its_next_event_ask_for_no_rows_that_are_known(s
     assert not [each for each in statements if "SELECT" in each]
 
 
-async def test_a_file_that_was_closed_is_read_anew():
+async def test_a_closed_file_is_read_again():
     service = SqliteSessionService(":memory:")
     for _ in range(2):
         await service.create_session(**WHERE, session_id="s")
@@ -528,7 +528,7 @@ async def test_a_file_that_was_closed_is_read_anew():
         await service.close()
 
 
-async def test_tables_may_be_made_before_the_first_session(tmp_path):
+async def test_tables_can_be_created_before_the_first_session(tmp_path):
     async with DatabaseSessionService(f"sqlite:///{tmp_path / 'sessions.db'}") as service:
         for _ in range(2):
             await service.prepare_tables()

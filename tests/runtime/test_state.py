@@ -16,7 +16,7 @@ def new_state(**value) -> tuple[State, dict, dict]:
     return State(value, delta), value, delta
 
 
-def test_a_write_is_seen_at_once_and_recorded():
+def test_a_write_is_visible_at_once_and_recorded():
     state, value, delta = new_state(a=1)
     state["b"] = 2
     assert (state["b"], value, delta) == (2, {"a": 1, "b": 2}, {"b": 2})
@@ -61,14 +61,14 @@ def test_a_change_in_place_is_recorded():
     assert delta == {"cart": {"items": ["apple", "pear"]}}
 
 
-def test_a_change_in_place_of_something_json_cannot_hold_is_not_recorded():
+def test_a_change_in_place_that_is_not_json_is_not_recorded():
     state, _, delta = new_state(log=[])
     state["log"].append(dt.datetime(2026, 1, 1))
     assert not state.has_delta()
     assert delta == {}
 
 
-def test_a_recorded_container_leaves_the_delta_when_json_can_no_longer_hold_it():
+def test_a_recorded_container_leaves_the_delta_when_it_is_no_longer_json():
     state, _, delta = new_state(log=[])
     log = state["log"]
     log.append(1)
@@ -78,7 +78,7 @@ def test_a_recorded_container_leaves_the_delta_when_json_can_no_longer_hold_it()
     assert delta == {}
 
 
-def test_an_assignment_goes_before_a_change_in_place():
+def test_an_assignment_overrides_a_change_in_place():
     state, _, delta = new_state(log=[])
     log = state["log"]
     log.append(1)
@@ -100,7 +100,7 @@ class Uncopyable(list):
         raise RuntimeError("never")
 
 
-def test_what_cannot_be_copied_can_still_be_read():
+def test_a_value_that_cannot_be_copied_can_be_read():
     state, _, _ = new_state(odd=Uncopyable([1]))
     assert state["odd"] == [1]
     assert not state.has_delta()
@@ -111,12 +111,12 @@ class Schema(BaseModel):
     tags: list[str] = []
 
 
-def test_who_deletes_a_key_is_told_what_to_do():
+def test_deleting_a_key_raises_with_advice():
     with pytest.raises(AttributeError, match="write None to 'a' to remove it"):
         del State({"a": 1}, {})["a"]
 
 
-def test_a_schema_guards_keys_and_values_before_anything_is_written():
+def test_a_schema_checks_keys_and_values_before_anything_is_written():
     value: dict = {}
     state = State(value, {}, Schema)
     state["count"] = 3
@@ -144,7 +144,7 @@ def test_the_state_is_the_fold_of_its_deltas(start, writes):
 
 
 @given(state=st.dictionaries(keys, st.integers()))
-def test_scopes_come_apart_and_together_again_without_temp(state):
+def test_scopes_are_split_and_joined_without_temp(state):
     scoped = ScopedState.of(state)
     assert scoped.as_dict() == {k: v for k, v in state.items() if not k.startswith("temp:")}
     assert set(scoped.user) <= {"c"}

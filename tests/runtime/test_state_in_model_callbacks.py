@@ -1,4 +1,4 @@
-"""What callbacks around a model change in place is committed (adk-runtime 2.2, 7.4)."""
+"""Changes in place by callbacks around a model are committed (adk-runtime 2.2, 7.4)."""
 
 from collections.abc import AsyncGenerator
 from typing import Any
@@ -12,7 +12,7 @@ from devui.runtime.runners import InMemoryRunner
 
 
 class Polite(BaseLlm):
-    """A model that says hello, or has no time."""
+    """A model that says hello, or fails."""
 
     fails: bool = False
 
@@ -42,7 +42,7 @@ def _count_error(callback_context: Any, **_rest: Any) -> LlmResponse:
         (True, {"on_model_error_callback": _count_error}),
     ],
 )
-async def test_a_container_that_a_model_callback_changes_in_place_is_committed(
+async def test_a_change_in_place_by_a_model_callback_is_committed(
     fails: bool, callbacks: dict[str, Any]
 ) -> None:
     agent = LlmAgent(name="counter", model=Polite(model="polite", fails=fails), **callbacks)

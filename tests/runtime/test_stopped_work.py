@@ -1,4 +1,4 @@
-"""What tools at work do when their run is stopped, and what is told of it (runtime seed)."""
+"""Running tools when their run is stopped, and what is logged (runtime seed)."""
 
 import asyncio
 import gc
@@ -13,7 +13,7 @@ from tests.kit.stages import WHERE, runner_of, said
 
 
 class Told(BaseLlm):
-    """A model that answers when it is told to."""
+    """A model that answers once its signal is set."""
 
     model: str = "told"
     signal: asyncio.Event
@@ -28,7 +28,7 @@ def calling(*names: str) -> ScriptedLlm:
     return ScriptedLlm(rules=[Rule(after=names[0], then=Say("Done.")), Rule(then=calls)])
 
 
-async def test_an_expert_that_speaks_when_its_caller_is_cancelled_is_stopped(caplog):
+async def test_an_expert_that_answers_when_its_caller_is_cancelled_is_stopped(caplog):
     async def quick() -> str:
         return "quick"
 
@@ -54,7 +54,7 @@ async def test_an_expert_that_speaks_when_its_caller_is_cancelled_is_stopped(cap
     assert not caplog.records
 
 
-async def test_what_tools_of_a_batch_raise_when_they_are_stopped_is_logged(caplog):
+async def test_an_exception_of_a_stopped_tool_in_a_batch_is_logged(caplog):
     signal = asyncio.Event()
 
     async def quick() -> str:
@@ -75,12 +75,12 @@ async def test_what_tools_of_a_batch_raise_when_they_are_stopped_is_logged(caplo
     assert events[-1].error_code == "INVOCATION_ABORTED"
     [record] = caplog.records
     assert record.name.startswith("devui.")
-    assert "was stopped" in record.message
+    assert "while being stopped" in record.message
     assert "no way to clean up" in caplog.text
 
 
 @pytest.mark.parametrize("calls", [["slow"], ["slow", "slow"], ["slow", "expert"]])
-async def test_who_cancels_twice_stops_what_tools_do_when_they_are_cancelled(calls):
+async def test_a_second_cancellation_stops_the_cleanup_of_tools(calls):
     cleaning = asyncio.Event()
 
     async def slow() -> None:

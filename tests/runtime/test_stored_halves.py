@@ -1,4 +1,4 @@
-"""Halves of characters in what is stored: nothing is lost of them, and no turn ends by them."""
+"""Lone surrogates in stored events: none is lost, and none ends a turn."""
 
 import pytest
 from google.genai import types
@@ -9,7 +9,7 @@ from devui.runtime.events.event_actions import ToolConfirmation
 WHERE = {"app_name": "app", "user_id": "u"}
 
 
-async def test_texts_that_are_none_are_spelled_out(service):
+async def test_lone_surrogates_in_texts_are_escaped(service):
     session = await service.create_session(**WHERE, session_id="s")
     half = "half \ud83d"
     response = types.FunctionResponse(name="t", response={"said": half})
@@ -51,7 +51,7 @@ HALF = "a\ud83d"
     ],
     ids=["call", "response", "file", "blob", "metadata"],
 )
-async def test_halves_of_characters_are_spelled_out_in_whatever_a_message_holds(service, parts):
+async def test_lone_surrogates_are_escaped_in_all_kinds_of_parts(service, parts):
     session = await service.create_session(**WHERE, session_id="s")
     await service.append_event(session, Event(author="a", message=types.Content(parts=[parts])))
 
@@ -61,7 +61,7 @@ async def test_halves_of_characters_are_spelled_out_in_whatever_a_message_holds(
     assert repr(part) == repr(parts).replace(repr(HALF), repr("a\\ud83d"))
 
 
-async def test_halves_of_characters_are_spelled_out_in_the_rest_of_an_event(service):
+async def test_lone_surrogates_are_escaped_in_the_rest_of_an_event(service):
     session = await service.create_session(**WHERE, session_id="s")
     actions = EventActions(
         state_delta={HALF: 1, "temp:live": object()},

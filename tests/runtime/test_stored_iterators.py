@@ -1,13 +1,11 @@
-"""Iterators in what is stored: each is read once, and no turn ends by one (devui's own)."""
+"""Iterators in stored values: each is read once, and none ends a turn (devui's own)."""
 
 from devui.runtime.events import Event
 
 WHERE = {"app_name": "app", "user_id": "u"}
 
 
-async def test_an_iterator_that_breaks_off_costs_neither_its_event_nor_the_other_values(
-    service, caplog
-):
+async def test_a_failing_iterator_loses_neither_its_event_nor_other_values(service, caplog):
     def broken():
         yield 1
         raise KeyError("gone")
@@ -25,7 +23,7 @@ async def test_an_iterator_that_breaks_off_costs_neither_its_event_nor_the_other
     assert "gone" in caplog.text
 
 
-async def test_an_iterator_may_write_to_the_state_that_it_is_in(service):
+async def test_an_iterator_may_write_to_the_state_that_contains_it(service):
     def counted(state):
         state["count"] = 1
         yield "one"

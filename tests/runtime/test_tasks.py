@@ -1,4 +1,4 @@
-"""Agents of mode `task`: they are given tasks, talk with the user, and finish."""
+"""Agents of mode `task`: they get tasks, talk with the user, and finish."""
 
 import asyncio
 from collections.abc import Callable
@@ -32,7 +32,7 @@ FINISH = Call("finish_task", result="{user} it is")
 
 
 def planner(*rules, name="planner", **fields):
-    """A task agent that asks for a city, looks at it and finishes."""
+    """Return a task agent that asks for a city, looks at it and finishes."""
     rules = rules or [
         Rule(after="look", then=FINISH),
         Rule(user="^(Rome|Oslo)", then=Call("look", city="{user}")),
@@ -43,7 +43,7 @@ def planner(*rules, name="planner", **fields):
 
 
 def chief(*sub_agents, rules=(), asks="planner", name="chief"):
-    """An agent that gives one task away."""
+    """Return an agent that delegates one task."""
     rules = [
         *rules,
         Rule(after=asks, then=Say("Planned: {result}")),
@@ -62,11 +62,11 @@ def resumable(root, *, yes=True):
 
 
 def story(events):
-    """Who said or did what, without checkpoints."""
+    """Return who said or did what, without checkpoints."""
     return [(e.author, *outline([e.content])[0][1]) for e in events if e.content]
 
 
-async def test_a_task_agent_talks_with_the_user_until_it_has_finished():
+async def test_a_task_agent_talks_with_the_user_until_it_finishes():
     conversation = Conversation(chief(planner()))
 
     first = await conversation.say("Plan!")
@@ -87,7 +87,7 @@ async def test_a_task_agent_talks_with_the_user_until_it_has_finished():
     assert third[0].invocation_id != first[0].invocation_id
 
 
-async def test_it_sees_its_task_and_its_own_talk_and_nothing_else():
+async def test_a_task_agent_sees_only_its_task_and_its_own_conversation():
     agent = planner()
     root = chief(agent)
     conversation = Conversation(root)
@@ -107,7 +107,7 @@ async def test_it_sees_its_task_and_its_own_talk_and_nothing_else():
     ]
 
 
-async def test_the_event_that_finishes_a_task_carries_its_output_in_the_form_of_the_schema():
+async def test_the_finishing_event_has_the_output_in_the_form_of_the_schema():
     agent = planner(
         Rule(then=Call("finish_task", city="Rome")), output_schema=Trip, output_key="trip"
     )
@@ -138,7 +138,7 @@ async def test_an_output_that_does_not_fit_leaves_the_task_open():
     assert said((await conversation.say("two"))[-1]) == 'Planned: {"city": "Rome", "days": 2}'
 
 
-async def test_arguments_that_do_not_fit_are_told_to_the_model_that_gave_the_task():
+async def test_arguments_that_do_not_fit_are_reported_to_the_delegating_model():
     agent = planner(input_schema=Trip)
 
     events = await Conversation(chief(agent)).say("Plan!")
@@ -147,7 +147,7 @@ async def test_arguments_that_do_not_fit_are_told_to_the_model_that_gave_the_tas
     assert agent.model.requests == []
 
 
-async def test_finishing_waits_for_the_tasks_of_the_same_answer():
+async def test_finishing_waits_for_tasks_given_in_the_same_answer():
     inner = planner(name="inner")
     outer = planner(
         Rule(after="inner", then=FINISH),
@@ -166,7 +166,7 @@ async def test_finishing_waits_for_the_tasks_of_the_same_answer():
 
 
 @pytest.mark.parametrize("yes", [False, True])
-async def test_tasks_within_tasks_end_one_after_the_other(yes):
+async def test_nested_tasks_end_one_after_the_other(yes):
     inner = planner(name="inner")
     outer = planner(
         Rule(after="inner", then=FINISH),
@@ -192,7 +192,7 @@ async def test_tasks_within_tasks_end_one_after_the_other(yes):
 
 @pytest.mark.parametrize("yes", [False, True])
 @pytest.mark.parametrize("make", [SequentialAgent, LoopAgent])
-async def test_a_workflow_waits_for_the_task_of_its_agent_and_goes_on_behind_it(yes, make):
+async def test_a_workflow_waits_for_an_agents_task_and_continues_after_it(yes, make):
     after = LlmAgent(name="after", model=ScriptedLlm(rules=[Rule(then=Say("After."))]))
     fields = {"max_iterations": 1} if make is LoopAgent else {}
     conversation = resumable(
@@ -207,7 +207,7 @@ async def test_a_workflow_waits_for_the_task_of_its_agent_and_goes_on_behind_it(
 
 
 @pytest.mark.parametrize("yes", [False, True])
-async def test_agents_at_the_same_time_have_tasks_of_their_own(yes):
+async def test_parallel_agents_have_their_own_tasks(yes):
     one = chief(planner(name="one"), asks="one", name="first")
     two = chief(planner(name="two"), asks="two", name="second")
     after = LlmAgent(name="after", model=ScriptedLlm(rules=[Rule(then=Say("After."))]))
@@ -226,7 +226,7 @@ async def test_agents_at_the_same_time_have_tasks_of_their_own(yes):
 
 
 async def leave(conversation, message, count, **how):
-    """Run until `count` events have come, and leave."""
+    """Run until `count` events have arrived, and leave."""
     await conversation._open()
     events = []
     run = conversation.runner.run_async(
@@ -245,7 +245,7 @@ async def leave(conversation, message, count, **how):
 
 @pytest.mark.parametrize("run", [0, 1])
 @pytest.mark.parametrize("count", range(1, 10))
-async def test_wherever_a_run_is_broken_off_it_comes_to_the_same_end(run, count):
+async def test_a_run_interrupted_anywhere_has_the_same_result(run, count):
     conversation = resumable(chief(planner()))
     if run:
         await conversation.say("Plan!")
@@ -270,7 +270,7 @@ async def test_wherever_a_run_is_broken_off_it_comes_to_the_same_end(run, count)
     assert ends == ["planner", "chief"]
 
 
-async def test_a_failed_tool_of_a_task_is_run_again_when_the_invocation_is_resumed():
+async def test_a_tasks_failed_tool_is_rerun_when_the_invocation_is_resumed():
     failures = [OSError("no road")]
 
     def drive() -> str:
@@ -291,7 +291,7 @@ async def test_a_failed_tool_of_a_task_is_run_again_when_the_invocation_is_resum
     assert story(events)[-1][0] == "chief"
 
 
-async def test_what_the_user_says_after_a_failure_goes_to_the_task():
+async def test_a_message_after_a_failure_goes_to_the_task():
     agent = planner(Rule(user="again", then=FINISH), Rule(then=Fail(raises=OSError("no road"))))
     conversation = Conversation(chief(agent))
     with pytest.raises(OSError, match="no road"):
@@ -305,7 +305,7 @@ def approve() -> None:
 
 
 @pytest.mark.parametrize("yes", [False, True])
-async def test_a_task_may_wait_for_an_answer_and_be_spoken_to_meanwhile(yes):
+async def test_a_task_may_wait_for_an_answer_and_get_messages_meanwhile(yes):
     agent = planner(
         Rule(after="approve", then=FINISH),
         Rule(user="hurry", then=Say("I am waiting.")),
@@ -323,7 +323,7 @@ async def test_a_task_may_wait_for_an_answer_and_be_spoken_to_meanwhile(yes):
     assert story(end)[-1][0] == "chief"
 
 
-async def test_a_task_agent_as_root_begins_a_task_with_each_message_after_a_finished_one():
+async def test_a_root_task_agent_begins_a_new_task_after_finishing_one():
     agent = planner()
     conversation = Conversation(agent)
 
@@ -337,7 +337,7 @@ async def test_a_task_agent_as_root_begins_a_task_with_each_message_after_a_fini
     assert outline(agent.model.requests[-1].contents)[-1] == ("user", ["Another!"])
 
 
-async def test_a_task_agent_that_is_called_as_a_tool_gives_its_output():
+async def test_a_task_agent_called_as_a_tool_returns_its_output():
     agent = planner(Rule(then=FINISH), tools=[])
     rules = [
         Rule(after="planner", then=Say("Planned: {result}")),
@@ -350,7 +350,7 @@ async def test_a_task_agent_that_is_called_as_a_tool_gives_its_output():
     assert events[1].get_function_responses()[0].response == {"result": "Plan. it is"}
 
 
-async def test_a_stop_while_the_task_waits_for_the_user_leaves_it_open():
+async def test_an_abort_while_the_task_waits_for_the_user_leaves_it_open():
     conversation = Conversation(chief(planner()))
     await conversation._open()
     signal = asyncio.Event()
@@ -366,7 +366,7 @@ async def test_a_stop_while_the_task_waits_for_the_user_leaves_it_open():
     assert story(await conversation.say("Rome"))[-1][0] == "chief"
 
 
-async def test_a_stop_within_a_task_ends_the_task():
+async def test_an_abort_during_a_task_ends_the_task():
     conversation = Conversation(chief(planner()))
     await conversation.say("Plan!")
     signal = asyncio.Event()
@@ -384,7 +384,7 @@ async def test_a_stop_within_a_task_ends_the_task():
     assert story(await conversation.say("thanks")) == [("chief", "Welcome.")]
 
 
-async def test_a_message_with_an_invocation_of_its_own_is_no_words_for_the_task():
+async def test_a_message_with_its_own_invocation_does_not_go_to_the_task():
     conversation = Conversation(chief(planner()))
     await conversation.say("Plan!")
 
@@ -393,7 +393,7 @@ async def test_a_message_with_an_invocation_of_its_own_is_no_words_for_the_task(
     assert story(events) == [("chief", "Welcome.")]
 
 
-async def test_a_transfer_cannot_lead_out_of_a_task():
+async def test_a_transfer_cannot_leave_a_task():
     agent = planner(Rule(then=Call("transfer_to_agent", agent_name="chief")))
     other = LlmAgent(name="other", model=ScriptedLlm(rules=[Rule(then=Say("Hi."))]))
     chief(agent, other)
@@ -401,7 +401,7 @@ async def test_a_transfer_cannot_lead_out_of_a_task():
     assert agent.may_hand_over_to == []
 
 
-async def test_a_caller_who_leaves_ends_the_task_agents_run_too():
+async def test_a_caller_that_leaves_ends_the_task_agents_run_too():
     ended = []
 
     class Watched(LlmAgent):
@@ -417,7 +417,7 @@ async def test_a_caller_who_leaves_ends_the_task_agents_run_too():
     assert ended == ["planner"]
 
 
-async def test_an_event_of_ones_own_does_not_end_a_task():
+async def test_a_custom_event_does_not_end_a_task():
     class Careless(BaseAgent):
         async def _run_async_impl(self, ctx):
             from_model = types.Content(role="model", parts=[types.Part(text="Hm.")])
@@ -437,7 +437,7 @@ def finish_task() -> None:
 
 
 class Odd:
-    """No type that a schema could be made of."""
+    """A type without a schema."""
 
 
 @pytest.mark.parametrize(
@@ -448,17 +448,17 @@ class Odd:
             lambda: LlmAgent(name="one", mode="single_turn", sub_agents=[planner()]),
             "that can wait",
         ),
-        (lambda: planner(tools=[finish_task]), "another name"),
+        (lambda: planner(tools=[finish_task]), "Rename the tool"),
         (
             lambda: planner(output_schema=Odd),
-            "output_schema. is the class Odd; give a pydantic class",
+            "output_schema. is the class Odd; pass a pydantic class",
         ),
         (
             lambda: planner(output_schema=Callable[[], int]),
-            "output_schema .*Callable.* cannot be told to a model",
+            "output_schema .*Callable.* cannot be described to a model",
         ),
     ],
 )
-def test_what_cannot_work_is_refused_with_what_to_do(build, advice):
+def test_invalid_agents_are_refused_with_advice(build, advice):
     with pytest.raises(ValidationError, match=advice):
         build()

@@ -1,4 +1,4 @@
-"""One tool of a batch fails: what becomes of the others (resume seed; adk-runtime 8.3)."""
+"""The other tools of a batch if one fails (resume seed; adk-runtime 8.3)."""
 
 import asyncio
 import threading
@@ -15,14 +15,14 @@ from tests.kit.turns import invocation_of, responses, said_by
 
 
 def buyer(*tools, **fields) -> Agent:
-    """An agent that calls all tools at once."""
+    """Return an agent that calls all tools at once."""
     batch = [Call(tool.__name__) for tool in tools]
     rules = [Rule(after=tools[0].__name__, then=Say("all done")), Rule(then=batch)]
     return Agent(name="buyer", model=ScriptedLlm(rules=rules), tools=[*tools], **fields)
 
 
 async def much_later(then) -> None:
-    """Do something when all that a failure sets off has happened."""
+    """Call `then` after everything that a failure triggers."""
     for _ in range(50):
         await asyncio.sleep(0)
     then()
@@ -30,7 +30,7 @@ async def much_later(then) -> None:
 
 @pytest.mark.req("R54")
 @pytest.mark.parametrize("failing_first", [True, False])
-async def test_plain_functions_under_way_end_and_are_not_run_again(failing_first):
+async def test_running_plain_functions_finish_and_are_not_rerun(failing_first):
     ran: Counter[str] = Counter()
     release = threading.Event()
     tasks = set()
@@ -61,7 +61,7 @@ async def test_plain_functions_under_way_end_and_are_not_run_again(failing_first
 
 
 @pytest.mark.req("R54")
-async def test_what_is_no_exception_leaves_the_others_their_results_too():
+async def test_results_of_the_others_are_kept_for_a_base_exception_too():
     def good() -> str:
         return "G"
 
@@ -74,7 +74,7 @@ async def test_what_is_no_exception_leaves_the_others_their_results_too():
     assert responses((await stored(runner)).events) == [("good", {"result": "G"})]
 
 
-async def test_callbacks_in_threads_do_not_keep_plain_functions_from_running():
+async def test_callbacks_in_threads_do_not_prevent_plain_functions_from_running():
     release = threading.Event()
     tasks = set()
 
@@ -99,7 +99,7 @@ async def test_callbacks_in_threads_do_not_keep_plain_functions_from_running():
 
 
 @pytest.mark.req("R54")
-async def test_async_functions_that_wait_are_cancelled_and_everybody_is_told():
+async def test_waiting_async_functions_are_cancelled_and_all_error_hooks_called():
     reports: list[tuple[str, str, type]] = []
     begun = asyncio.Event()
 
@@ -133,7 +133,7 @@ async def test_async_functions_that_wait_are_cancelled_and_everybody_is_told():
 
 
 @pytest.mark.req("R54")
-async def test_of_several_failures_the_first_in_the_order_of_calls_is_raised():
+async def test_the_first_failure_in_call_order_is_raised():
     release = threading.Event()
 
     def late() -> None:
@@ -148,7 +148,7 @@ async def test_of_several_failures_the_first_in_the_order_of_calls_is_raised():
         await run(runner_of(buyer(late, early)))
 
 
-async def test_a_tool_that_awaits_something_cancelled_has_failed():
+async def test_awaiting_something_cancelled_is_a_failure_of_the_tool():
     async def odd() -> None:
         future = asyncio.get_running_loop().create_future()
         future.cancel()
@@ -164,7 +164,7 @@ async def test_a_tool_that_awaits_something_cancelled_has_failed():
         assert (await stored(runner)).events[-1].error_code == "RuntimeError"
 
 
-async def test_a_batch_that_is_stopped_does_not_wait_for_plain_functions():
+async def test_a_stopped_batch_does_not_wait_for_plain_functions():
     begun, release = threading.Event(), threading.Event()
 
     def stuck() -> None:
@@ -182,7 +182,7 @@ async def test_a_batch_that_is_stopped_does_not_wait_for_plain_functions():
     release.set()
 
 
-async def test_a_callback_of_a_batch_that_awaits_what_was_cancelled_fails_the_run():
+async def test_awaiting_something_cancelled_in_a_callback_fails_the_run():
     async def one() -> str:
         return "1"
 

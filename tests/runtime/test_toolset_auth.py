@@ -62,7 +62,7 @@ async def test_an_openapi_service_gets_the_users_token(url):
     assert read == {"page": "/api/1", "with": given_by(url, "app")[-1]["token"]}
 
 
-async def test_a_token_that_the_service_refuses_is_renewed(url):
+async def test_a_token_that_the_service_refuses_is_refreshed(url):
     tools = service(url, auth_scheme=code_flow(url), auth_credential=client())
     runner = runner_with(tools, service=InMemoryCredentialService())
     request = await ask(runner)
@@ -73,7 +73,7 @@ async def test_a_token_that_the_service_refuses_is_renewed(url):
     assert after["with"] != before["with"]
 
 
-async def test_a_refused_token_that_cannot_be_renewed_leads_to_a_new_login(url):
+async def test_a_refused_token_that_cannot_be_refreshed_leads_to_a_new_login(url):
     credentials = InMemoryCredentialService()
     tools = service(url, auth_scheme=code_flow(url), auth_credential=client())
     runner = runner_with(tools, service=credentials)
@@ -87,7 +87,7 @@ async def test_a_refused_token_that_cannot_be_renewed_leads_to_a_new_login(url):
     assert read["page"] == "/api/1"
 
 
-async def test_calls_at_the_same_time_renew_a_refused_token_once(url):
+async def test_concurrent_calls_refresh_a_refused_token_once(url):
     tools = service(url, auth_scheme=code_flow(url), auth_credential=client())
     runner = runner_with(tools, CALL, Call("read", page="2"), service=InMemoryCredentialService())
     first, *others = requests(await run(runner))
@@ -103,14 +103,14 @@ async def test_a_user_who_has_just_logged_in_is_not_asked_again(url):
     tools = service(url, auth_scheme=code_flow(url), auth_credential=client())
     runner = runner_with(tools, service=InMemoryCredentialService())
     wrong = {"authType": "oauth2", "oauth2": {"accessToken": "of somebody else"}}
-    for _ in range(2):  # in a later turn they may be able to
+    for _ in range(2):  # a later turn asks again
         request = await ask(runner)
         config = {**request.args["authConfig"], "exchangedAuthCredential": wrong}
         [(_, read)] = responses(await answer(runner, (request, config)))
         assert "HTTP 401" in read["error"]
 
 
-async def test_a_token_for_other_scopes_is_kept_and_the_user_not_asked(url):
+async def test_a_token_for_other_scopes_is_kept_without_asking_the_user(url):
     tools = service(url, auth_scheme=code_flow(url), auth_credential=client())
     runner = runner_with(
         tools, CALL, Call("read", page="scoped"), service=InMemoryCredentialService()
@@ -122,7 +122,7 @@ async def test_a_token_for_other_scopes_is_kept_and_the_user_not_asked(url):
     assert read["with"] == given_by(url, "app")[-1]["token"]
 
 
-async def test_a_clients_token_that_the_service_refuses_is_got_anew(url):
+async def test_a_clients_refused_token_is_replaced(url):
     tools = service(url, auth_scheme=client_flow(url), auth_credential=client())
     runner = runner_with(tools, service=InMemoryCredentialService())
     [(_, before)] = responses(await run(runner))
@@ -132,7 +132,7 @@ async def test_a_clients_token_that_the_service_refuses_is_got_anew(url):
     assert after["with"] != before["with"]
 
 
-async def test_an_openapi_client_that_is_refused_ends_the_run(url):
+async def test_a_refused_openapi_client_ends_the_run(url):
     raw = client()
     raw.oauth2.client_secret = "wrong"
     tools = service(url, auth_scheme=client_flow(url), auth_credential=raw)
@@ -140,10 +140,10 @@ async def test_an_openapi_client_that_is_refused_ends_the_run(url):
         await run(runner_with(tools))
 
 
-async def test_a_credential_of_another_kind_than_the_scheme_is_not_left_out(url):
+async def test_a_credential_that_does_not_match_the_scheme_is_an_error(url):
     key = AuthCredential(auth_type="apiKey", api_key="k")
     tools = service(url, auth_scheme=HTTPBearer(), auth_credential=key)
-    with pytest.raises(ValueError, match="of type apiKey cannot be sent as the scheme http wants"):
+    with pytest.raises(ValueError, match="apiKey cannot be used with the security scheme http"):
         await run(runner_with(tools))
 
 
@@ -168,7 +168,7 @@ class Guarded(BaseToolset):
         return [FunctionTool(read)]
 
 
-async def test_a_toolset_is_listed_when_its_credential_is_there(url):
+async def test_a_toolset_is_listed_once_its_credential_is_available(url):
     tools = Guarded(config_of(code_flow(url)))
     runner = runner_with(tools, service=InMemoryCredentialService())
     [event] = await run(runner)
@@ -181,7 +181,7 @@ async def test_a_toolset_is_listed_when_its_credential_is_there(url):
     assert responses(await run(runner)) == [("read", {"result": "page 1"})]
 
 
-async def test_a_toolset_whose_config_does_not_tell_enough_is_used_without(url, caplog):
+async def test_a_toolset_with_an_incomplete_config_is_used_without_a_credential(url, caplog):
     tools = Guarded(AuthConfig(auth_scheme=code_flow(url)))
     await run(runner_with(tools))
     assert tools.tokens == [None]
@@ -196,7 +196,7 @@ def mcp_url():
 
 
 def mcp_toolset(address: str, **kwargs):
-    """Loaded by name, since the package is one of an extra."""
+    """Return a toolset, with its module imported by name since it belongs to an extra."""
     tools = import_module("devui.runtime.tools.mcp_tool")
     params = tools.StreamableHTTPConnectionParams(url=address, timeout=60)
     return tools.McpToolset(connection_params=params, tool_filter=["header"], **kwargs)
@@ -218,7 +218,7 @@ async def test_an_mcp_server_gets_the_users_token(url, mcp_url):
         assert texts_of(await run(runner)) == texts_of(later)
 
 
-async def test_an_mcp_server_gets_the_clients_token_whatever_other_headers_say(url, mcp_url):
+async def test_the_clients_token_overrides_other_headers_for_an_mcp_server(url, mcp_url):
     tools = mcp_toolset(
         mcp_url,
         auth_scheme=client_flow(url),
@@ -230,6 +230,6 @@ async def test_an_mcp_server_gets_the_clients_token_whatever_other_headers_say(u
     assert texts_of(events) == [f"Bearer {given_by(url, 'app')[-1]['token']}"]
 
 
-def test_an_mcp_server_takes_keys_in_headers_only(mcp_url):
-    with pytest.raises(ValueError, match="in a header only"):
+def test_an_mcp_server_accepts_keys_in_headers_only(mcp_url):
+    with pytest.raises(ValueError, match="only in a header"):
         mcp_toolset(mcp_url, auth_scheme=APIKey(**{"in": "query", "name": "k"}))

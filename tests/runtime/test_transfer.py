@@ -1,4 +1,4 @@
-"""Handing a conversation over to another agent."""
+"""Transfers of a conversation to another agent."""
 
 import inspect
 import sys
@@ -65,7 +65,7 @@ async def test_the_next_turn_stays_with_the_agent_that_spoke_last():
     assert speakers(await conversation.say("and the other?")) == ["billing"]
 
 
-async def test_an_agent_may_hand_back_to_its_parent():
+async def test_an_agent_may_transfer_back_to_its_parent():
     conversation = Conversation(team())
     await conversation.say("my invoice")
 
@@ -77,7 +77,7 @@ async def test_an_agent_may_hand_back_to_its_parent():
 
 @contextmanager
 def small_stack():
-    """Room for few calls within calls, as if there were many more hand-overs."""
+    """Limit the call depth, as if there were many more transfers."""
     limit = sys.getrecursionlimit()
     sys.setrecursionlimit(len(inspect.stack(0)) + 250)
     try:
@@ -86,7 +86,7 @@ def small_stack():
         sys.setrecursionlimit(limit)
 
 
-async def test_agents_that_hand_over_in_a_circle_come_to_the_limit_of_model_calls():
+async def test_agents_that_transfer_in_a_circle_reach_the_limit_of_model_calls():
     ping = LlmAgent(name="ping", model=ScriptedLlm(rules=[Rule(then=transfer("pong"))]))
     model = ScriptedLlm(rules=[Rule(then=transfer("ping"))])
     conversation = Conversation(LlmAgent(name="pong", model=model, sub_agents=[ping]))
@@ -99,7 +99,7 @@ async def test_agents_that_hand_over_in_a_circle_come_to_the_limit_of_model_call
     assert conversation.heard[-1].error_code == "LlmCallsLimitExceededError"
 
 
-async def test_the_model_learns_which_agents_there_are():
+async def test_the_model_is_told_which_agents_exist():
     desk = team()
     conversation = Conversation(desk)
 
@@ -123,13 +123,13 @@ async def test_the_model_learns_which_agents_there_are():
         ({"disallow_transfer_to_parent": True, "disallow_transfer_to_peers": True}, []),
     ],
 )
-async def test_parents_and_peers_can_be_ruled_out(fields, targets):
+async def test_parents_and_peers_can_be_excluded(fields, targets):
     billing = team(**fields).sub_agents[0]
 
     assert [target.name for target in billing.may_hand_over_to] == targets
 
 
-async def test_an_agent_alone_is_offered_no_transfer():
+async def test_a_single_agent_is_offered_no_transfer():
     agent = LlmAgent(name="a", model=ScriptedLlm(rules=[Rule(then=Say("ok"))]))
 
     await Conversation(agent).say("hi")
@@ -137,7 +137,7 @@ async def test_an_agent_alone_is_offered_no_transfer():
     assert agent.model.requests[0].config.tools is None
 
 
-async def test_a_model_that_hands_over_to_nobody_is_told_the_valid_names():
+async def test_a_transfer_to_an_unknown_agent_is_refused_with_the_valid_names():
     _, refusal, answer = await Conversation(team()).say("lead me astray")
 
     error = refusal.get_function_responses()[0].response["error"]
@@ -147,7 +147,7 @@ async def test_a_model_that_hands_over_to_nobody_is_told_the_valid_names():
     assert said(answer) == "Hello."
 
 
-async def test_an_error_of_the_other_agent_is_told_once():
+async def test_an_error_of_the_other_agent_is_reported_once():
     desk = team()
     desk.sub_agents[0].model = ScriptedLlm(rules=[])
     conversation = Conversation(desk)
@@ -193,7 +193,7 @@ async def test_an_agent_of_any_kind_can_take_over():
     assert said(events[-1]) == "Stamped."
 
 
-async def test_events_say_where_their_agents_are_at_work():
+async def test_events_have_the_paths_of_their_agents():
     child = LlmAgent(
         name="child",
         model=ScriptedLlm(
@@ -218,7 +218,7 @@ async def test_events_say_where_their_agents_are_at_work():
 
 
 class Router(BaseAgent):
-    """Hands over by an event of its own code."""
+    """An agent whose code transfers with an event."""
 
     to: str
 
@@ -229,7 +229,7 @@ class Router(BaseAgent):
 
 
 class ModelRouter(LlmAgent):
-    """The same, in place of what a model would say."""
+    """The same for an `LlmAgent`, instead of its model's turn."""
 
     async def _run_async_impl(self, ctx):
         actions = EventActions(transfer_to_agent="helper")
@@ -249,7 +249,7 @@ def desk(*sub_agents, to="router", **fields):
 
 
 @pytest.mark.parametrize("place", ["child", "peer"])
-async def test_code_of_an_agent_hands_over_when_it_is_done(place):
+async def test_an_agents_code_transfers_when_it_is_done(place):
     below = [helper()] if place == "child" else []
     beside = [] if below else [helper()]
     router = Router(name="router", to="helper", sub_agents=below)
@@ -265,7 +265,7 @@ async def test_code_of_an_agent_hands_over_when_it_is_done(place):
     assert events[-1].node_info.path == f"{above}/helper@1"
 
 
-async def test_code_of_an_agent_hands_back_to_the_agent_above():
+async def test_an_agents_code_may_transfer_to_its_parent():
     def back(callback_context, llm_request):
         if len(llm_request.contents) > 1:
             return LlmResponse(content=types.ModelContent("Back."))
@@ -278,7 +278,7 @@ async def test_code_of_an_agent_hands_back_to_the_agent_above():
     assert said(events[-1]) == "Back."
 
 
-async def test_code_in_place_of_a_models_turn_ends_when_it_hands_over():
+async def test_code_in_place_of_a_models_turn_ends_when_it_transfers():
     def note(callback_context):
         raise AssertionError("the agent has left the conversation")
 
@@ -291,7 +291,7 @@ async def test_code_in_place_of_a_models_turn_ends_when_it_hands_over():
 
 
 @pytest.mark.parametrize("kind", ["before_agent_callback", "after_agent_callback"])
-async def test_a_callback_of_an_agent_hands_over(kind):
+async def test_an_agent_callback_may_transfer(kind):
     def move(callback_context):
         callback_context.actions.transfer_to_agent = "helper"
         return types.ModelContent("One moment.")
@@ -308,14 +308,14 @@ async def test_a_callback_of_an_agent_hands_over(kind):
     assert [said(event) for event in events][-2:] == ["One moment.", "Here I am."]
 
 
-async def test_code_may_hand_over_only_to_those_around_it():
+async def test_code_may_transfer_only_to_agents_around_it():
     conversation = Conversation(desk(Router(name="router", to="nobody"), helper()))
 
     with pytest.raises(ValueError, match=r"'router' cannot transfer to 'nobody'.* desk, helper"):
         await conversation.say("go")
 
 
-async def test_a_resumed_run_goes_on_with_whom_code_handed_over_to():
+async def test_a_resumed_run_continues_with_the_agent_that_code_transferred_to():
     def order() -> None:
         """Order."""
 
@@ -335,7 +335,7 @@ async def test_a_resumed_run_goes_on_with_whom_code_handed_over_to():
 
 
 @pytest.mark.parametrize("yes", [False, True])
-async def test_code_that_is_handed_the_turn_once_more_runs_once_more(yes):
+async def test_code_that_gets_the_turn_again_runs_again(yes):
     class Alternating(BaseAgent):
         async def _run_async_impl(self, ctx):
             ran = sum(event.author == self.name for event in ctx.session.events)
@@ -366,7 +366,7 @@ async def test_code_that_is_handed_the_turn_once_more_runs_once_more(yes):
     assert lines == [("router", "To helper."), ("helper", "Here I am.")]
 
 
-async def test_a_resumed_run_goes_on_with_whom_a_callback_handed_over_to():
+async def test_a_resumed_run_continues_with_the_agent_a_callback_transferred_to():
     def order() -> None:
         """Order."""
 
@@ -394,7 +394,7 @@ async def test_a_resumed_run_goes_on_with_whom_a_callback_handed_over_to():
     assert len(clerk.model.requests) == 1
 
 
-async def test_what_goes_wrong_after_a_transfer_is_of_the_agent_that_took_over():
+async def test_an_error_after_a_transfer_belongs_to_the_new_agent():
     class Broken(BaseAgent):
         async def _run_async_impl(self, ctx):
             raise OSError("no line")

@@ -1,7 +1,7 @@
-"""Trees grown at random in which tools fail, agents wait and tasks are given: all comes to its end.
+"""Random trees in which tools fail, agents wait and tasks are given: everything completes.
 
-Whatever the user answers first, each thing is done once and each model is told all that it asked
-for (resume seed).
+In whatever order the user answers, each thing is done once and each model gets all the results that
+it asked for (resume seed).
 """
 
 import pytest
@@ -12,19 +12,19 @@ from tests.kit.thorough import rounds
 SEEDS = rounds(60, 160)
 AT_A_TIME = 20
 MESSAGES = 60
-"""No tree takes that many."""
+"""More than any tree needs."""
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("resumable", [True, False], ids=["resumable", "not resumable"])
 @pytest.mark.parametrize("first", range(0, SEEDS, AT_A_TIME))
-async def test_all_comes_to_its_end(first, resumable):
+async def test_random_trees_complete(first, resumable):
     for seed in range(first, first + AT_A_TIME):
         await to_the_end(seed, RandomPlay(seed, resumable=resumable))
 
 
 @pytest.mark.parametrize("first", range(0, SEEDS, AT_A_TIME))
-async def test_runs_that_break_off_are_resumed(first):
+async def test_interrupted_runs_are_resumed_and_complete(first):
     for seed in range(first, first + AT_A_TIME):
         await to_the_end(seed, RandomPlay(seed, resumable=True, leaving=6))
 

@@ -1,7 +1,7 @@
-"""Whatever stands around whatever, and whatever it waits for: all is done once, and ends.
+"""Any agent inside any other, waiting for anything: each thing is done once, and the run ends.
 
-The answers come one by one, all that are asked for in one message, each of them twice, or each
-again with the next; each message comes to a new Runner with a new tree, as after a restart.
+Answers come one by one, all together in one message, each of them twice, or each again with the
+next. Each message goes to a new Runner with a new tree, as after a restart.
 """
 
 from collections import Counter
@@ -13,17 +13,17 @@ from tests.kit.nested_agents import KINDS, QUESTIONS, tree
 from tests.kit.waiting_agents import Play
 
 MESSAGES = 20
-"""No tree takes that many."""
+"""More than any tree needs."""
 AGAIN = ("twice", "again with the next")
 REPEATED = tuple(kind for kind in QUESTIONS if kind != "job")
-"""What is said of a job may change, so to say it once more is news."""
+"""Not jobs: a job's result may change, so repeating it is a new result."""
 
 PAIRS = [pair for pair in product(KINDS, KINDS) if pair != ("experts", "tasks")]
-"""An agent that answers once gives no tasks."""
+"""All pairs except single-turn agents with tasks, which they can't delegate."""
 
 
 async def problem(outer: str, inner: str, kind: str, how: str, *, resumable: bool) -> str:
-    """What is wrong in the end: what was done too often or not at all; empty if all is well."""
+    """Return what is open, or done too often or not at all, in the end; empty if all is well."""
     due: Counter[str] = Counter()
     play = Play(tree(outer, inner, kind, due), resumable=resumable)
     await play.begin()
@@ -47,7 +47,7 @@ async def problem(outer: str, inner: str, kind: str, how: str, *, resumable: boo
 @pytest.mark.parametrize("resumable", [True, False], ids=["resumable", "not resumable"])
 @pytest.mark.parametrize("how", ["one by one", "together", *AGAIN])
 @pytest.mark.parametrize(("outer", "inner"), PAIRS)
-async def test_all_is_done_once(outer, inner, how, resumable):
+async def test_everything_is_done_once(outer, inner, how, resumable):
     kinds = REPEATED if how in AGAIN else QUESTIONS
     wrong = [await problem(outer, inner, kind, how, resumable=resumable) for kind in kinds]
     assert not any(wrong), "\n".join(filter(None, wrong))

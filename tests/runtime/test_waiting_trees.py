@@ -1,6 +1,6 @@
-"""Agents that wait, wherever they stand: no answer is lost and nothing is done twice (resume seed).
+"""Waiting agents anywhere in a tree: no answer is lost, nothing is done twice (resume seed).
 
-Each message comes to a new Runner with a new tree, as after a restart.
+Each message goes to a new Runner with a new tree, as after a restart.
 """
 
 import asyncio
@@ -156,7 +156,7 @@ RESUMABLE: dict[str, tuple[Callable[[AgentFactory], Any], list[list[str]]]] = {
         [["consent_a0"], ["consent_a1"]],
     ),
 }
-"""Without checkpoints a model goes on when the first of its calls is answered."""
+"""Trees that need checkpoints: without them, a model continues at the first of its answers."""
 
 
 @pytest.mark.parametrize("resumable", [True, False], ids=["resumable", "not resumable"])
@@ -168,13 +168,13 @@ async def test_everything_is_done_once(name, resumable):
 
 
 @pytest.mark.parametrize("name", RESUMABLE)
-async def test_everything_is_done_once_where_there_are_checkpoints(name):
+async def test_everything_is_done_once_with_checkpoints(name):
     make, plan = RESUMABLE[name]
     log = await played(make, plan, resumable=True)
     assert log == Counter(dict.fromkeys(await _all(make), 1))
 
 
-async def test_each_round_of_a_loop_waits_anew():
+async def test_each_round_of_a_loop_waits_again():
     def make(factory):
         agents = [factory.agent("a", "plain"), factory.agent("b", "consent")]
         return LoopAgent(name="rounds", max_iterations=2, sub_agents=agents)
@@ -184,8 +184,8 @@ async def test_each_round_of_a_loop_waits_anew():
         assert set(log.values()) == {2}
 
 
-async def test_a_later_call_of_a_tool_runs_its_node_anew():
-    """The model books two trips, one after the other; each has to be agreed to."""
+async def test_a_later_call_of_a_tool_runs_its_node_again():
+    """The model books two trips, one after the other; each needs a confirmation."""
     booked: list[str] = []
 
     def make(factory):
@@ -214,7 +214,7 @@ async def test_a_later_call_of_a_tool_runs_its_node_anew():
 
 
 async def _all(make: Callable[[AgentFactory], Any]) -> set[str]:
-    """All that a tree can do: its tools, its agents' last words, and its last node."""
+    """Return everything a tree can do: its tools, its agents' last words, and its last node."""
     names: set[str] = set()
     nodes = [make(AgentFactory())]
     while nodes:
@@ -232,7 +232,7 @@ async def _all(make: Callable[[AgentFactory], Any]) -> set[str]:
 @pytest.mark.parametrize("resumable", [True, False], ids=["resumable", "not resumable"])
 @pytest.mark.parametrize("kind", ["consent", "login"])
 @pytest.mark.parametrize("within", [both, steps, lambda *agents: agents[0]])
-async def test_an_answer_that_comes_once_more_does_nothing(within, kind, resumable):
+async def test_a_repeated_answer_does_nothing(within, kind, resumable):
     def make(factory):
         return within(factory.agent("a", kind), factory.agent("b", "consent"))
 
@@ -243,7 +243,7 @@ async def test_an_answer_that_comes_once_more_does_nothing(within, kind, resumab
 
 
 class Payer(BaseLlm):
-    """A model that pays for the trip that it is told of."""
+    """A model that pays for the trip in its message."""
 
     async def generate_content_async(self, llm_request, stream=False):
         first, *more = llm_request.contents
@@ -320,22 +320,22 @@ def booking(factory: AgentFactory, agent: LlmAgent, **fields: Any) -> LlmAgent:
 @pytest.mark.parametrize(
     "plan", [["pay Rome pay Paris"], ["pay Rome", "pay Paris"], ["pay Paris", "pay Rome"]]
 )
-async def test_two_runs_of_an_agent_at_a_time_have_each_their_own_answer(plan, make, resumable):
-    """The user agrees to what each of them is to pay."""
+async def test_two_concurrent_runs_of_an_agent_each_get_their_own_answer(plan, make, resumable):
+    """The user confirms what each of them pays."""
     messages = [re.findall(r"pay \w+", names) for names in plan]
     log = await played(make, messages, resumable=resumable)
     assert log == {"paid Rome": 1, "paid Paris": 1, "paid/paid": 1}
 
 
-async def test_a_consent_counts_for_its_own_call_alone():
+async def test_a_confirmation_counts_only_for_its_own_call():
     play = Play(two_calls_of_a_tool_that_pays, resumable=False)
     await play.begin()
     await play.answer("pay Paris")
     assert play.factory.log == {"paid Paris": 1}
 
 
-async def test_an_agent_that_a_tool_runs_anew_does_not_see_what_it_did_before():
-    """A later call of the tool runs the agent for something else."""
+async def test_an_agent_run_again_by_a_tool_does_not_see_its_earlier_run():
+    """A later call of the tool runs the agent for another request."""
     prompts: list[list[str]] = []
 
     class Listener(BaseLlm):
@@ -361,8 +361,8 @@ async def test_an_agent_that_a_tool_runs_anew_does_not_see_what_it_did_before():
     assert prompts == [["trip 0"], ["trip 1"]]
 
 
-async def test_an_answer_may_be_corrected_that_could_not_be_understood():
-    """It is no repetition: nothing has come of it."""
+async def test_an_answer_that_was_not_understood_can_be_corrected():
+    """The corrected answer is not a repetition, since the first one had no effect."""
     play = Play(lambda factory: factory.agent("a", "consent"), resumable=False)
     await play.begin()
     call = play.asked["consent_a0"]
@@ -374,8 +374,8 @@ async def test_an_answer_may_be_corrected_that_could_not_be_understood():
 
 
 @pytest.mark.parametrize("resumable", [True, False], ids=["resumable", "not resumable"])
-async def test_an_answer_that_comes_once_more_sees_a_broken_off_invocation_through(resumable):
-    """Where there are checkpoints: after a crash a client may send its message again."""
+async def test_a_repeated_answer_completes_an_interrupted_invocation(resumable):
+    """Only with checkpoints: after a crash, a client may send its message again."""
     failures = [True]
 
     def make(factory):

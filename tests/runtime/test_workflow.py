@@ -1,4 +1,4 @@
-"""Graphs of nodes where google-adk is no measure: threads, ends, errors and odd values."""
+"""Graphs of nodes where google-adk is no reference: threads, ends, errors and odd values."""
 
 import asyncio
 import re
@@ -22,7 +22,7 @@ from devui.runtime.workflow.errors import DynamicNodeFailError, WorkflowDataErro
 
 WHO = {"user_id": "u", "session_id": "s"}
 SECONDS = 20
-"""How long a test waits for what has to happen."""
+"""How long a test waits for something that must happen."""
 
 
 def text(words):
@@ -37,7 +37,7 @@ def reply(question, result):
 
 
 async def new_runner(*edges, **fields):
-    """A runner of a workflow with these edges, and its session."""
+    """Return a runner of a workflow with these edges, with a session."""
     runner = InMemoryRunner(Workflow(name="wf", edges=list(edges), **fields), app_name="app")
     await runner.session_service.create_session(app_name="app", **WHO)
     return runner
@@ -56,7 +56,7 @@ def outputs_of(events):
     return {event.node_info.name: event.output for event in events if event.output is not None}
 
 
-async def test_plain_functions_side_by_side_run_at_the_same_time():
+async def test_parallel_plain_functions_run_concurrently():
     meeting = threading.Barrier(2)
 
     def one():
@@ -70,7 +70,7 @@ async def test_plain_functions_side_by_side_run_at_the_same_time():
     assert outputs_of(await say(runner))["both"] == {"one": True, "two": True}
 
 
-async def test_a_plain_function_does_not_hold_up_the_loop():
+async def test_a_plain_function_does_not_block_the_loop():
     released = threading.Event()
 
     def blocks():
@@ -91,7 +91,7 @@ async def test_a_plain_function_does_not_hold_up_the_loop():
     }
 
 
-async def test_a_plain_generator_that_takes_too_long_is_told_as_late():
+async def test_a_plain_generator_that_takes_too_long_times_out():
     released = threading.Event()
 
     def generates():
@@ -99,13 +99,13 @@ async def test_a_plain_generator_that_takes_too_long_is_told_as_late():
 
     runner = await new_runner((START, node(generates, timeout=0.05)))
 
-    with pytest.raises(NodeTimeoutError, match="did not end"):
+    with pytest.raises(NodeTimeoutError, match="did not finish"):
         await say(runner)
     released.set()
 
 
 class Speechless(Exception):
-    """An exception whose words cannot be told."""
+    """An exception whose message can't be read."""
 
     def __str__(self):
         raise LookupError("no words")
@@ -114,11 +114,11 @@ class Speechless(Exception):
 @pytest.mark.parametrize(
     ("error", "message"),
     [
-        (Speechless(), "(its message cannot be told: LookupError)"),
+        (Speechless(), "(formatting its message raised LookupError)"),
         (ExceptionGroup("two", [ValueError("one"), KeyError("other")]), "ValueError: one"),
     ],
 )
-async def test_the_history_tells_of_any_exception_that_a_node_raises(error, message):
+async def test_any_exception_of_a_node_is_in_the_history(error, message):
     def fails():
         raise error
 
@@ -132,7 +132,7 @@ async def test_the_history_tells_of_any_exception_that_a_node_raises(error, mess
     assert event.node_info.path == "wf@1/fails@1"
 
 
-async def test_a_failure_stops_the_nodes_beside_it_before_it_is_raised():
+async def test_a_failure_stops_parallel_nodes_before_it_is_raised():
     stopped = []
     begun = asyncio.Event()
 
@@ -173,8 +173,8 @@ async def test_leaving_a_run_stops_its_nodes():
 
 
 @pytest.mark.parametrize("resumable", [False, True])
-async def test_a_run_that_is_left_between_an_output_and_its_route_goes_that_way(resumable):
-    """Both are given at once, and told by two events, as google-adk does."""
+async def test_a_run_left_between_an_output_and_its_route_takes_the_route(resumable):
+    """The node sets both at once, and they come in two events, as in google-adk."""
 
     def count(ctx, node_input):
         ctx.state["n"] = ctx.state.get("n", 0) + 1
@@ -201,7 +201,7 @@ async def test_a_run_that_is_left_between_an_output_and_its_route_goes_that_way(
         assert outputs == [*range(stop_at + 1, 4), "done after 3"]
 
 
-async def test_a_node_goes_on_only_when_its_event_has_been_committed():
+async def test_a_node_continues_only_once_its_event_is_committed():
     counts = []
 
     async def writes(ctx):
@@ -217,7 +217,7 @@ async def test_a_node_goes_on_only_when_its_event_has_been_committed():
     assert counts == [2, 3]
 
 
-async def test_an_attempt_that_takes_too_long_is_stopped_and_tried_again():
+async def test_an_attempt_that_times_out_is_stopped_and_retried():
     async def slow(ctx):
         if ctx.attempt_count == 1:
             await asyncio.Event().wait()
@@ -227,16 +227,16 @@ async def test_an_attempt_that_takes_too_long_is_stopped_and_tried_again():
     runner = await new_runner((START, node(slow, timeout=0.01, retry_config=retry)))
     error, *others, answer = await say(runner)
 
-    # On a busy machine a second attempt may take too long as well.
+    # On a busy machine, later attempts may time out as well.
     assert {each.error_code for each in (error, *others)} == {"NodeTimeoutError"}
-    assert "'slow' did not end within 0.01 s; raise its `timeout`" in error.error_message
+    assert "'slow' did not finish within 0.01 s; raise its `timeout`" in error.error_message
     assert answer.output == "in time"
 
 
 @pytest.mark.parametrize(
     "error", [ValueError("disk is full"), KeyError("city"), OSError(28, "No space left")]
 )
-async def test_an_error_tells_the_node_and_what_the_exception_says_but_no_file(error, caplog):
+async def test_an_error_has_the_node_and_the_message_but_no_file(error, caplog):
     error.add_note(f"See {__file__}.")
 
     def fails(node_input: str):
@@ -250,10 +250,10 @@ async def test_an_error_tells_the_node_and_what_the_exception_says_but_no_file(e
 
     assert [each.error_message for each in failures] == [str(error)] * 2
     assert {(each.author, each.node_info.path) for each in failures} == {("wf", "wf@1/fails@1")}
-    assert f"{__file__}" in caplog.text  # the traceback of the attempt that nobody else hears of
+    assert f"{__file__}" in caplog.text  # the traceback of the attempt that is retried
 
 
-async def test_an_error_below_a_node_is_told_once_and_raised_as_it_is():
+async def test_an_error_below_a_node_is_reported_once_and_raised_unchanged():
     async def fails():
         raise ConnectionError("offline")
 
@@ -270,14 +270,14 @@ async def test_an_error_below_a_node_is_told_once_and_raised_as_it_is():
     assert paths == ["wf@1/parent@1/fails@1"]
 
 
-async def test_a_missing_value_says_who_needs_it_and_what_to_do():
+async def test_the_error_for_a_missing_value_says_who_needs_it_and_what_to_do():
     def greet(city: str):
         return city
 
     runner = await new_runner((START, greet))
     place = rf"{re.escape(__file__)}:{greet.__code__.co_firstlineno}"
 
-    with pytest.raises(WorkflowDataError, match=rf"'greet' \({place}\).*no 'city'.*write state"):
+    with pytest.raises(WorkflowDataError, match=rf"'greet' \({place}\).*no 'city'.*Set state"):
         await say(runner)
 
 
@@ -285,11 +285,11 @@ class Known(BaseModel):
     city: str
 
 
-def test_a_parameter_that_the_state_schema_lacks_is_refused():
+def test_a_parameter_missing_from_the_state_schema_is_refused():
     def greet(name: str):
         return name
 
-    with pytest.raises(StateSchemaError, match=r"'name' of node 'greet'.*declared are \['city'\]"):
+    with pytest.raises(StateSchemaError, match=r"'name' of node 'greet'.*it declares \['city'\]"):
         Workflow(name="wf", edges=[(START, greet)], state_schema=Known)
 
 
@@ -308,21 +308,21 @@ def second():
         ([(START, first, node(second, name="first"))], r"names \['first'\].*name='\.\.\.'"),
         ([(START, first, second, first)], "first.*second.*first.*Give one of these edges a route"),
         ([(first, second)], "begin a chain with START"),
-        ([(START, {"a": first})], "Put a node in between"),
-        ([(START, first, second), (first, second)], "leave one out"),
-        ([(START, 5)], "give a function, an agent, a tool or a node"),
+        ([(START, {"a": first})], "sets no route. Put a node"),
+        ([(START, first, second), (first, second)], "remove one"),
+        ([(START, 5)], "pass a function, an agent, a tool or a node"),
         (
             [(START, first, LlmAgent(name="talks", mode="chat"))],
             "talks with the user and takes no input; use mode='single_turn'",
         ),
     ],
 )
-def test_a_graph_that_cannot_work_is_refused_with_advice(edges, advice):
+def test_an_invalid_graph_is_refused_with_advice(edges, advice):
     with pytest.raises(ValidationError, match=advice):
         Workflow(name="wf", edges=edges)
 
 
-async def test_a_value_that_json_cannot_hold_loses_no_event():
+async def test_an_event_with_a_value_that_is_not_json_is_kept():
     class Odd:
         def __repr__(self):
             return "<odd>"
@@ -340,7 +340,7 @@ async def test_a_value_that_json_cannot_hold_loses_no_event():
     assert events[1].output == "<odd>"
 
 
-async def test_a_run_that_a_node_does_not_wait_for_comes_to_its_end():
+async def test_a_run_that_its_node_does_not_await_completes():
     released = asyncio.Event()
     tasks = []
 
@@ -362,17 +362,19 @@ async def test_a_run_that_a_node_does_not_wait_for_comes_to_its_end():
     assert await tasks[0] == "late"
 
 
-async def test_what_is_for_nodes_says_so_elsewhere():
+async def test_run_node_outside_a_node_raises_with_advice():
     async def before(callback_context):
         return await callback_context.run_node(first)
 
     agent = LlmAgent(name="agent", model=ScriptedLlm(), before_agent_callback=before)
 
-    with pytest.raises(RuntimeError, match="run_node is for the nodes of a workflow and for async"):
+    with pytest.raises(
+        RuntimeError, match="run_node is only available in workflow nodes and async"
+    ):
         await InMemoryRunner(agent).run_debug("go", quiet=True)
 
 
-async def test_an_answer_that_does_not_fit_can_be_given_again():
+async def test_an_invalid_answer_is_refused_with_advice():
     async def ask():
         yield RequestInput(interrupt_id="n", message="How many?", response_schema=int)
 
@@ -384,7 +386,7 @@ async def test_an_answer_that_does_not_fit_can_be_given_again():
         _ = [e async for e in runner.run_async(**WHO, new_message=reply(question, "many"))]
 
 
-async def test_another_process_goes_on_with_the_answer_from_the_events_alone(tmp_path):
+async def test_another_process_continues_from_the_events_and_the_answer(tmp_path):
     async def letter(ctx):
         ctx.state["sent"] = ctx.state.get("sent", 0) + 1
 
@@ -423,7 +425,7 @@ class Tools(BaseToolset):
         self.closed += 1
 
 
-async def test_the_toolsets_of_agents_in_a_graph_are_closed_with_the_runner():
+async def test_toolsets_of_agents_in_a_graph_are_closed_with_the_runner():
     tools = Tools()
     agent = LlmAgent(name="agent", tools=[tools], model=ScriptedLlm(rules=[Rule(then=Say("Hi."))]))
     inner = Workflow(name="inner", edges=[(START, node(agent, parallel_worker=True))])
@@ -434,7 +436,7 @@ async def test_the_toolsets_of_agents_in_a_graph_are_closed_with_the_runner():
     assert tools.closed == 1
 
 
-async def test_the_agent_name_of_a_node_is_that_of_the_root():
+async def test_the_agent_name_of_a_node_is_the_roots():
     def who(ctx):
         return [ctx.agent_name, ctx.node.name, ctx.node_path, ctx.run_id, ctx.attempt_count]
 
@@ -476,7 +478,7 @@ async def _gives_nothing():
 
 
 async def _still_gives_nothing():
-    """Gives nothing, either."""
+    """Gives nothing either."""
 
 
 async def _answers():
@@ -492,14 +494,14 @@ async def _answers():
         (START, _answers, _gives_nothing, _still_gives_nothing),
     ],
 )
-async def test_the_last_event_of_a_workflow_is_what_its_last_node_has_said(nodes, below):
+async def test_a_workflows_last_event_is_the_last_message_of_its_nodes(nodes, below):
     runner = await new_runner((START, Workflow(name="inner", edges=[nodes])) if below else nodes)
     events = await say(runner)
     assert events[-1].content.parts[0].text == "The answer."
     assert all(event.content for event in events)
 
 
-async def test_a_node_that_gave_nothing_is_not_run_again_when_another_was_broken_off():
+async def test_a_node_that_returned_none_is_not_rerun_after_an_interruption():
     letters, broken = [], asyncio.Event()
 
     async def sends():

@@ -14,7 +14,7 @@ from tests.kit.stages import WHERE, Scripted, run, runner_of, said, stored, text
 
 
 def progress(events: list[Event]) -> list[tuple]:
-    """What each event records: author, checkpoint, end, or its text."""
+    """Return what each event records: its author, and a checkpoint, an end or a text."""
     return [
         (e.author, e.actions.agent_state or e.actions.end_of_agent or texts([e])[0]) for e in events
     ]
@@ -32,12 +32,12 @@ def waiting(name: str) -> Scripted:
     return Scripted(name=name, body=body)
 
 
-async def test_a_sequence_runs_in_order_and_leaves_no_checkpoints_unless_resumable():
+async def test_a_sequence_runs_in_order_without_checkpoints_by_default():
     agent = SequentialAgent(name="seq", sub_agents=[Scripted(name="a"), Scripted(name="b")])
     assert texts(await run(runner_of(agent))) == ["a", "b"]
 
 
-async def test_a_resumable_sequence_records_where_it_is():
+async def test_a_resumable_sequence_records_its_position():
     agent = SequentialAgent(name="seq", sub_agents=[Scripted(name="a"), Scripted(name="b")])
     assert progress(await run(runner_of(agent, resumable=True))) == [
         ("seq", {"current_sub_agent": "a"}),
@@ -48,7 +48,7 @@ async def test_a_resumable_sequence_records_where_it_is():
     ]
 
 
-async def test_a_sequence_goes_on_where_it_stopped():
+async def test_a_sequence_continues_where_it_stopped():
     ran = []
 
     async def failing_once(ctx):
@@ -81,14 +81,14 @@ async def test_a_sequence_pauses_at_a_call_that_is_answered_later():
     assert not any(e.actions.end_of_agent for e in events)
 
 
-async def test_an_answer_in_place_of_one_agent_does_not_end_the_sequence():
+async def test_a_callbacks_answer_for_one_agent_does_not_end_the_sequence():
     from_callback = types.Content(role="model", parts=[types.Part(text="instead")])
     first = Scripted(name="a", before_agent_callback=lambda callback_context: from_callback)
     agent = SequentialAgent(name="seq", sub_agents=[first, Scripted(name="b")])
     assert texts(await run(runner_of(agent))) == ["instead", "b"]
 
 
-async def test_a_loop_runs_its_rounds():
+async def test_a_loop_runs_max_iterations_rounds():
     agent = LoopAgent(name="loop", max_iterations=2, sub_agents=[Scripted(name="a")])
     assert progress(await run(runner_of(agent, resumable=True))) == [
         ("loop", {"current_sub_agent": "a", "times_looped": 0}),
@@ -127,7 +127,7 @@ async def test_a_loop_of_silent_agents_can_be_stopped():
             await run(runner_of(agent))
 
 
-async def test_a_loop_goes_on_in_its_round():
+async def test_a_loop_continues_in_its_round():
     crash = [True]
 
     async def failing_once(ctx):
@@ -152,7 +152,7 @@ async def test_a_loop_goes_on_in_its_round():
     ]
 
 
-async def test_parallel_agents_run_at_once_on_their_own_branches():
+async def test_parallel_agents_run_concurrently_on_their_own_branches():
     both = asyncio.Barrier(2)
 
     def meeting(name: str) -> Scripted:
@@ -177,7 +177,7 @@ async def test_parallel_agents_run_at_once_on_their_own_branches():
     assert [e.branch for e in await run(runner_of(nested))] == ["outer.inner.inner.leaf"]
 
 
-async def test_a_parallel_agent_goes_on_only_after_its_commit():
+async def test_a_parallel_agent_continues_only_after_its_commit():
     order = []
 
     async def body(ctx):
@@ -197,7 +197,7 @@ async def test_a_parallel_agent_goes_on_only_after_its_commit():
     assert order == [1]
 
 
-async def test_the_failure_of_one_stops_the_others_and_is_raised_as_it_is():
+async def test_the_failure_of_one_agent_stops_the_others_and_is_raised_unchanged():
     stopped = []
 
     async def waits(ctx):
@@ -263,7 +263,7 @@ def after_hand_overs(agent: BaseAgent) -> BaseAgent:
         (cancels_itself, RuntimeError),
     ],
 )
-async def test_an_agent_in_a_task_of_its_own_ends_the_run_whatever_it_raises(within, ends, kind):
+async def test_an_agent_in_its_own_task_ends_the_run_whatever_it_raises(within, ends, kind):
     async def body(ctx):
         await ends()
         yield
@@ -275,7 +275,7 @@ async def test_an_agent_in_a_task_of_its_own_ends_the_run_whatever_it_raises(wit
     assert asyncio.all_tasks() == before
 
 
-async def test_agents_that_are_stopped_end_also_when_they_cannot_put_away():
+async def test_stopped_agents_end_even_if_their_cleanup_fails():
     async def fails_late(ctx):
         try:
             yield Event(message="one")
@@ -312,7 +312,7 @@ async def test_an_agent_that_escalates_stops_the_others():
     assert events[-1].actions.end_of_agent
 
 
-async def test_parallel_agents_that_ended_are_not_run_again():
+async def test_parallel_agents_that_ended_are_not_rerun():
     def ending(name: str, ran: list[str]) -> Scripted:
         async def body(ctx):
             ran.append(name)

@@ -26,7 +26,7 @@ async def outputs(root, text, **how):
     return {event.node_info.name: event.output for event in events if event.output is not None}
 
 
-async def test_a_graph_takes_the_way_that_its_node_chooses():
+async def test_a_graph_takes_the_route_that_its_node_chooses():
     root = defined(HEADLINE)["root_agent"]
 
     long = await outputs(root, "rain is expected for tomorrow")
@@ -38,7 +38,7 @@ async def test_a_graph_takes_the_way_that_its_node_chooses():
     assert "keep" not in long
 
 
-async def test_a_node_is_tried_again_and_another_runs_for_each_item():
+async def test_a_node_is_retried_and_another_runs_for_each_item():
     names = defined(FETCH)
 
     def words(node_input: str) -> list[str]:
@@ -51,7 +51,7 @@ async def test_a_node_is_tried_again_and_another_runs_for_each_item():
     assert results["length"] == [5, 2, 7, 1]
 
 
-async def test_a_node_goes_on_when_the_human_has_answered():
+async def test_a_node_continues_when_the_person_has_answered():
     runner = InMemoryRunner(defined(APPROVE)["root_agent"])
     [question_event] = await runner.run_debug("Dear Ann", quiet=True)
     [question] = question_event.get_function_calls()
@@ -70,7 +70,7 @@ async def test_a_node_goes_on_when_the_human_has_answered():
     assert events[0].invocation_id == question_event.invocation_id
 
 
-async def test_a_node_runs_nodes():
+async def test_a_node_runs_other_nodes():
     root = Workflow(name="wf", edges=[("START", defined(TRANSLATE)["translations"])])
 
     results = await outputs(root, "yes")

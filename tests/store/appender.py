@@ -1,4 +1,4 @@
-"""Appends to the journal for ever and prints each acknowledgement; the kill test's victim."""
+"""Appends to the journal forever and prints each acknowledgement, until the kill test kills it."""
 
 import asyncio
 import sys

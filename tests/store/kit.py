@@ -1,4 +1,4 @@
-"""What the store's tests build with: events, and SQLite connections that fail on demand."""
+"""Helpers for the store's tests: events, and SQLite connections that fail on demand."""
 
 import asyncio
 import json
@@ -18,10 +18,10 @@ SEARCH: dict[str, Any] = {
     "phases": [Phase.generate],
     "report_multiple_bugs": False,
 }
-"""Settings to find a mistake that is known to be there: the same way each time, and no more."""
+"""Settings to find a planted bug: deterministic, without shrinking or a database of examples."""
 
 MEMORY_DISK = "/dev/shm" if Path("/dev/shm").is_dir() else None
-"""Where files cost no waiting, for tests to which it does not matter what a crash leaves."""
+"""A folder in memory, for tests that don't need files to survive a crash; None if there is none."""
 
 
 def new_event(
@@ -32,7 +32,7 @@ def new_event(
     text: str = "hello",
     **delta: Any,
 ) -> NewEvent:
-    """An event whose data tells its id and text; keyword arguments are its state delta."""
+    """Return an event with its id and text as data; keyword arguments are its state delta."""
     return event_with(delta, event_id, timestamp=timestamp, kind=kind, text=text)
 
 
@@ -59,7 +59,7 @@ def event_with(
 
 
 async def append_many(journal: Journal, session: int, count: int, **delta: Any) -> None:
-    """Append events e1..en, all at once."""
+    """Append the events e1 to en concurrently."""
     await asyncio.gather(
         *(
             journal.events.append(session, new_event(f"e{n}", timestamp=float(n), **delta), None)
@@ -69,14 +69,14 @@ async def append_many(journal: Journal, session: int, count: int, **delta: Any) 
 
 
 def error_of(code: int) -> sqlite3.OperationalError:
-    """An error as SQLite reports it."""
+    """Return an error with a result code, as SQLite raises it."""
     error = sqlite3.OperationalError("injected")
     error.sqlite_errorcode = code
     return error
 
 
 class FaultyConnection(sqlite3.Connection):
-    """Fails the n-th statement after `arm`, before or after it is carried out."""
+    """Fails the n-th statement after `arm`, before or after executing it."""
 
     count: ClassVar[int] = 0
     fail_at: ClassVar[int] = 0
@@ -89,7 +89,7 @@ class FaultyConnection(sqlite3.Connection):
 
     @classmethod
     def disarm(cls) -> bool:
-        """Return whether the fault came about."""
+        """Cancel the fault, and return whether it occurred."""
         happened = 0 < cls.fail_at <= cls.count
         cls.fail_at = 0
         return happened
@@ -137,7 +137,7 @@ class ImpatientConnection(sqlite3.Connection):
 
 
 class ListeningConnection(sqlite3.Connection):
-    """Remembers every statement, and counts the steps of SQLite's machine in hundreds."""
+    """Records every statement, and counts the steps of SQLite's virtual machine in tens."""
 
     statements: ClassVar[list[str]] = []
     steps: ClassVar[int] = 0
@@ -147,7 +147,7 @@ class ListeningConnection(sqlite3.Connection):
         super().set_progress_handler(self._step, 10)
 
     def set_progress_handler(self, *_: object) -> None:
-        """A connection has one handler, and this one counts."""
+        """Do nothing: a connection has only one handler, and here it counts the steps."""
 
     def execute(self, sql: str, parameters: Any = ()) -> sqlite3.Cursor:
         self.statements.append(sql)

@@ -1,7 +1,7 @@
-"""Brings copies of a journal up to date and dies on the way, at every statement; a test's victim.
+"""Migrates copies of a journal and kills each migration at a different statement, for a test.
 
-`python -m tests.store.migrator JOURNAL FOLDER`: copy n, in FOLDER/n, was being migrated when its
-process was killed before statement n. The last copy is the one that was done before its turn.
+`python -m tests.store.migrator JOURNAL FOLDER`: the process that migrated copy n, in FOLDER/n, was
+killed before statement n. The migration of the last copy finished before its statement n.
 """
 
 import asyncio
@@ -18,7 +18,7 @@ from devui.store.journal import Journal
 
 
 class Doomed(sqlite3.Connection):
-    """Ends the process before the n-th statement; also half-way through a backup."""
+    """Kills the process before the n-th statement or page of a backup."""
 
     left: ClassVar[int]
     moments: ClassVar[tuple[str, ...]] = ("BEGIN", "CREATE", "ALTER", "DROP", "INSERT", "PRAGMA u")
@@ -28,7 +28,7 @@ class Doomed(sqlite3.Connection):
         self.set_trace_callback(self._statement)
 
     def backup(self, target: sqlite3.Connection, **_: Any) -> None:
-        """A page at a time."""
+        """Back up one page at a time, counting each."""
         super().backup(target, pages=1, progress=lambda *_: self._count_down())
 
     def _statement(self, sql: str) -> None:

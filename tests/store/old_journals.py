@@ -1,7 +1,7 @@
-"""Journals of old versions: made of the present one, and kept as files, one for each version.
+"""Journals of old versions: derived from a current one, or restored from a stored dump per version.
 
-`python -m tests.store.old_journals` keeps the present version, when it has changed. What has been
-kept is never written again: it is what a journal of that version was.
+`python -m tests.store.old_journals` stores a dump of each version that has none, such as a new one.
+Existing dumps are never overwritten: they are what a journal of that version was.
 """
 
 import asyncio
@@ -20,11 +20,11 @@ NOW = STEPS[-1].version
 WRITTEN = {"n": 1, "app:rate": 2}
 KEPT = Path(__file__).parent / "kept"
 FILES_WITH_CONTENTS = 9
-"""The version in which what is in a file moved to a table of its own."""
+"""The version that moved the contents of files to a table of their own."""
 
 
 async def lived_in(path: Path) -> Path:
-    """A journal with something in most of its tables."""
+    """Create a journal with rows in most of its tables."""
     async with await Journal.open(path) as journal:
         for user in ("ada", "bob"):
             row = await journal.sessions.create("travel", user, "s1", {"user:name": user, "n": 0})
@@ -40,7 +40,7 @@ async def lived_in(path: Path) -> Path:
 
 
 def tables_of(connection: sqlite3.Connection) -> dict[str, list[str]]:
-    """The columns of every table."""
+    """Return the columns of every table."""
     rows = connection.execute("SELECT name FROM sqlite_schema WHERE type = 'table'").fetchall()
     names = [name for (name,) in rows if not name.startswith("sqlite_")]
     columns = "SELECT name FROM pragma_table_info(?)"
@@ -48,7 +48,7 @@ def tables_of(connection: sqlite3.Connection) -> dict[str, list[str]]:
 
 
 def of_version(version: int, new: Path, path: Path) -> Path:
-    """What the journal in `new` would have been, had it been written by that version."""
+    """Create the journal that this version would have written with the content of `new`."""
     path.mkdir(mode=0o700)
     with contextlib.closing(sqlite3.connect(path / "journal.db")) as connection:
         connection.execute("PRAGMA application_id = 0x64767569")
@@ -71,7 +71,7 @@ def of_version(version: int, new: Path, path: Path) -> Path:
 
 
 def dump(path: Path) -> str:
-    """A journal's file as SQL text, with the two numbers that no dump of SQLite has."""
+    """Return a journal as SQL text, with the two numbers that SQLite's dump leaves out."""
     with contextlib.closing(sqlite3.connect(path)) as connection:
         numbers = ("application_id", "user_version")
         values = {name: connection.execute(f"PRAGMA {name}").fetchone()[0] for name in numbers}
@@ -80,12 +80,12 @@ def dump(path: Path) -> str:
 
 
 def kept(version: int) -> Path:
-    """Where the journal of that version is kept."""
+    """Return the path of that version's dump."""
     return KEPT / f"version-{version:04}.sql"
 
 
 def restored(version: int, path: Path) -> Path:
-    """The kept journal of that version as a data folder."""
+    """Restore the dump of that version into a data folder."""
     path.mkdir(mode=0o700)
     with contextlib.closing(sqlite3.connect(path / "journal.db")) as connection:
         connection.executescript(kept(version).read_text(encoding="utf-8"))
@@ -95,7 +95,7 @@ def restored(version: int, path: Path) -> Path:
 
 
 def missing() -> Iterator[int]:
-    """The versions that are not kept."""
+    """Return the versions without a dump."""
     return (version for version in range(1, NOW + 1) if not kept(version).exists())
 
 

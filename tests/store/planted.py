@@ -1,4 +1,4 @@
-"""Mistakes of the kind that stores have had, each planted into what keeps sessions."""
+"""Bugs like those that session stores have had, to plant into ours."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -18,7 +18,7 @@ from tests.store.services import File, Memory, OurJournal, Place, SharedFile
 
 @dataclass(frozen=True)
 class Mistake:
-    """What is wrong, where, and how it gets there."""
+    """A bug: its name, the store that has it, and the function that plants it."""
 
     name: str
     place: type[Place]
@@ -26,12 +26,12 @@ class Mistake:
 
 
 def _share_state(patch: pytest.MonkeyPatch) -> None:
-    """A session that is handed out shares its values with the stored one."""
+    """Make returned sessions share their values with the stored one."""
     patch.setattr(in_memory_session_service, "detached", dict)
 
 
 def _forget_the_app(patch: pytest.MonkeyPatch) -> None:
-    """Of a delta with keys of the user and of the app, those of the app are lost."""
+    """Lose the app's keys of a delta that has keys of the user, too."""
     write = in_memory_session_service._write
 
     def wrong(service: InMemorySessionService, session: Any, delta: Any) -> None:
@@ -43,7 +43,7 @@ def _forget_the_app(patch: pytest.MonkeyPatch) -> None:
 
 
 def _append_twice(patch: pytest.MonkeyPatch) -> None:
-    """An event that is sent again is stored again."""
+    """Store an event again when it is sent again."""
     append = InMemorySessionService.append_event
 
     async def wrong(self: InMemorySessionService, session: Any, event: Any) -> Any:
@@ -54,7 +54,7 @@ def _append_twice(patch: pytest.MonkeyPatch) -> None:
 
 
 def _reload_silently(patch: pytest.MonkeyPatch) -> None:
-    """A copy that was overtaken may append: what google-adk did once (adk-python 3717)."""
+    """Let a stale copy append, as google-adk once did (adk-python 3717)."""
     insert = sqlite_rows.insert_event
 
     def wrong(*args: Any, last_seen: float, **more: Any) -> Any:
@@ -64,7 +64,7 @@ def _reload_silently(patch: pytest.MonkeyPatch) -> None:
 
 
 def _replace_state(patch: pytest.MonkeyPatch) -> None:
-    """A `null` in a delta takes its key away instead of being its value."""
+    """Delete a key whose value in a delta is `null`, instead of storing `null`."""
     patch.setattr(
         sqlite_rows,
         "make_json_safe_state",
@@ -73,7 +73,7 @@ def _replace_state(patch: pytest.MonkeyPatch) -> None:
 
 
 def _trust_the_cache(patch: pytest.MonkeyPatch) -> None:
-    """What another program wrote into the file is not noticed."""
+    """Ignore what another program wrote to the file."""
     read = EventCache.read
 
     def wrong(self: EventCache, connection: Any, layout: Any, key: Any) -> Any:
@@ -85,7 +85,7 @@ def _trust_the_cache(patch: pytest.MonkeyPatch) -> None:
 
 
 def _mix_users(patch: pytest.MonkeyPatch) -> None:
-    """State of a user ends up in the app's, and the other way round."""
+    """Swap the state of the user and that of the app."""
     write = state.write_state
 
     def wrong(connection: Any, seq: int, scopes: state.Scopes, routed: list[Any]) -> None:
@@ -96,7 +96,7 @@ def _mix_users(patch: pytest.MonkeyPatch) -> None:
 
 
 def _take_any_content(patch: pytest.MonkeyPatch) -> None:
-    """An id that is known is taken for the event that is known, whatever it says."""
+    """Accept an event with a known id as a duplicate, whatever its content."""
 
     def wrong(row: tuple[int, int, str], event: Any) -> Appended:
         return Appended(row[0], row[1], duplicate=True)
@@ -105,7 +105,7 @@ def _take_any_content(patch: pytest.MonkeyPatch) -> None:
 
 
 def _skip_a_row(patch: pytest.MonkeyPatch) -> None:
-    """Each page leaves out the event next to the one before."""
+    """Skip one event between any two pages."""
     page = Events.page
 
     async def wrong(self: Events, key: int, *, before: int | None = None, **more: Any) -> Any:
@@ -115,7 +115,7 @@ def _skip_a_row(patch: pytest.MonkeyPatch) -> None:
 
 
 def _lose_a_key(patch: pytest.MonkeyPatch) -> None:
-    """Of a delta with several keys the last is not kept."""
+    """Lose the last key of a delta with several keys."""
     route = state.route_delta
     patch.setattr(events, "route_delta", lambda delta: route(delta)[: max(1, len(delta) - 1)])
 

@@ -1,4 +1,4 @@
-"""The three places that keep sessions, behind ADK's one interface, for a model that knows none."""
+"""The session stores, behind ADK's interface, so that one model can test each of them."""
 
 import sqlite3
 from collections.abc import Sequence
@@ -29,13 +29,13 @@ MISSING = (SessionNotFoundError, SessionNotFound)
 
 
 def new_event(event: Event) -> NewEvent:
-    """The journal's event, as the server makes it of what a worker sends."""
+    """Return the journal's event, as the server builds it from what a worker sends."""
     text = event.model_dump_json(by_alias=True, exclude_none=True)
     return event_of(wire.Event(text), final=event.is_final_response())
 
 
 class JournalSessions(BaseSessionService):
-    """The journal, asked as agents ask for sessions."""
+    """The journal behind the interface that agents use for sessions."""
 
     def __init__(self, journal: Journal) -> None:
         self.journal = journal
@@ -49,7 +49,7 @@ class JournalSessions(BaseSessionService):
         session_id: str | None = None,
         events: Sequence[Event] = (),
     ) -> Session:
-        """Create it, with the history of another one if `events` are given."""
+        """Create a session; `events` become its history, if given."""
         past = history([new_event(event) for event in events]) if events else None
         create = self.journal.sessions.create
         row = await create(app_name, user_id, session_id, state or {}, history=past)
@@ -102,19 +102,19 @@ class JournalSessions(BaseSessionService):
 
 @dataclass
 class Place:
-    """Where sessions are kept, and what it promises beyond what all of them do."""
+    """A store of sessions, and the guarantees that only some stores give."""
 
     folder: Path
     doors: list[BaseSessionService] = field(default_factory=list)
-    """Service objects on the same sessions; whatever one does, the others see."""
+    """Service objects on the same sessions; each sees the changes of the others."""
     by_time = False
-    """Events stand in the order of their times (a file that google-adk reads), not of appends."""
+    """Whether events are ordered by time, not by append: google-adk reads the file that way."""
     refuses_stale = False
-    """A copy that somebody else has overtaken cannot append."""
+    """Whether a stale copy can't append."""
     refuses_other_content = True
-    """One id stands for one event."""
+    """Whether an event with a known id and other content is refused."""
     outlives = True
-    """What was kept is there after closing and opening again."""
+    """Whether sessions survive closing and reopening the store."""
 
     async def open(self) -> None:
         raise NotImplementedError
@@ -123,7 +123,7 @@ class Place:
         raise NotImplementedError
 
     async def import_copy(self, source: Session, initial: dict[str, Any], name: str) -> Session:
-        """The same history under another id, through the text that an export is."""
+        """Import a copy of the session under another id, by way of its events as JSON."""
         exported = [event.model_dump_json(by_alias=True) for event in source.events]
         where = {"app_name": source.app_name, "user_id": source.user_id, "session_id": name}
         events = [Event.model_validate_json(text) for text in exported]
@@ -136,7 +136,7 @@ class Place:
         return session
 
     async def check(self) -> None:
-        """What looks into the place by itself finds no fault."""
+        """Assert that the stored data is consistent."""
 
 
 class Memory(Place):
@@ -175,13 +175,13 @@ class File(Place):
 
 
 class SharedFile(File):
-    """Two programs on one file."""
+    """Two `SqliteSessionService`s on one file, as in two programs."""
 
     count = 2
 
 
 class OurJournal(Place):
-    """The journal of the server."""
+    """The server's journal."""
 
     async def open(self) -> None:
         self.journal = await Journal.open(self.folder)
@@ -204,7 +204,7 @@ class OurJournal(Place):
             assert await self._paged(row.key, 1) == numbers
 
     async def _paged(self, key: int, size: int) -> list[int]:
-        """The numbers of all events, read in pages from the newest to the oldest."""
+        """Return the numbers of all events, read in pages from the newest to the oldest."""
         numbers: list[int] = []
         before = None
         while rows := await self.journal.events.page(key, before=before, limit=size):

@@ -26,7 +26,7 @@ async def test_versions_count_from_zero_and_the_newest_is_loaded(
     assert [row.seq for row in rows] == sorted(row.seq for row in rows)
 
 
-async def test_what_was_never_saved_is_none(journal: Journal, session: SessionRow) -> None:
+async def test_a_missing_artifact_is_none(journal: Journal, session: SessionRow) -> None:
     await journal.artifacts.save("travel", "ada", "s1", "a.txt", mime=None, text="x")
     assert await journal.artifacts.load("travel", "ada", "s1", "b.txt") is None
     assert await journal.artifacts.load("travel", "ada", "s1", "a.txt", version=1) is None
@@ -50,7 +50,7 @@ async def test_a_user_artifact_is_shared_by_the_users_sessions(journal: Journal)
     assert artifact.text == "Ada"
 
 
-async def test_deleting_takes_all_versions_of_one_name(
+async def test_deleting_removes_all_versions_of_one_name(
     journal: Journal, session: SessionRow
 ) -> None:
     for name in ("a", "a", "b"):
@@ -72,7 +72,7 @@ async def test_metadata_is_kept_as_json(journal: Journal, session: SessionRow) -
 
 @pytest.mark.req("R22")
 @pytest.mark.parametrize("name", ["../../etc/passwd", "a/b", "C:\\x", ".", "é🙂"])
-async def test_a_name_is_only_a_name(journal: Journal, session: SessionRow, name: str) -> None:
+async def test_a_name_creates_no_file(journal: Journal, session: SessionRow, name: str) -> None:
     await journal.artifacts.save("travel", "ada", "s1", name, mime=None, text="x")
     assert await journal.artifacts.keys("travel", "ada", "s1") == [name]
     assert {entry.name for entry in journal.path.iterdir()} <= {
@@ -85,9 +85,7 @@ async def test_a_name_is_only_a_name(journal: Journal, session: SessionRow, name
     }
 
 
-async def test_an_artifact_that_makes_no_sense_is_refused(
-    journal: Journal, session: SessionRow
-) -> None:
+async def test_an_invalid_artifact_is_refused(journal: Journal, session: SessionRow) -> None:
     save = journal.artifacts.save
     with pytest.raises(SessionNotFound, match="'s9'"):
         await save("travel", "ada", "s9", "a", mime=None, text="x")
@@ -102,5 +100,13 @@ async def test_an_artifact_that_makes_no_sense_is_refused(
     with pytest.raises(BadValue, match="NUL"):
         await save("travel", "ada", "s1", "a\0", mime=None, text="x")
     with pytest.raises(BadValue, match="metadata"):
-        await save("travel", "ada", "s1", "a", mime=None, text="x", custom_metadata={"k": 1j})  # type: ignore[dict-item]  # the point of the test
+        await save(
+            "travel",
+            "ada",
+            "s1",
+            "a",
+            mime=None,
+            text="x",
+            custom_metadata={"k": 1j},  # type: ignore[dict-item]  # the point of the test
+        )
     assert await journal.artifacts.keys("travel", "ada", "s1") == []

@@ -15,7 +15,7 @@ async def test_breakpoints_are_kept_in_the_order_they_were_made(tmp_path: Path) 
         assert await journal.breakpoints.all() == [first, second]
 
 
-async def test_a_change_counts_the_version_and_keeps_what_is_not_given(journal: Journal) -> None:
+async def test_a_change_increments_the_version_and_keeps_other_fields(journal: Journal) -> None:
     row = await journal.breakpoints.add("travel", '{"a":1}')
     off = await journal.breakpoints.change(row.id, 1, enabled=False)
     assert (off.version, off.enabled, off.data) == (2, False, '{"a":1}')
@@ -26,7 +26,7 @@ async def test_a_change_counts_the_version_and_keeps_what_is_not_given(journal: 
     assert await journal.breakpoints.all() == [new]
 
 
-async def test_hits_are_counted_and_are_no_change(journal: Journal) -> None:
+async def test_hits_are_counted_without_a_new_version(journal: Journal) -> None:
     row = await journal.breakpoints.add("travel", "{}")
     await journal.breakpoints.hit(row.id)
     hit = await journal.breakpoints.hit(row.id)
@@ -34,7 +34,7 @@ async def test_hits_are_counted_and_are_no_change(journal: Journal) -> None:
     assert (hit.hits, hit.version) == (2, 1)
 
 
-async def test_what_is_deleted_is_gone_and_its_number_is_never_used_again(journal: Journal) -> None:
+async def test_the_id_of_a_deleted_breakpoint_is_never_reused(journal: Journal) -> None:
     row = await journal.breakpoints.add("travel", "{}")
     assert await journal.breakpoints.delete(row.id) is True
     assert await journal.breakpoints.delete(row.id) is False
@@ -46,12 +46,12 @@ async def test_what_is_deleted_is_gone_and_its_number_is_never_used_again(journa
     assert (await journal.breakpoints.add("travel", "{}")).id > row.id
 
 
-async def test_a_text_that_sqlite_cannot_keep_is_refused(journal: Journal) -> None:
+async def test_a_text_that_sqlite_cannot_store_is_refused(journal: Journal) -> None:
     with pytest.raises(BadValue):
         await journal.breakpoints.add("travel", "a\0b")
 
 
-async def test_a_switch_of_a_users_own_is_kept_and_is_no_change(tmp_path: Path) -> None:
+async def test_a_users_own_switch_is_stored_without_a_new_version(tmp_path: Path) -> None:
     async with await Journal.open(tmp_path) as journal:
         row = await journal.breakpoints.add("travel", "{}")
         other = await journal.breakpoints.add("travel", "{}")

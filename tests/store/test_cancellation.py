@@ -11,9 +11,7 @@ from tests.store.kit import new_event
 
 @pytest.mark.slow
 @pytest.mark.req("R40")
-async def test_a_cancelled_append_happens_wholly_or_not_at_all(
-    journal: Journal, session: SessionRow
-) -> None:
+async def test_a_cancelled_append_is_atomic(journal: Journal, session: SessionRow) -> None:
     count = 0
     for steps in [*range(60), *range(60, 1500, 7)] * 4:
         event = new_event(f"c{count}-{steps}", kept=count)
@@ -23,7 +21,7 @@ async def test_a_cancelled_append_happens_wholly_or_not_at_all(
         task.cancel()
         outcome = (await asyncio.gather(task, return_exceptions=True))[0]
         assert isinstance(outcome, asyncio.CancelledError) or outcome.number == count + 1
-        # The same event again tells how the cancelled one ended: it was accepted, or never was.
+        # Appending the event again gives the same number, whether the first append happened or not.
         again = await journal.events.append(session.key, event, None)
         assert again.number == count + 1
         count += 1
@@ -34,7 +32,7 @@ async def test_a_cancelled_append_happens_wholly_or_not_at_all(
 
 
 @pytest.mark.req("R40")
-async def test_callers_that_are_cancelled_while_the_queue_is_full_lose_nothing_of_others(
+async def test_cancelled_callers_of_a_full_queue_lose_no_events_of_others(
     journal: Journal, session: SessionRow
 ) -> None:
     tasks = [
@@ -56,7 +54,7 @@ async def test_callers_that_are_cancelled_while_the_queue_is_full_lose_nothing_o
 
 
 @pytest.mark.req("R40")
-async def test_the_queue_stays_bounded_when_its_callers_go_away(
+async def test_the_queue_stays_bounded_when_its_callers_are_cancelled(
     journal: Journal, session: SessionRow
 ) -> None:
     with closing(sqlite3.connect(journal.path / "journal.db", isolation_level=None)) as other:
@@ -83,7 +81,7 @@ async def test_the_queue_stays_bounded_when_its_callers_go_away(
 
 
 @pytest.mark.req("R40")
-async def test_a_cancelled_read_leaves_the_next_one_in_order(
+async def test_a_cancelled_read_does_not_affect_the_next_one(
     journal: Journal, session: SessionRow
 ) -> None:
     await journal.events.append(session.key, new_event("e1"), None)

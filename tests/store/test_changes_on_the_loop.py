@@ -17,7 +17,7 @@ from tests.store.kit import new_event
 
 
 class Watched(sqlite3.Connection):
-    """A connection that says which threads commit."""
+    """A connection that records which threads commit."""
 
     threads: ClassVar[list[int]] = []
 
@@ -28,11 +28,11 @@ class Watched(sqlite3.Connection):
 
 
 class Crossed(sqlite3.Connection):
-    """Another process gets the lock just before one of the next transactions."""
+    """A connection that lets another one take the lock just before a transaction."""
 
     other: ClassVar[sqlite3.Connection]
     before: ClassVar[int] = 0
-    """Which of them; 0 for none."""
+    """Which of the next transactions is preceded by the lock, from 1; 0 for none."""
 
     def execute(self, sql: str, parameters: Sequence[object] = (), /) -> sqlite3.Cursor:
         if sql == "BEGIN IMMEDIATE" and Crossed.before:
@@ -44,7 +44,7 @@ class Crossed(sqlite3.Connection):
 
 @pytest.fixture(autouse=True)
 def quick_disk(monkeypatch: pytest.MonkeyPatch) -> None:
-    """However long a disk takes, the test finds it quick."""
+    """Make any disk count as fast."""
     monkeypatch.setattr(connection, "_MOMENT", 60.0)
     Watched.threads.clear()
 
@@ -54,7 +54,7 @@ async def appended(journal: Journal, session: int, number: int, text: str = "hi"
     return (await journal.events.append(session, event, None)).number
 
 
-async def test_a_thread_makes_the_first_and_every_hundredth_and_what_is_large(
+async def test_first_every_hundredth_and_large_changes_are_made_in_a_thread(
     tmp_path: Path,
 ) -> None:
     async with await Journal.open(tmp_path, factory=Watched) as journal:
@@ -71,7 +71,7 @@ async def test_a_thread_makes_the_first_and_every_hundredth_and_what_is_large(
         assert Watched.threads != [threading.get_ident()]
 
 
-async def test_what_another_process_is_in_the_way_of_is_waited_for_beside_the_loop(
+async def test_waiting_for_the_lock_of_another_process_does_not_block_the_loop(
     tmp_path: Path,
 ) -> None:
     async with await Journal.open(tmp_path, factory=Watched) as journal:
@@ -83,17 +83,17 @@ async def test_what_another_process_is_in_the_way_of_is_waited_for_beside_the_lo
             other.execute("BEGIN IMMEDIATE")
             change = asyncio.create_task(appended(journal, key, 11))
             for _ in range(20):
-                await asyncio.sleep(0.005)  # the loop goes on
+                await asyncio.sleep(0.005)  # the loop isn't blocked
             assert not change.done()
             other.execute("COMMIT")
         assert await change == 11
         assert [row.number for row in await journal.events.since(key, 0)] == [*range(1, 12)]
 
 
-async def test_a_change_is_made_once_also_if_another_process_comes_in_between(
+async def test_a_change_is_made_once_even_if_another_process_takes_the_lock(
     tmp_path: Path,
 ) -> None:
-    """A job takes its transaction down, so that the changes of its batch are made one by one."""
+    """The failing job rolls back its batch's transaction, so the changes are made one by one."""
 
     def fail(connection: sqlite3.Connection) -> None:
         connection.execute("ROLLBACK")

@@ -13,7 +13,7 @@ PAGE = 4096
 
 
 async def fill(path: Path) -> bytes:
-    """Make a journal with one session and a few events; return its file's content."""
+    """Create a journal with one session and a few events; return the content of its file."""
     async with await Journal.open(path) as journal:
         row = await journal.sessions.create("travel", "ada", "s1", {"user:a": 1})
         await append_many(journal, row.key, 60, a="x" * 50)
@@ -54,7 +54,7 @@ def cut_to_a_header(content: bytes) -> bytes:
     "damage",
     [scribble, truncate, flip_inner_pages, flip_the_head_of_the_last_page, cut_to_a_header],
 )
-async def test_a_damaged_journal_is_set_aside_untouched_and_a_new_one_begins(
+async def test_a_damaged_journal_is_set_aside_unchanged_and_a_new_one_starts(
     tmp_path: Path, damage
 ) -> None:
     path = tmp_path / "data" / "journal.db"
@@ -74,7 +74,7 @@ async def test_a_damaged_journal_is_set_aside_untouched_and_a_new_one_begins(
 @pytest.mark.slow
 @pytest.mark.req("R43")
 @pytest.mark.parametrize("seed", range(rounds(15, 40)))
-async def test_random_damage_is_found_or_harmless_and_never_destroys_the_file(
+async def test_random_damage_is_detected_or_harmless_and_the_file_is_kept(
     tmp_path: Path, seed: int
 ) -> None:
     chance = random.Random(seed)
@@ -92,6 +92,6 @@ async def test_random_damage_is_found_or_harmless_and_never_destroys_the_file(
         assert path.read_bytes()[offset : offset + 64] == content[offset : offset + 64]
 
 
-def test_a_stored_value_that_is_no_json_is_damage() -> None:
-    with pytest.raises(JournalDamaged, match="no JSON"):
+def test_a_stored_value_that_is_not_json_is_damage() -> None:
+    with pytest.raises(JournalDamaged, match="no longer valid JSON"):
         parse_json("{1")

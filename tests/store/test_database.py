@@ -11,7 +11,7 @@ from tests.store.kit import ListeningConnection, append_many, new_event
 
 
 @pytest.mark.req("R37")
-async def test_appends_at_the_same_time_get_numbers_without_gaps(
+async def test_concurrent_appends_get_numbers_without_gaps(
     journal: Journal, session: SessionRow
 ) -> None:
     await append_many(journal, session.key, 600)
@@ -20,7 +20,7 @@ async def test_appends_at_the_same_time_get_numbers_without_gaps(
     assert [row.seq for row in rows] == list(range(session.seq + 1, session.seq + 601))
 
 
-async def test_changes_that_wait_together_share_a_commit(tmp_path: Path) -> None:
+async def test_queued_changes_share_a_commit(tmp_path: Path) -> None:
     async with await Journal.open(tmp_path, factory=ListeningConnection) as journal:
         row = await journal.sessions.create("travel", "ada", "s1", {})
         ListeningConnection.statements.clear()
@@ -28,7 +28,7 @@ async def test_changes_that_wait_together_share_a_commit(tmp_path: Path) -> None
         assert ListeningConnection.statements.count("COMMIT") <= 2
 
 
-async def test_a_refused_change_does_not_disturb_the_others_of_its_batch(
+async def test_a_refused_change_does_not_affect_the_others_of_its_batch(
     journal: Journal, session: SessionRow
 ) -> None:
     await journal.events.append(session.key, new_event("e1"), None)
@@ -45,7 +45,9 @@ async def test_a_refused_change_does_not_disturb_the_others_of_its_batch(
     assert [(row.id, row.number) for row in rows] == [("e1", 1), ("e2", 2), ("e4", 3)]
 
 
-async def test_a_fault_in_a_job_reaches_its_caller_and_undoes_its_writes(journal: Journal) -> None:
+async def test_an_exception_in_a_job_reaches_its_caller_and_undoes_its_writes(
+    journal: Journal,
+) -> None:
     def work(connection: sqlite3.Connection) -> None:
         connection.execute("UPDATE journal SET seq = 1000")
         raise ZeroDivisionError
@@ -55,7 +57,7 @@ async def test_a_fault_in_a_job_reaches_its_caller_and_undoes_its_writes(journal
     assert await journal.head() == 0
 
 
-async def test_closing_finishes_what_was_accepted(tmp_path: Path) -> None:
+async def test_closing_finishes_accepted_changes(tmp_path: Path) -> None:
     journal = await Journal.open(tmp_path)
     row = await journal.sessions.create("travel", "ada", "s1", {})
     tasks = [
@@ -72,7 +74,7 @@ async def test_closing_finishes_what_was_accepted(tmp_path: Path) -> None:
 
 
 @pytest.mark.req("R40")
-async def test_callers_learn_that_the_writer_was_stopped(tmp_path: Path) -> None:
+async def test_callers_get_journal_closed_if_the_writer_is_stopped(tmp_path: Path) -> None:
     journal = await Journal.open(tmp_path)
     row = await journal.sessions.create("travel", "ada", "s1", {})
     pending = asyncio.gather(

@@ -21,7 +21,7 @@ EDIT = NewEdit(
 )
 
 
-async def test_edits_are_kept_in_order_and_go_with_their_session(
+async def test_edits_are_kept_in_order_and_deleted_with_their_session(
     journal: Journal, session: SessionRow
 ) -> None:
     first = await journal.edits.add(session.key, EDIT)
@@ -34,7 +34,7 @@ async def test_edits_are_kept_in_order_and_go_with_their_session(
     assert await journal.edits.list(session.key) == []
 
 
-async def test_an_edit_needs_a_session_and_clean_texts(
+async def test_an_edit_needs_a_session_and_storable_texts(
     journal: Journal, session: SessionRow
 ) -> None:
     with pytest.raises(SessionNotFound):
@@ -43,7 +43,7 @@ async def test_an_edit_needs_a_session_and_clean_texts(
         await journal.edits.add(session.key, replace(EDIT, actor="a\0b"))
 
 
-async def test_a_dropped_event_has_a_place_among_the_events(
+async def test_a_dropped_event_gets_a_seq_among_the_events(
     journal: Journal, session: SessionRow
 ) -> None:
     await journal.edits.add(session.key, EDIT)

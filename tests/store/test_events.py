@@ -32,7 +32,7 @@ async def test_an_appended_event_can_be_read_at_once(journal: Journal, session: 
 
 
 async def test_a_row_holds_what_was_appended(journal: Journal, session: SessionRow) -> None:
-    await journal.runs.start("r1", session.key)
+    run = await journal.runs.start("r1", session.key)
     event = dataclasses.replace(new_event(), branch="a.b", final=True, summary_json='{"text":"hi"}')
     done = await journal.events.append(session.key, event, "r1")
     [row] = await journal.events.page(session.key, limit=1)
@@ -51,12 +51,13 @@ async def test_a_row_holds_what_was_appended(journal: Journal, session: SessionR
         summary_json='{"text":"hi"}',
         chunks=0,
         size=len(event.data),
+        began=run.started,
     )
     assert row.final is True
 
 
 @pytest.mark.req("R37")
-async def test_the_same_event_again_returns_the_first_outcome(
+async def test_appending_an_event_again_returns_the_first_outcome(
     journal: Journal, session: SessionRow
 ) -> None:
     first = await journal.events.append(session.key, new_event(a=1), None)
@@ -144,7 +145,7 @@ async def test_a_page_can_be_bounded_on_both_sides(journal: Journal, session: Se
     assert numbers(await journal.events.page(session.key, before=10**30, limit=2)) == [8, 9]
 
 
-async def test_bodies_come_by_number_and_by_seq(journal: Journal, session: SessionRow) -> None:
+async def test_bodies_are_read_by_number_and_by_seq(journal: Journal, session: SessionRow) -> None:
     await append_many(journal, session.key, 9)
     bodies = await journal.events.bodies(session.key, [7, 2, 99, 10**30])
     assert [(row.number, event.id) for row, event in bodies] == [(2, "e2"), (7, "e7")]
@@ -166,7 +167,7 @@ async def test_bodies_come_by_number_and_by_seq(journal: Journal, session: Sessi
         ({"after_timestamp": 99.0}, []),
     ],
 )
-async def test_the_json_of_a_session_comes_in_order_and_to_the_letter(
+async def test_the_json_of_a_session_is_exact_and_in_order(
     journal: Journal, session: SessionRow, options: dict[str, Any], expected: list[int]
 ) -> None:
     await append_many(journal, session.key, 7)
@@ -174,9 +175,7 @@ async def test_the_json_of_a_session_comes_in_order_and_to_the_letter(
     assert texts == [new_event(f"e{n}", timestamp=float(n)).data for n in expected]
 
 
-async def test_the_json_of_a_session_is_that_of_one_moment(
-    journal: Journal, session: SessionRow
-) -> None:
+async def test_the_json_of_a_session_is_a_snapshot(journal: Journal, session: SessionRow) -> None:
     await append_many(journal, session.key, 4)
     seen = 0
     async for _ in journal.events.json(session.key, batch=1):
@@ -185,14 +184,14 @@ async def test_the_json_of_a_session_is_that_of_one_moment(
     assert seen == 4
 
 
-async def test_counts_follow_the_kinds(journal: Journal, session: SessionRow) -> None:
+async def test_events_are_counted_by_kind(journal: Journal, session: SessionRow) -> None:
     for number, kind in enumerate(["text", "call", "result", "text"]):
         await journal.events.append(session.key, new_event(f"e{number}", kind=kind), None)
     await journal.events.append(session.key, new_event("e0"), None)
     assert await journal.events.counts(session.key) == {"call": 1, "result": 1, "text": 2}
 
 
-async def test_tokens_add_up_once_per_event(journal: Journal, session: SessionRow) -> None:
+async def test_tokens_are_counted_once_per_event(journal: Journal, session: SessionRow) -> None:
     for number, tokens in enumerate([10, 0, 5]):
         event = dataclasses.replace(new_event(f"e{number}"), tokens=tokens)
         for _ in range(2):
@@ -203,7 +202,7 @@ async def test_tokens_add_up_once_per_event(journal: Journal, session: SessionRo
 
 
 @pytest.mark.parametrize("tokens", [10**30, -5])
-async def test_a_count_of_tokens_that_cannot_be_does_no_harm(
+async def test_an_impossible_token_count_does_no_harm(
     journal: Journal, session: SessionRow, tokens: int
 ) -> None:
     for number in range(3):
@@ -214,7 +213,7 @@ async def test_a_count_of_tokens_that_cannot_be_does_no_harm(
     assert head.tokens >= 0
 
 
-async def test_chunks_are_kept_beside_the_event_they_become(
+async def test_chunks_are_stored_with_the_event_they_become(
     journal: Journal, session: SessionRow
 ) -> None:
     await journal.events.add_chunks(
@@ -233,7 +232,7 @@ async def test_chunks_are_kept_beside_the_event_they_become(
     "field", ["id", "invocation_id", "author", "branch", "kind", "summary_json", "data"]
 )
 @pytest.mark.parametrize("bad", ["a\0b", "a\ud800b"])
-async def test_a_text_that_cannot_be_kept_is_refused_before_anything_is_written(
+async def test_an_unstorable_text_is_refused_before_anything_is_written(
     journal: Journal, session: SessionRow, field: str, bad: str
 ) -> None:
     with pytest.raises(BadValue, match="at 1"):
@@ -244,7 +243,7 @@ async def test_a_text_that_cannot_be_kept_is_refused_before_anything_is_written(
 
 
 @pytest.mark.req("R47")
-async def test_clocks_order_nothing(journal: Journal, session: SessionRow) -> None:
+async def test_timestamps_do_not_affect_the_order(journal: Journal, session: SessionRow) -> None:
     for number, timestamp in enumerate([5.0, -3600.0, 1e12, 0.0]):
         await journal.events.append(session.key, new_event(f"e{number}", timestamp=timestamp), None)
     rows = await journal.events.since(session.key, 0)
@@ -261,7 +260,7 @@ async def test_a_session_can_be_created_with_its_history(journal: Journal) -> No
     assert await journal.state.merged(row.key) == {"a": 2, "b": 0}
 
 
-async def test_a_history_that_cannot_be_kept_leaves_no_session(journal: Journal) -> None:
+async def test_a_conflicting_history_leaves_no_session(journal: Journal) -> None:
     clash = [new_event("e1", text="one"), new_event("e1", text="two")]
     with pytest.raises(EventConflict):
         await journal.sessions.create("app", "u", "half", {"user:b": 1}, history=history(clash))
@@ -270,7 +269,7 @@ async def test_a_history_that_cannot_be_kept_leaves_no_session(journal: Journal)
     assert await journal.state.shared(row.key) == {}
 
 
-async def test_where_the_events_of_an_agent_begin_and_end(
+async def test_outside_finds_the_first_or_last_event_beyond_an_agents_own(
     journal: Journal, session: SessionRow
 ) -> None:
     paths = ["", "T/A", "T/A/B", "T/AB", "T/A", "T/A"]

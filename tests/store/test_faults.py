@@ -34,7 +34,7 @@ def sound() -> Iterator[None]:
 @pytest.mark.req("R42")
 @pytest.mark.parametrize("afterwards", [False, True])
 @pytest.mark.parametrize("code", CODES)
-async def test_an_append_whose_nth_statement_fails_leaves_all_or_nothing(
+async def test_an_append_is_atomic_whichever_statement_fails(
     tmp_path: Path, afterwards: bool, code: int
 ) -> None:
     async with await Journal.open(tmp_path, factory=FaultyConnection) as journal:
@@ -67,7 +67,7 @@ async def test_an_append_whose_nth_statement_fails_leaves_all_or_nothing(
 
 
 @pytest.mark.req("R42")
-async def test_a_connection_that_saw_an_io_error_is_replaced(tmp_path: Path) -> None:
+async def test_a_connection_is_replaced_after_an_io_error(tmp_path: Path) -> None:
     async with await Journal.open(tmp_path, factory=FaultyConnection) as journal:
         session = await journal.sessions.create("travel", "ada", "s1", {})
         before = journal._database._writer
@@ -97,7 +97,7 @@ async def append_for_ever(journal: Journal, key: int) -> None:
 
 
 @pytest.mark.req("R42")
-async def test_a_full_disk_takes_nothing_and_recovers_when_there_is_room(tmp_path: Path) -> None:
+async def test_appends_fail_on_a_full_disk_and_succeed_once_there_is_room(tmp_path: Path) -> None:
     SmallConnection.pages = 100
     async with await Journal.open(tmp_path, factory=SmallConnection) as journal:
         session = await journal.sessions.create("travel", "ada", "s1", {})
@@ -112,7 +112,7 @@ async def test_a_full_disk_takes_nothing_and_recovers_when_there_is_room(tmp_pat
 
 
 @pytest.mark.req("R42")
-async def test_one_change_that_is_too_large_fails_alone(tmp_path: Path) -> None:
+async def test_a_change_that_is_too_large_fails_alone(tmp_path: Path) -> None:
     SmallConnection.pages = 200
     async with await Journal.open(tmp_path, factory=SmallConnection) as journal:
         session = await journal.sessions.create("travel", "ada", "s1", {})
@@ -128,7 +128,7 @@ async def test_one_change_that_is_too_large_fails_alone(tmp_path: Path) -> None:
 
 
 @pytest.mark.req("R42")
-async def test_changes_that_fit_do_not_end_the_trouble_that_a_run_waits_for(tmp_path: Path) -> None:
+async def test_smaller_changes_do_not_end_the_trouble_of_a_waiting_run(tmp_path: Path) -> None:
     SmallConnection.pages = 200
     troubles: list[JournalError | None] = []
     begun = asyncio.Event()
@@ -155,7 +155,7 @@ async def test_changes_that_fit_do_not_end_the_trouble_that_a_run_waits_for(tmp_
 
 
 @pytest.mark.req("R41")
-async def test_a_lock_of_another_process_delays_or_fails_but_loses_nothing(tmp_path: Path) -> None:
+async def test_an_append_fails_while_another_process_holds_the_lock(tmp_path: Path) -> None:
     async with await Journal.open(tmp_path, factory=ImpatientConnection) as journal:
         session = await journal.sessions.create("travel", "ada", "s1", {})
         with closing(sqlite3.connect(tmp_path / "journal.db", isolation_level=None)) as other:
@@ -182,7 +182,7 @@ async def test_an_append_waits_for_a_short_lock(tmp_path: Path) -> None:
 
 
 @pytest.mark.req("R42")
-async def test_a_folder_where_nothing_can_be_created_is_a_clear_error(tmp_path: Path) -> None:
+async def test_a_folder_where_files_cannot_be_created_gives_a_clear_error(tmp_path: Path) -> None:
     (tmp_path / "data" / "journal.db-wal").mkdir(parents=True)
     with pytest.raises(JournalFailed, match="permissions of the data folder"):
         await Journal.open(tmp_path / "data")
@@ -190,7 +190,7 @@ async def test_a_folder_where_nothing_can_be_created_is_a_clear_error(tmp_path: 
 
 @pytest.mark.req("R42")
 @pytest.mark.parametrize("replaced", [False, True])
-async def test_nothing_is_written_into_a_file_that_nobody_finds(
+async def test_nothing_is_written_to_a_moved_or_replaced_journal(
     tmp_path: Path, replaced: bool
 ) -> None:
     path, elsewhere = tmp_path / "data" / "journal.db", tmp_path / "elsewhere"

@@ -1,4 +1,4 @@
-"""Small reads on the event loop's thread never take long, and find what others would find."""
+"""Small reads on the event loop's thread are fast, and find what other reads find."""
 
 import sqlite3
 from collections.abc import Iterator
@@ -44,14 +44,14 @@ def finder(tmp_path: Path) -> Iterator[Finder]:
         ("SELECT nothing FROM texts WHERE name = ?", "short", None),
     ],
 )
-def test_what_is_not_small_and_sound_is_left_to_others(
+def test_the_finder_gives_up_on_large_slow_and_failing_reads(
     finder: Finder, sql: str, value: object, count: int | None
 ) -> None:
     rows = finder.rows(sql, [value])
     assert (rows if rows is None else len(rows)) == count
 
 
-def test_what_it_gave_up_holds_no_snapshot(finder: Finder, tmp_path: Path) -> None:
+def test_an_abandoned_read_holds_no_snapshot(finder: Finder, tmp_path: Path) -> None:
     assert finder.rows("SELECT text FROM texts WHERE name = ?", ["damaged"]) is None
     with closing(sqlite3.connect(tmp_path / "some.db", timeout=0)) as connection:
         connection.execute("INSERT INTO texts VALUES ('new', 'b')")
@@ -59,19 +59,19 @@ def test_what_it_gave_up_holds_no_snapshot(finder: Finder, tmp_path: Path) -> No
     assert finder.rows("SELECT text FROM texts WHERE name = ?", ["new"]) == [("b",)]
 
 
-def test_it_does_not_wait_for_a_lock(finder: Finder, tmp_path: Path) -> None:
+def test_the_finder_does_not_wait_for_a_lock(finder: Finder, tmp_path: Path) -> None:
     with closing(sqlite3.connect(tmp_path / "some.db", isolation_level=None)) as connection:
         connection.execute("BEGIN EXCLUSIVE")
         assert finder.rows("SELECT text FROM texts WHERE name = ?", ["short"]) is None
 
 
-def test_without_a_file_there_is_none(tmp_path: Path) -> None:
+def test_there_is_no_finder_without_a_file(tmp_path: Path) -> None:
     first_read = ("PRAGMA schema_version",)
     assert Finder.open(tmp_path / "no folder" / "some.db", sqlite3.Connection, first_read) is None
 
 
 @pytest.mark.parametrize("count", [1, 64, 65, 300])
-async def test_everybody_sees_what_was_just_written(tmp_path: Path, count: int) -> None:
+async def test_a_read_sees_the_last_write(tmp_path: Path, count: int) -> None:
     async with await Journal.open(tmp_path / "data") as journal:
         session = await journal.sessions.create("app", "ada", "s1", {})
         for number in range(count):
@@ -83,6 +83,6 @@ async def test_everybody_sees_what_was_just_written(tmp_path: Path, count: int) 
         assert [row.number for row in page] == list(range(max(0, count - 60) + 1, count + 1))
 
 
-def test_a_short_statement_is_never_given_up_however_often_it_runs(finder: Finder) -> None:
+def test_a_short_statement_is_never_abandoned_however_often_it_runs(finder: Finder) -> None:
     sql = "SELECT text FROM texts WHERE name = ?"
     assert all(finder.rows(sql, ["short"]) for _ in range(5000))

@@ -21,7 +21,7 @@ async def numbers(journal: Journal, key: int) -> list[tuple[int, str]]:
 
 
 def everything(path: Path) -> list[object]:
-    """Every row of every table of the file."""
+    """Return every row of every table of the file."""
     with sqlite3.connect(path) as connection:
         names = [
             n for (n,) in connection.execute("SELECT name FROM sqlite_schema WHERE type='table'")
@@ -29,7 +29,7 @@ def everything(path: Path) -> list[object]:
         return [(name, connection.execute(f"SELECT * FROM {name}").fetchall()) for name in names]
 
 
-async def test_a_fork_begins_with_what_was_committed_and_goes_its_own_way(
+async def test_a_fork_starts_with_the_committed_events_and_diverges(
     journal: Journal, session: SessionRow
 ) -> None:
     await append_many(journal, session.key, 4, n=1)
@@ -50,7 +50,7 @@ async def test_a_fork_begins_with_what_was_committed_and_goes_its_own_way(
     assert await journal.forks.get(session.key) is None
 
 
-async def test_shared_state_is_the_forks_own_from_there_on(journal: Journal) -> None:
+async def test_a_fork_has_its_own_copy_of_shared_state(journal: Journal) -> None:
     first = await journal.sessions.create("app", "ada", "s1", {"user:name": "Ada"})
     other = await journal.sessions.create("app", "ada", "s2", {})
     await journal.events.append(first.key, new_event("e1", **{"app:rate": 1}), None)
@@ -63,13 +63,13 @@ async def test_shared_state_is_the_forks_own_from_there_on(journal: Journal) -> 
     assert await journal.state.shared(fork.key) == {"user:name": "Fork", "app:rate": 1}
     assert await journal.state.shared(early.key) == {"user:name": "Ada", "app:rate": 1}
     assert await journal.state.shared(first.key) == {"user:name": "Elsewhere", "app:rate": 9}
-    # The change that came from elsewhere is nobody's change here, either.
+    # The change by the other session isn't attributed to an event here, either.
     assert await journal.state.changes(fork.key, 2) == []
     [name] = [v for v in await journal.state.at(fork.key, fork.seq) if v.key == "name"]
     assert (name.value, name.number) == ('"Elsewhere"', None)
 
 
-async def test_files_are_those_of_that_time_and_their_content_is_kept_once(
+async def test_a_fork_has_the_files_of_that_time_and_shares_their_content(
     journal: Journal, session: SessionRow
 ) -> None:
     where = (session.app, session.user, session.id)
@@ -97,10 +97,10 @@ async def test_files_are_those_of_that_time_and_their_content_is_kept_once(
         assert connection.execute("SELECT text FROM contents").fetchall() == [("of the user",)]
 
 
-async def test_what_came_after_the_beginning_is_not_in_the_beginning_of_a_fork(
+async def test_a_fork_of_no_events_has_nothing_that_came_later(
     journal: Journal, session: SessionRow
 ) -> None:
-    """Before the first event another session writes, and a file is saved."""
+    """Another session's write and a file come before the first event."""
     where = (session.app, session.user, session.id)
     await journal.sessions.create(session.app, session.user, "other", {"user:name": "Elsewhere"})
     await journal.artifacts.save(*where, "a.txt", mime=None, text="a")
@@ -116,7 +116,7 @@ async def test_what_came_after_the_beginning_is_not_in_the_beginning_of_a_fork(
         assert await journal.artifacts.keys(each.app, each.user, each.id) == files
 
 
-async def test_the_parent_is_the_same_to_the_byte(journal: Journal, session: SessionRow) -> None:
+async def test_forking_does_not_change_the_parent(journal: Journal, session: SessionRow) -> None:
     await append_many(journal, session.key, 5, a=1, **{"user:b": 2})
     before = everything(journal.path / "journal.db")
     fork = await journal.forks.make(session.key, at(4))
@@ -127,7 +127,9 @@ async def test_the_parent_is_the_same_to_the_byte(journal: Journal, session: Ses
     assert [t for t in after if t[0] not in counters] == [t for t in before if t[0] not in counters]
 
 
-async def test_a_fork_can_begin_with_something_else(journal: Journal, session: SessionRow) -> None:
+async def test_a_fork_can_start_with_a_changed_history(
+    journal: Journal, session: SessionRow
+) -> None:
     await append_many(journal, session.key, 3, a=1)
     changed = history([new_event("e3", text="edited", a=7)])
     fork = await journal.forks.make(session.key, at(2), history=changed)
@@ -144,7 +146,7 @@ async def test_a_fork_of_no_events_has_the_initial_state(journal: Journal) -> No
     assert fork.events == 0
 
 
-async def test_a_fork_knows_the_invocation_that_it_cuts_through(
+async def test_a_fork_knows_the_invocation_that_it_cuts_short(
     journal: Journal, session: SessionRow
 ) -> None:
     await journal.runs.start("r", session.key, invocation_id="i1")
@@ -166,7 +168,7 @@ async def test_a_fork_knows_the_invocation_that_it_cuts_through(
     assert await journal.forks.close(cut.key) is False
 
 
-async def test_what_cannot_be_forked_is_told(journal: Journal, session: SessionRow) -> None:
+async def test_an_impossible_fork_is_refused(journal: Journal, session: SessionRow) -> None:
     await append_many(journal, session.key, 2)
     with pytest.raises(EventNotFound, match="no event #3: it has 2"):
         await journal.forks.make(session.key, at(3))

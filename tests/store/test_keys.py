@@ -1,4 +1,4 @@
-"""Where the key to a server is kept: in a place of the user's alone, not in the data folder."""
+"""Where the key to a server is kept: in a private folder of the user, not in the data folder."""
 
 import json
 import os
@@ -17,7 +17,7 @@ from tests.store.test_opening import umask
 
 @pytest.fixture
 def homes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A folder below which keys are kept, whatever the variables say."""
+    """A folder that has the home and temporary folders, whatever the environment says."""
     for name in ("RUNTIME_DIR", "STATE_HOME"):
         monkeypatch.delenv(f"XDG_{name}", raising=False)
     monkeypatch.setenv("HOME", str(tmp_path / "home"))
@@ -26,7 +26,7 @@ def homes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def kept_in(folder: Path) -> Path | None:
-    """Where the key of a server is that is announced on the folder."""
+    """Announce a server on the data folder; return the folder of its key, None if it isn't kept."""
     with umask(0o000):
         held = DataFolder.claim(folder)
         try:
@@ -41,7 +41,7 @@ def kept_in(folder: Path) -> Path | None:
 
 @pytest.mark.req("R09")
 @pytest.mark.req("R10")
-def test_a_key_is_kept_where_the_system_has_a_place_for_it(
+def test_a_key_is_kept_in_the_xdg_runtime_or_state_folder(
     homes: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     data = homes / "data"
@@ -55,8 +55,8 @@ def test_a_key_is_kept_where_the_system_has_a_place_for_it(
 
 
 @pytest.mark.req("R09")
-def test_a_key_finds_another_place_or_none(homes: Path) -> None:
-    (homes / "home").touch()  # nothing can be made below it
+def test_a_key_falls_back_to_a_private_temporary_folder_or_none(homes: Path) -> None:
+    (homes / "home").touch()  # nothing can be created below it
     (homes / "temporary").mkdir()
     ours = homes / "temporary" / f"devui-{os.geteuid()}"
     assert kept_in(homes / "data") == ours
@@ -66,7 +66,7 @@ def test_a_key_finds_another_place_or_none(homes: Path) -> None:
 
 
 @pytest.mark.req("R09")
-def test_what_killed_servers_left_is_taken_away(homes: Path) -> None:
+def test_keys_of_killed_servers_are_removed(homes: Path) -> None:
     key_file = homes / "home" / ".local" / "state" / "devui" / f"{'0' * 32}-1.json"
     key_file.parent.mkdir(parents=True)
     ended_process = subprocess.Popen([sys.executable, "-c", ""])

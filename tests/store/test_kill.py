@@ -14,7 +14,7 @@ KILLS = 20
 
 
 def kill_at_random(path: Path, attempt: int, chance: random.Random) -> list[tuple[int, int, str]]:
-    """Start the appender, kill it in the middle; return what it saw acknowledged."""
+    """Start the appender and kill it in the middle; return the appends it printed."""
     command = [sys.executable, "-m", "tests.store.appender", str(path), f"a{attempt}"]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as child:
         assert child.stdout is not None

@@ -1,4 +1,4 @@
-"""Journals of every version that there was are brought up to date, whatever comes between (R44)."""
+"""Journals of all previous versions are migrated, even after interruptions and failures (R44)."""
 
 import asyncio
 import contextlib
@@ -47,7 +47,7 @@ def delta_of(data: str) -> dict[str, Any]:
 
 
 def content(path: Path) -> dict[str, list[Any]]:
-    """Every row of a journal's file, without checksums: events of old versions have none."""
+    """Return every row of a journal without checksums, which events of old versions lack."""
     with contextlib.closing(sqlite3.connect(path)) as connection:
         rows = {}
         for table, columns in tables_of(connection).items():
@@ -57,7 +57,7 @@ def content(path: Path) -> dict[str, list[Any]]:
 
 
 def shape(path: Path) -> tuple[int, set[tuple[str, ...]]]:
-    """Version and schema."""
+    """Return the version and the schema."""
     with contextlib.closing(sqlite3.connect(path)) as connection:
         [(version,)] = connection.execute("PRAGMA user_version")
         assert connection.execute("PRAGMA integrity_check").fetchall() == [("ok",)]
@@ -66,7 +66,7 @@ def shape(path: Path) -> tuple[int, set[tuple[str, ...]]]:
 
 @functools.cache
 def shapes() -> dict[int, set[tuple[str, ...]]]:
-    """The schema of every version."""
+    """Return the schema of every version."""
     schemas = {}
     with contextlib.closing(sqlite3.connect(":memory:")) as connection:
         for step in STEPS:
@@ -76,7 +76,7 @@ def shapes() -> dict[int, set[tuple[str, ...]]]:
 
 
 async def opened_and_whole(path: Path) -> None:
-    """It opens, for the first time and the second, and the doctor finds nothing."""
+    """Assert that the journal opens twice, is sound, and has the current schema."""
     for _ in range(2):
         async with await Journal.open(path) as journal:
             assert journal.set_aside is None
@@ -85,7 +85,7 @@ async def opened_and_whole(path: Path) -> None:
 
 
 async def visible_rows(path: Path) -> list[Any]:
-    """What people would see in a journal."""
+    """Return what users can see of a journal."""
     async with await Journal.open(path) as journal:
         seen: list[Any] = []
         for session in reversed(await journal.sessions.list("travel")):
@@ -106,7 +106,7 @@ def test_a_journal_of_every_version_is_kept():
     assert list(missing()) == [], "keep it: python -m tests.store.old_journals"
 
 
-async def test_a_kept_journal_is_as_its_version_made_it_and_tells_what_it_told(folder):
+async def test_a_kept_journal_has_its_versions_schema_and_the_same_content(folder):
     expected = await visible_rows(await lived_in(folder / "new"))
     assert [row[1] for row in expected[::7]] == ["ada", "bob"]
     for version in range(1, NOW + 1):
@@ -117,7 +117,7 @@ async def test_a_kept_journal_is_as_its_version_made_it_and_tells_what_it_told(f
         assert (path / f"journal.db.version-{version}").exists() is (version < NOW)
 
 
-async def test_every_old_version_becomes_the_present_one_and_keeps_everything(folder):
+async def test_every_old_version_is_migrated_without_losing_anything(folder):
     new = await lived_in(folder / "new")
     for version in OLD:
         path = of_version(version, new, folder / str(version))
@@ -128,7 +128,7 @@ async def test_every_old_version_becomes_the_present_one_and_keeps_everything(fo
 
 
 @pytest.mark.slow
-async def test_a_migration_that_is_killed_is_taken_up_by_the_next_start(folder):
+async def test_a_killed_migration_is_completed_by_the_next_start(folder):
     new = await lived_in(folder / "new")
     old = of_version(1, new, folder / "old")
     (folder / "killed").mkdir()
@@ -148,7 +148,7 @@ async def test_a_migration_that_is_killed_is_taken_up_by_the_next_start(folder):
 
 
 class Crowded(sqlite3.Connection):
-    """A disk with room for so many pages."""
+    """A database on a disk with room for `pages` pages."""
 
     pages = 0
 
@@ -167,7 +167,7 @@ class Unsaved(sqlite3.Connection):
         super().backup(target, pages=1, progress=full)
 
 
-async def test_a_disk_that_fills_up_leaves_a_whole_version_behind(folder):
+async def test_a_disk_that_fills_up_leaves_a_complete_version(folder):
     new = await lived_in(folder / "new")
     old = of_version(1, new, folder / "old")
     schemas, failed = shapes(), set()
@@ -185,12 +185,10 @@ async def test_a_disk_that_fills_up_leaves_a_whole_version_behind(folder):
     assert len(failed) > 2, "it never was full on the way"
 
 
-async def test_nothing_is_migrated_that_cannot_be_backed_up_first(folder):
+async def test_a_journal_that_cannot_be_backed_up_is_not_migrated(folder):
     old = of_version(1, await lived_in(folder / "new"), folder / "old")
     before = content(old / "journal.db")
-    message = (
-        "make room on the disk.* It is of version 1, which this devui brings up to date before"
-    )
+    message = "make room on the disk.* It has version 1, which this devui must upgrade before"
     with pytest.raises(JournalFull, match=message):
         await Journal.open(old, factory=Unsaved)
     assert [*old.glob("journal.db.version-1*")] == []

@@ -1,4 +1,4 @@
-"""The journal against a model of plain lists: state is the fold of deltas, for every prefix."""
+"""The journal against a model of plain lists: for every prefix, state is the fold of its deltas."""
 
 import asyncio
 import dataclasses
@@ -56,7 +56,7 @@ def has_surrogate(value: Any) -> bool:
 
 @dataclasses.dataclass
 class Session:
-    """What the model knows of one session."""
+    """The model of one session."""
 
     key: int
     app: str
@@ -68,7 +68,7 @@ class Session:
     is_fork: bool = False
 
     def scoped(self, key: str) -> tuple[object, ...]:
-        """Who owns a key: its scope and the key without its prefix."""
+        """Return the owner of a key together with the key: equal for sessions that share it."""
         if self.is_fork:
             return ("fork", self.key, key)
         if key.startswith("user:"):
@@ -172,7 +172,7 @@ class JournalMachine(RuleBasedStateMachine):
 
     @rule(target=sessions, parent=sessions, data=st.data())
     def fork(self, parent: Session, data: st.DataObject) -> Any:
-        """The fork has the parent's state as of every event; the parent stays as it is."""
+        """A fork has its parent's state as of every event; the parent is unchanged."""
         number = data.draw(st.integers(0, len(parent.events)))
         self.made += 1
         new_fork = NewFork(number=number, id=f"f{self.made}", reason="same")
@@ -193,7 +193,7 @@ class JournalMachine(RuleBasedStateMachine):
             there = self.folded(parent, seq)
             before = self.folded(session, here)
             delta = {k: v for k, v in there.items() if k not in before or before[k] != v}
-            # What others wrote between two events is not the later event's doing.
+            # What others wrote between two events isn't attributed to the later event.
             foreign = {k: v for k, v in delta.items() if k not in event.state_delta}
             self.writes.append((here - 1, session, foreign))
             self.writes.append((here, session, dict(event.state_delta)))
@@ -206,7 +206,7 @@ class JournalMachine(RuleBasedStateMachine):
         return session
 
     def everything_of(self, session: Session) -> Any:
-        """All there is of a session."""
+        """Return everything the journal has of a session."""
         state = [self.run(self.journal.state.at(session.key, n)) for n in range(self.head + 1)]
         rows = self.run(self.journal.events.since(session.key, 0))
         row = self.run(self.journal.sessions.get(session.key))
@@ -247,7 +247,7 @@ class JournalMachine(RuleBasedStateMachine):
 
     @rule(data=st.data())
     def append_under_a_run_that_is_over(self, data: st.DataObject) -> None:
-        """Whoever was cut off, or came to its end, can write no more."""
+        """A run that was interrupted or has ended can't write."""
         if self.over:
             session, run = data.draw(st.sampled_from(self.over))
             with pytest.raises(RunNotActive if session.alive else SessionNotFound):
@@ -338,7 +338,7 @@ def _no_lease(patch: pytest.MonkeyPatch) -> None:
 @pytest.mark.req("R36")
 @pytest.mark.req("R38")
 @pytest.mark.parametrize("plant", [_before_the_moment, _no_lease])
-def test_a_mistake_that_is_built_in_is_found(
+def test_a_planted_bug_is_found(
     plant: Callable[[pytest.MonkeyPatch], None], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     plant(monkeypatch)

@@ -56,7 +56,7 @@ def umask(mask: int) -> Iterator[None]:
 
 
 async def fill(path: Path) -> bytes:
-    """Make a journal with one session and a few events; return its file's content."""
+    """Create a journal with one session and a few events; return the content of its file."""
     async with await Journal.open(path) as journal:
         row = await journal.sessions.create("travel", "ada", "s1", {})
         await append_many(journal, row.key, 20)
@@ -83,7 +83,7 @@ async def test_only_the_owner_can_read_anything(tmp_path: Path, mask: int) -> No
 
 
 @pytest.mark.req("R10")
-async def test_modes_that_were_opened_are_closed_again(tmp_path: Path) -> None:
+async def test_loosened_permissions_are_tightened_again(tmp_path: Path) -> None:
     await fill(tmp_path / "data")
     (tmp_path / "data").chmod(0o755)
     (tmp_path / "data" / "journal.db").chmod(0o644)
@@ -106,14 +106,14 @@ async def test_a_folder_that_is_a_link_or_a_file_is_refused(tmp_path: Path) -> N
 
 @pytest.mark.req("R10")
 @pytest.mark.skipif(os.name != "posix" or os.geteuid() != 0, reason="needs root to give it away")
-async def test_a_folder_of_someone_else_is_refused(tmp_path: Path) -> None:
+async def test_a_folder_of_another_user_is_refused(tmp_path: Path) -> None:
     (tmp_path / "data").mkdir()
     os.chown(tmp_path / "data", 12345, -1)
     with pytest.raises(FolderRefused, match="belongs to user 12345"):
         await Journal.open(tmp_path / "data")
 
 
-async def test_git_ignores_a_folder_we_made_and_no_other(tmp_path: Path) -> None:
+async def test_git_ignores_only_a_folder_that_devui_created(tmp_path: Path) -> None:
     async with await Journal.open(tmp_path / "ours"):
         assert (tmp_path / "ours" / ".gitignore").read_text() == "*\n"
     (tmp_path / "theirs").mkdir()
@@ -123,7 +123,7 @@ async def test_git_ignores_a_folder_we_made_and_no_other(tmp_path: Path) -> None
 
 
 @pytest.mark.req("R39")
-async def test_a_second_server_is_refused_and_told_the_first(tmp_path: Path) -> None:
+async def test_a_second_server_is_refused_and_told_about_the_first(tmp_path: Path) -> None:
     async with await Journal.open(tmp_path / "data"):
         with pytest.raises(JournalInUse, match=f"process {os.getpid()}"):
             await Journal.open(tmp_path / "data")
@@ -150,7 +150,7 @@ async def test_a_killed_server_leaves_the_folder_free(tmp_path: Path) -> None:
 
 
 @pytest.mark.req("R40")
-def test_an_interpreter_ends_although_nobody_closed_the_journal(tmp_path: Path) -> None:
+def test_an_open_journal_does_not_keep_the_interpreter_from_exiting(tmp_path: Path) -> None:
     code = (
         "import asyncio, pathlib, sys\n"
         "from devui.store.journal import Journal\n"
@@ -163,7 +163,7 @@ def test_an_interpreter_ends_although_nobody_closed_the_journal(tmp_path: Path) 
 
 
 @pytest.mark.req("R46")
-async def test_the_connections_are_set_as_promised(journal: Journal) -> None:
+async def test_connections_have_the_required_settings(journal: Journal) -> None:
     expected = {
         "journal_mode": "wal",
         "synchronous": 2,
@@ -188,7 +188,7 @@ async def test_the_connections_are_set_as_promised(journal: Journal) -> None:
     assert {name for (name,) in tables if not name.startswith("sqlite_")} == {n for (n,) in strict}
 
 
-async def test_a_journal_keeps_its_id_and_its_count(tmp_path: Path) -> None:
+async def test_a_journal_keeps_its_id_and_its_seq(tmp_path: Path) -> None:
     async with await Journal.open(tmp_path / "data") as journal:
         row = await journal.sessions.create("travel", "ada", "s1", {})
         first = journal.id
@@ -201,7 +201,7 @@ async def test_a_journal_keeps_its_id_and_its_count(tmp_path: Path) -> None:
         assert journal.id != first
 
 
-async def test_a_closed_journal_says_so(tmp_path: Path) -> None:
+async def test_a_closed_journal_refuses_reads_and_changes(tmp_path: Path) -> None:
     journal = await Journal.open(tmp_path / "data")
     await journal.close()
     await journal.close()
@@ -217,7 +217,7 @@ async def test_a_closed_journal_says_so(tmp_path: Path) -> None:
 
 
 @pytest.mark.req("R39")
-async def test_closing_twice_does_not_take_the_folder_from_the_next(tmp_path: Path) -> None:
+async def test_closing_twice_does_not_release_the_lock_of_the_next_journal(tmp_path: Path) -> None:
     first = await Journal.open(tmp_path / "data")
     await first.close()
     async with await Journal.open(tmp_path / "data"):
@@ -227,7 +227,7 @@ async def test_closing_twice_does_not_take_the_folder_from_the_next(tmp_path: Pa
 
 
 @pytest.mark.req("R39")
-async def test_a_folder_in_use_says_where_its_server_is(tmp_path: Path) -> None:
+async def test_the_error_for_a_folder_in_use_names_its_server(tmp_path: Path) -> None:
     async with await Journal.open(tmp_path / "data") as journal:
         journal.announce("http://127.0.0.1:8123", "a-key")
         with pytest.raises(JournalInUse, match=r"at http://127\.0\.0\.1:8123;"):
@@ -241,13 +241,13 @@ async def test_a_folder_in_use_says_where_its_server_is(tmp_path: Path) -> None:
 
 @pytest.mark.req("R39")
 @pytest.mark.parametrize("text", ["", "{", "7", '{"pid": "x"}', '{"pid": 1}', "\udcff"])
-async def test_an_address_that_cannot_be_read_is_none(tmp_path: Path, text: str) -> None:
+async def test_an_unreadable_address_is_none(tmp_path: Path, text: str) -> None:
     (tmp_path / "server.json").write_text(text, errors="surrogateescape")
     assert read_address(tmp_path) is None
 
 
 @pytest.mark.req("R39")
-async def test_a_copy_is_told_from_what_it_is_a_copy_of(tmp_path: Path) -> None:
+async def test_a_copied_journal_gets_an_id_of_its_own(tmp_path: Path) -> None:
     await fill(tmp_path / "data")
     async with await Journal.open(tmp_path / "data") as journal:
         shutil.copytree(tmp_path / "data", tmp_path / "copy")
@@ -262,7 +262,7 @@ async def test_a_copy_is_told_from_what_it_is_a_copy_of(tmp_path: Path) -> None:
 
 
 @pytest.mark.req("R39")
-async def test_a_holder_that_left_no_pid_is_another_process(tmp_path: Path) -> None:
+async def test_a_holder_without_a_pid_is_reported_as_another_process(tmp_path: Path) -> None:
     async with await Journal.open(tmp_path / "data"):
         (tmp_path / "data" / "server.json").unlink()
         with pytest.raises(JournalInUse, match="another process"):
@@ -279,7 +279,7 @@ async def test_migrations_run_once(tmp_path: Path) -> None:
 
 @pytest.mark.req("R45")
 @pytest.mark.req("R44")
-async def test_an_old_journal_is_backed_up_and_brought_up_to_date(tmp_path: Path) -> None:
+async def test_an_old_journal_is_backed_up_and_migrated(tmp_path: Path) -> None:
     await fill(tmp_path / "data")
     async with await Journal.open(
         tmp_path / "data", migrations=[*load_migrations(), NEXT]
@@ -294,8 +294,8 @@ async def test_an_old_journal_is_backed_up_and_brought_up_to_date(tmp_path: Path
 
 
 @pytest.mark.req("R45")
-async def test_a_backup_has_what_is_in_the_log_and_not_in_the_file_yet(tmp_path: Path) -> None:
-    """As a server leaves it that was killed; a copy of the file alone would lack it all."""
+async def test_a_backup_includes_the_write_ahead_log(tmp_path: Path) -> None:
+    """A killed server leaves its changes in the log; a copy of the file alone would lack them."""
     seen = kill_at_random(tmp_path / "data", 0, random.Random(45))
     assert (tmp_path / "data" / "journal.db-wal").stat().st_size > 0
     async with await Journal.open(tmp_path / "data", migrations=[*load_migrations(), NEXT]):

@@ -18,7 +18,7 @@ from tests.store.old_journals import restored
 
 
 def prompt(*contents: str, **others: Any) -> Prompt:
-    """A request of these contents, all pieces of which are new."""
+    """Return a request with these contents, all of whose pieces are new."""
     names = ("system", "tools", *contents)
     members = {"model": "m", "system": "system", "tools": "tools", "config": None, **others}
     return Prompt(
@@ -35,14 +35,14 @@ async def session_of(journal: Journal, name: str) -> int:
 
 
 async def ask(journal: Journal, session: int, number: int, prompt: Prompt) -> SpanRow:
-    """Record a request as the call of this number."""
+    """Record a request as the call with this number; return its span."""
     call = model_call(f"run {session}", number, prompt)
     await journal.spans.add(session, [call], [], prompt.pieces)
     return (await journal.spans.every(session))[-1]
 
 
 def as_sent(prompt: Prompt) -> dict[str, Any]:
-    """What is told of a request, by the names of its pieces."""
+    """Return a request as the journal reads it back: members and names of pieces."""
     members = ("model", "stream", "system", "tools", "config", "contents")
     return {member: getattr(prompt, member) for member in members}
 
@@ -53,7 +53,7 @@ def request_in(path: Path, span: SpanRow) -> str:
         return str(text)
 
 
-async def test_a_request_late_in_a_conversation_takes_no_more_room_than_an_early_one(tmp_path):
+async def test_a_request_takes_little_space_however_long_the_conversation(tmp_path):
     async with await Journal.open(tmp_path) as journal:
         session = await session_of(journal, "long")
         contents = [f"c{n}" for n in range(100, 400)]
@@ -64,7 +64,7 @@ async def test_a_request_late_in_a_conversation_takes_no_more_room_than_an_early
         assert len(request_in(tmp_path, span)) < 80
 
 
-async def test_pieces_of_other_sessions_in_between_change_no_request(tmp_path):
+async def test_interleaved_requests_of_several_sessions_are_read_back(tmp_path):
     async with await Journal.open(tmp_path) as journal:
         sessions = [await session_of(journal, name) for name in ("one", "two")]
         spans = []
@@ -80,7 +80,7 @@ async def test_pieces_of_other_sessions_in_between_change_no_request(tmp_path):
             assert pieces == {name: json.dumps(name) for name in names}
 
 
-async def test_what_the_span_does_not_say_is_kept_and_so_are_names_of_pieces_that_never_came(
+async def test_unusual_members_and_names_of_missing_pieces_are_kept(
     tmp_path,
 ):
     odd = prompt("a", "lost", "a", model="other", stream=True, tools=None, config="gone")
@@ -95,7 +95,7 @@ async def test_what_the_span_does_not_say_is_kept_and_so_are_names_of_pieces_tha
         assert "lost" not in request_in(tmp_path, after)
 
 
-async def test_numbers_are_known_again_after_a_restart(tmp_path):
+async def test_piece_numbers_are_used_again_after_a_restart(tmp_path):
     async with await Journal.open(tmp_path) as journal:
         session = await session_of(journal, "s")
         first = await ask(journal, session, 1, prompt("a", "b"))
@@ -107,7 +107,7 @@ async def test_numbers_are_known_again_after_a_restart(tmp_path):
         assert (await journal.spans.bodies(first))[0] == as_sent(prompt("a", "b"))
 
 
-async def test_a_damaged_request_says_so_and_costs_no_other(tmp_path):
+async def test_a_damaged_request_raises_and_does_not_affect_others(tmp_path):
     async with await Journal.open(tmp_path) as journal:
         session = await session_of(journal, "s")
         request = prompt("a", "b")
@@ -123,7 +123,7 @@ async def test_a_damaged_request_says_so_and_costs_no_other(tmp_path):
         assert (await journal.spans.bodies(spans[3]))[0] == as_sent(request)
 
 
-async def test_a_piece_that_is_gone_leaves_its_place(tmp_path):
+async def test_a_missing_piece_leaves_its_place_in_the_request(tmp_path):
     async with await Journal.open(tmp_path) as journal:
         session = await session_of(journal, "s")
         span = await ask(journal, session, 1, prompt("a", "b", "c"))
@@ -135,7 +135,7 @@ async def test_a_piece_that_is_gone_leaves_its_place(tmp_path):
         assert await journal.spans.pieces(session, names) == {"a": '"a"', "c": '"c"'}
 
 
-async def test_requests_of_before_are_read_by_the_names_that_they_have(tmp_path):
+async def test_requests_in_the_old_format_are_read_by_names_of_pieces(tmp_path):
     old = restored(28, tmp_path / "old")
     request = prompt("b", "a")
     with contextlib.closing(sqlite3.connect(old / "journal.db")) as connection:

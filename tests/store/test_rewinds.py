@@ -1,4 +1,4 @@
-"""Which events take a session back is known to every journal, whatever version it began with."""
+"""Every journal knows which events rewind a session, whatever version created it."""
 
 from pathlib import Path
 
@@ -9,11 +9,11 @@ from devui.wire.events import Event
 from tests.store.old_journals import of_version
 
 BEFORE = 18
-"""The last version that did not know them."""
+"""The last version that did not store rewinds."""
 
 
 def event(number: int, invocation: str, before: str | None = None) -> NewEvent:
-    """One of an invocation; or one that takes the session back to before another."""
+    """Return an event of an invocation, or a rewind to before another one."""
     actions = {"rewindBeforeInvocationId": before} if before else {"stateDelta": {"n": number}}
     event_json = {
         "id": f"e{number}",
@@ -37,7 +37,7 @@ FOUND = [Rewind(4, 2), Rewind(5, 5), Rewind(6, 4)]
 
 
 async def make_journal(path: Path) -> int:
-    """A journal with that history; the key of its session."""
+    """Create a journal with `HISTORY`; return the key of its session."""
     async with await Journal.open(path) as journal:
         session = (await journal.sessions.create("travel", "ada", "s1", {})).key
         for new in HISTORY:
@@ -45,7 +45,7 @@ async def make_journal(path: Path) -> int:
         return session
 
 
-async def test_they_are_found_now_and_as_of_an_event_and_in_a_fork(tmp_path: Path) -> None:
+async def test_rewinds_are_found_now_as_of_an_event_and_in_a_fork(tmp_path: Path) -> None:
     session = await make_journal(tmp_path)
     async with await Journal.open(tmp_path) as journal:
         assert await journal.events.rewinds(session) == FOUND
@@ -56,7 +56,7 @@ async def test_they_are_found_now_and_as_of_an_event_and_in_a_fork(tmp_path: Pat
         assert await journal.events.rewinds(session) == []
 
 
-async def test_a_journal_that_did_not_know_them_finds_them(tmp_path: Path) -> None:
+async def test_rewinds_are_found_in_a_journal_from_before_they_were_stored(tmp_path: Path) -> None:
     session = await make_journal(tmp_path / "new")
     old = of_version(BEFORE, tmp_path / "new", tmp_path / "old")
     async with await Journal.open(old) as journal:

@@ -46,9 +46,7 @@ async def test_a_session_has_one_active_run(journal: Journal, session: SessionRo
     assert [run.id for run in await journal.runs.list(session.key)] == ["r2", "r1"]
 
 
-async def test_a_run_needs_a_session_and_an_id_of_its_own(
-    journal: Journal, session: SessionRow
-) -> None:
+async def test_a_run_needs_a_session_and_a_unique_id(journal: Journal, session: SessionRow) -> None:
     with pytest.raises(SessionNotFound):
         await journal.runs.start("r1", 99)
     await journal.runs.start("r1", session.key)
@@ -60,7 +58,7 @@ async def test_a_run_needs_a_session_and_an_id_of_its_own(
 
 
 @pytest.mark.parametrize(("before", "after"), list(itertools.product(STATUSES, STATUSES)))
-async def test_only_the_legal_changes_of_a_run_happen(
+async def test_only_legal_status_changes_are_made(
     journal: Journal, session: SessionRow, before: RunStatus, after: RunStatus
 ) -> None:
     await journal.runs.start("r1", session.key)
@@ -77,7 +75,9 @@ async def test_only_the_legal_changes_of_a_run_happen(
     assert row.status == before
 
 
-async def test_a_change_keeps_what_it_does_not_name(journal: Journal, session: SessionRow) -> None:
+async def test_a_change_keeps_the_fields_it_does_not_name(
+    journal: Journal, session: SessionRow
+) -> None:
     await journal.runs.start("r1", session.key)
     await journal.runs.change("r1", "running", invocation_id="i1")
     row = await journal.runs.change("r1", "failed", error='{"message":"no"}')
@@ -86,7 +86,7 @@ async def test_a_change_keeps_what_it_does_not_name(journal: Journal, session: S
         await journal.runs.change("r9", "done")
 
 
-async def test_a_run_keeps_what_the_user_said_until_an_event_holds_it(
+async def test_a_run_keeps_the_users_message_until_it_is_committed(
     journal: Journal, session: SessionRow
 ) -> None:
     row = await journal.runs.start("r1", session.key, message='{"parts":[]}')
@@ -98,7 +98,7 @@ async def test_a_run_keeps_what_the_user_said_until_an_event_holds_it(
     assert (run.message, run.invocation_id) == (None, new_event("e2").invocation_id)
 
 
-async def test_a_run_that_ends_keeps_what_was_cut_off(
+async def test_a_stopped_run_keeps_its_unfinished_text(
     journal: Journal, session: SessionRow
 ) -> None:
     await journal.runs.start("r1", session.key)
@@ -133,7 +133,7 @@ async def test_active_runs_are_interrupted_once(journal: Journal, session: Sessi
     assert await journal.runs.active(session.key) is None
 
 
-async def test_an_interrupted_run_ended_with_its_last_sign_of_life(
+async def test_an_interrupted_run_ends_at_its_last_activity(
     journal: Journal, session: SessionRow
 ) -> None:
     started = (await journal.runs.start("r0", session.key)).started
@@ -148,7 +148,7 @@ async def test_an_interrupted_run_ended_with_its_last_sign_of_life(
     assert await ended("r1") == 0.0
     await journal.runs.start("r2", session.key)
     await journal.runs.add_output("r2", [OutputLine("stdout", "so far", started + 1e9)])
-    assert 0.0 < await ended("r2") < 1e9  # nothing was done after now
+    assert 0.0 < await ended("r2") < 1e9  # never later than now
 
 
 async def test_output_is_numbered_in_order(journal: Journal, session: SessionRow) -> None:
@@ -170,7 +170,7 @@ async def test_output_is_never_refused(journal: Journal, session: SessionRow) ->
     assert line.text == "a\\x00b\\udc80\tc"
 
 
-async def test_where_a_run_is_held_is_kept_until_it_is_forgotten(
+async def test_the_position_of_a_run_is_kept_until_it_is_forgotten(
     journal: Journal, session: SessionRow
 ) -> None:
     await journal.runs.start("r1", session.key)
@@ -184,7 +184,7 @@ async def test_where_a_run_is_held_is_kept_until_it_is_forgotten(
     assert await journal.runs.position("r1") is None
 
 
-async def test_a_position_goes_with_its_session_and_needs_a_run(
+async def test_a_position_needs_a_run_and_is_deleted_with_its_session(
     journal: Journal, session: SessionRow
 ) -> None:
     with pytest.raises(RunNotFound):
@@ -196,7 +196,7 @@ async def test_a_position_goes_with_its_session_and_needs_a_run(
     assert await journal.runs.position("r1") is None
 
 
-async def test_a_run_starts_only_if_the_user_has_said_nothing_since(
+async def test_a_run_does_not_start_after_a_newer_user_message(
     journal: Journal, session: SessionRow
 ) -> None:
     await journal.runs.start("r1", session.key)

@@ -1,5 +1,4 @@
-"""The index of texts: filled when somebody searches, also from an old journal, and emptied with its
-events."""
+"""The index of texts: updated by searches, even in old journals, and cleared of deleted events."""
 
 import contextlib
 import json
@@ -33,7 +32,7 @@ async def numbers(journal, text, **query):
 
 
 @pytest.mark.req("R44")
-async def test_a_journal_from_before_is_indexed_in_the_background_and_deleted_events_leave(
+async def test_an_old_journal_is_indexed_and_deleted_events_leave_the_index(
     tmp_path,
 ):
     tmp_path.chmod(0o700)

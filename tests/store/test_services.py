@@ -1,7 +1,7 @@
-"""Whatever keeps sessions agrees with plain lists: in memory, in a file, in two programs, in ours.
+"""Every session store agrees with plain lists: in memory, in a file, a shared file, the journal.
 
-The same machine plays against each of them; then against each with a mistake built in, which it
-has to find.
+The same state machine runs against each of them, and then against stores with a planted bug, which
+it has to find.
 """
 
 import asyncio
@@ -54,7 +54,7 @@ STATES = st.dictionaries(KEYS, VALUES, max_size=3)
 
 @dataclass
 class Kept:
-    """What the model knows of one session."""
+    """The model of one session."""
 
     user: str
     name: str
@@ -70,7 +70,7 @@ class Kept:
 
 @dataclass
 class Copy:
-    """A session as somebody holds it, and what must be in it."""
+    """A session object that a client has, and its expected content."""
 
     session: Session
     kept: Kept
@@ -84,7 +84,7 @@ def lasting(state: dict[str, Any]) -> dict[str, Any]:
 
 
 class Sessions(RuleBasedStateMachine):
-    """Rules for whoever uses sessions; `place` says where they are."""
+    """Rules for using sessions; `place` is the store."""
 
     place_class: ClassVar[type[Place]]
     copies = Bundle("copies")
@@ -141,7 +141,7 @@ class Sessions(RuleBasedStateMachine):
         state, events = copy.deepcopy(session.state), [event.id for event in session.events]
         return Copy(session, model, session.last_update_time, state, events)
 
-    # What people do
+    # The rules
 
     @rule(
         target=copies,
@@ -239,7 +239,7 @@ class Sessions(RuleBasedStateMachine):
 
     @rule(copied=copies)
     def write_and_never_commit(self, copied: Copy) -> None:
-        """What somebody does to a copy is nobody else's business."""
+        """Changes to a copy affect no other copy."""
         for value in copied.session.state.values():
             if isinstance(value, list):
                 value.append("uncommitted")
@@ -286,7 +286,7 @@ class Sessions(RuleBasedStateMachine):
             self.run(self.place.close())
             self.run(self.place.open())
 
-    # What holds at every moment
+    # The invariants
 
     @invariant()
     def every_session_is_what_the_model_says(self) -> None:
@@ -337,16 +337,14 @@ def play(place: type[Place], examples: int, **more: Any) -> None:
 @pytest.mark.req("R37")
 @pytest.mark.req("R47")
 @pytest.mark.parametrize("place", [Memory, File, SharedFile, OurJournal])
-def test_what_keeps_sessions_behaves_like_its_model(place: type[Place]) -> None:
+def test_every_session_store_behaves_like_the_model(place: type[Place]) -> None:
     play(place, rounds(12, 30))
 
 
 @pytest.mark.slow
 @pytest.mark.req("R36")
 @pytest.mark.parametrize("mistake", MISTAKES, ids=lambda mistake: mistake.name)
-def test_a_mistake_that_is_built_in_is_found(
-    mistake: Mistake, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_planted_bug_is_found(mistake: Mistake, monkeypatch: pytest.MonkeyPatch) -> None:
     mistake.plant(monkeypatch)
     with pytest.raises((AssertionError, pytest.fail.Exception)):
         play(mistake.place, 100, **SEARCH)

@@ -1,4 +1,4 @@
-"""Lists of an application's sessions, against the same work done in Python."""
+"""Lists of an app's sessions, compared with sorting and filtering in Python."""
 
 import random
 from dataclasses import replace
@@ -18,7 +18,7 @@ RANKS = ("waiting", "held", "running", "failed", "interrupted", "stopped", "done
 
 
 async def fill(journal: Journal, count: int) -> dict[int, str]:
-    """Sessions of all kinds; the status of each by its key."""
+    """Create sessions of all kinds; return their statuses by key."""
     draw, statuses = random.Random(8), {}
     for number in range(count):
         title = draw.choice([None, "Rome", "rome 100%", "London"])
@@ -39,7 +39,7 @@ async def fill(journal: Journal, count: int) -> dict[int, str]:
     return statuses
 
 
-async def test_every_page_has_what_sorting_and_filtering_all_sessions_gives(tmp_path: Path) -> None:
+async def test_pages_agree_with_sorting_and_filtering_all_sessions(tmp_path: Path) -> None:
     async with await Journal.open(tmp_path) as journal:
         statuses = await fill(journal, 40)
         await journal.sessions.create("other", "u", "s_1", {}, title="Rome")
@@ -88,7 +88,7 @@ async def test_every_page_has_what_sorting_and_filtering_all_sessions_gives(tmp_
             ]
             expected_keys = expected(listing)
             assert await lists.count(listing, standing) == len(expected_keys), listing
-            if sort == "cost":  # sums that are added in another order may differ in a last digit
+            if sort == "cost":  # sums added in another order may differ in the last digit
                 assert sorted(keys) == sorted(expected_keys), listing
                 keys, expected_keys = (
                     [rounded[key] for key in each] for each in (keys, expected_keys)

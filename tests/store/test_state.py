@@ -9,7 +9,7 @@ from devui.store.rows import Change, SessionRow, Value
 from tests.store.kit import event_with, new_event
 
 
-async def test_initial_state_goes_to_the_scope_of_its_prefix(journal: Journal) -> None:
+async def test_initial_state_is_stored_in_the_scope_of_its_prefix(journal: Journal) -> None:
     state = {"city": "Rome", "user:name": "Ada", "app:rate": 1.5, "temp:draft": "x"}
     row = await journal.sessions.create("travel", "ada", "s1", state)
     assert await journal.state.at(row.key) == [
@@ -23,7 +23,7 @@ async def test_initial_state_goes_to_the_scope_of_its_prefix(journal: Journal) -
     assert await journal.state.shared(row.key) == {"user:name": "Ada", "app:rate": 1.5}
 
 
-async def test_the_initial_state_stays_when_keys_are_written_later(journal: Journal) -> None:
+async def test_the_initial_state_is_unaffected_by_later_writes(journal: Journal) -> None:
     row = await journal.sessions.create("travel", "ada", "s1", {"a": 1})
     await journal.events.append(row.key, new_event(a=2), None)
     assert await journal.sessions.initial_state(row.key) == {"a": 1}
@@ -47,7 +47,9 @@ async def test_a_key_set_to_none_stays_as_null(journal: Journal, session: Sessio
     assert await journal.state.at(session.key) == [Value("session", "a", "null", done.seq, 1)]
 
 
-async def test_other_sessions_share_user_and_app_keys_up_to_the_moment(journal: Journal) -> None:
+async def test_user_and_app_keys_include_other_sessions_writes_up_to_the_moment(
+    journal: Journal,
+) -> None:
     mine = await journal.sessions.create("travel", "ada", "mine", {})
     other = await journal.sessions.create("travel", "ada", "other", {})
     stranger = await journal.sessions.create("travel", "bob", "bobs", {})
@@ -66,7 +68,7 @@ async def test_other_sessions_share_user_and_app_keys_up_to_the_moment(journal: 
     assert (now["session", "own"].value, now["app", "rate"].value) == ("1", "2")
 
 
-async def test_changes_of_an_event_tell_old_and_new(journal: Journal) -> None:
+async def test_changes_of_an_event_have_old_and_new_values(journal: Journal) -> None:
     row = await journal.sessions.create("travel", "ada", "s1", {"a": 1, "user:n": "x"})
     await journal.events.append(
         row.key, event_with({"user:n": "y", "b": None, "a": 1, "app:r": 0}), None
@@ -100,7 +102,7 @@ async def test_a_value_without_a_json_form_is_refused(
 @pytest.mark.parametrize(
     "value", ["a\0b", "🙂", 2**70, -0.0, 1e300, [], {}, {"": [None, True]}, "x" * 100_000]
 )
-async def test_every_json_value_comes_back_as_it_was(
+async def test_every_json_value_round_trips(
     journal: Journal, session: SessionRow, value: Any
 ) -> None:
     await journal.events.append(session.key, event_with({"a": value, "user:": value}), None)

@@ -1,11 +1,11 @@
-"""The history of one key: every write, whose it was, and where the next one is."""
+"""The history of one key: every write, who made it, and where the next one is."""
 
 from devui.store.journal import Journal
 from devui.store.rows import NewFork
 from tests.store.kit import event_with, new_event
 
 
-async def test_every_write_of_a_key_is_told_with_its_event(journal: Journal) -> None:
+async def test_every_write_of_a_key_has_its_event(journal: Journal) -> None:
     row = await journal.sessions.create("travel", "ada", "s1", {"plan": 0})
     for number, delta in enumerate(({"plan": 1}, {"other": 1}, {"plan": None}), 1):
         await journal.events.append(row.key, event_with(delta, f"e{number}"), None)
@@ -20,7 +20,7 @@ async def test_every_write_of_a_key_is_told_with_its_event(journal: Journal) -> 
     assert early == writes[:2]
 
 
-async def test_writes_of_other_sessions_are_told_as_theirs(journal: Journal) -> None:
+async def test_writes_of_other_sessions_are_attributed_to_them(journal: Journal) -> None:
     mine = await journal.sessions.create("travel", "ada", "mine", {})
     other = await journal.sessions.create("travel", "ada", "other", {"user:name": "A"})
     stranger = await journal.sessions.create("travel", "bob", "bobs", {"user:name": "Bob"})
@@ -44,7 +44,7 @@ async def test_writes_of_other_sessions_are_told_as_theirs(journal: Journal) -> 
     assert (last.value, last.event) == ('"L"', None)
 
 
-async def test_a_fork_has_the_history_up_to_its_beginning(journal: Journal) -> None:
+async def test_a_fork_has_the_history_up_to_the_fork(journal: Journal) -> None:
     parent = await journal.sessions.create("travel", "ada", "s1", {"plan": 0})
     for number in (1, 2, 3):
         await journal.events.append(parent.key, new_event(f"e{number}", plan=number), None)

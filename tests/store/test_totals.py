@@ -1,4 +1,4 @@
-"""What a session had come to by each of its events, and what it costs to know that."""
+"""Totals of a session as of each event, and the cost of computing them."""
 
 import dataclasses
 import json
@@ -14,12 +14,12 @@ from tests.store.kit import ListeningConnection, new_event
 
 LIMITS = (100, 200)
 MOST_STEPS = 150
-"""Tens of them, for up to 63 answers that are read."""
+"""Of SQLite's virtual machine, in tens; up to 63 answers are read."""
 AUTHORS, MODELS = ("ada", "bob"), ("small", "large")
 
 
 def answer(draw: random.Random, number: int) -> NewEvent:
-    """An event that counts tokens, or in one of four cases does not."""
+    """Return an event, three times out of four with token usage."""
     event = dataclasses.replace(
         new_event(f"e{number}", timestamp=float(number)),
         kind=draw.choice(["user", "text", "call"]),
@@ -38,7 +38,7 @@ def answer(draw: random.Random, number: int) -> NewEvent:
 async def append_all(
     journal: Journal, session: int, events: list[NewEvent], run_length: int
 ) -> None:
-    """Append them in runs of so many events."""
+    """Append the events in runs of `run_length` events."""
     for number, event in enumerate(events):
         place, run = number % run_length, f"r{session}-{event.id[1:]}"
         if place == 0:
@@ -49,7 +49,7 @@ async def append_all(
 
 
 def summed(events: list[NewEvent]) -> list[UsageSum]:
-    """The plain sums."""
+    """Return the sums, added up one by one."""
     sums: dict[tuple[str, str, int], list[int]] = {}
     for event in events:
         if (used := event.usage) is None:
@@ -72,7 +72,7 @@ async def matches(journal: Journal, session: int, events: list[NewEvent], until:
 
 
 @pytest.mark.parametrize("seed", range(3))
-async def test_as_of_any_event_they_are_the_plain_sums_also_while_the_session_grows(
+async def test_totals_as_of_any_event_are_the_plain_sums(
     journal: Journal, session: SessionRow, seed: int
 ) -> None:
     draw = random.Random(seed)
@@ -92,7 +92,7 @@ async def test_as_of_any_event_they_are_the_plain_sums_also_while_the_session_gr
 
 
 @pytest.mark.parametrize("seed", range(3))
-async def test_any_range_of_events_comes_to_their_plain_sums(
+async def test_totals_of_any_range_are_the_plain_sums(
     journal: Journal, session: SessionRow, seed: int
 ) -> None:
     draw = random.Random(seed)
@@ -112,7 +112,7 @@ async def test_any_range_of_events_comes_to_their_plain_sums(
         assert each.held == sum(event.paused for event in inside)
 
 
-async def test_the_time_as_of_an_event_is_that_of_the_runs_before_and_its_own_so_far(
+async def test_time_as_of_an_event_adds_earlier_runs_and_its_own_so_far(
     journal: Journal, session: SessionRow
 ) -> None:
     clock = iter([10.0, 20.0, 30.0, 50.0])
@@ -133,7 +133,7 @@ async def test_the_time_as_of_an_event_is_that_of_the_runs_before_and_its_own_so
 
 
 async def steps(journal: Journal, row: EventRow) -> int:
-    """Of SQLite's machine, in tens, for the sums as of an event."""
+    """Return the steps of SQLite's virtual machine, in tens, for the totals as of an event."""
     ListeningConnection.steps = 0
     await journal.totals.usage(row.session, limits=LIMITS, until=row.number)
     await journal.totals.tokens(row.session, row.number)
@@ -144,7 +144,7 @@ async def steps(journal: Journal, row: EventRow) -> int:
 
 
 @pytest.mark.req("R48")
-async def test_a_look_costs_no_more_in_a_long_session_than_in_a_short_one(tmp_path: Path) -> None:
+async def test_totals_cost_no_more_in_a_long_session(tmp_path: Path) -> None:
     draw, costs = random.Random(1), []
     async with await Journal.open(tmp_path, factory=ListeningConnection) as journal:
         for count in (100, 2_000):

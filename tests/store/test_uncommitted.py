@@ -1,4 +1,4 @@
-"""What runs wrote before a commit, as the journal keeps it."""
+"""Uncommitted writes of runs, as the journal stores them."""
 
 import pytest
 
@@ -10,7 +10,7 @@ from tests.store.kit import new_event
 WRITE = NewTouch(number=1, event=None, flagged=None, data='{"key":"plan"}')
 
 
-async def test_a_write_is_carried_by_an_event_only_once_that_is_committed(
+async def test_a_write_gets_its_event_only_when_the_event_is_committed(
     journal: Journal, session: SessionRow
 ) -> None:
     await journal.runs.start("r1", session.key)
@@ -27,7 +27,7 @@ async def test_a_write_is_carried_by_an_event_only_once_that_is_committed(
     assert await journal.uncommitted.of_run("r1") == []
 
 
-async def test_a_write_needs_a_session_and_clean_texts(
+async def test_a_write_needs_a_session_and_storable_texts(
     journal: Journal, session: SessionRow
 ) -> None:
     await journal.runs.start("r1", session.key)

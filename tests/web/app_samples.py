@@ -37,7 +37,11 @@ def app_card(name: str, status: AppStatus, description: str = "", n: int = 0) ->
         status=status,
         word=words[status],
         failure=Failure(
-            "ModuleNotFoundError: No module named 'httpz'", f"agents/{name}/agent.py:3", trace
+            "ModuleNotFoundError: No module named 'httpz'.\nInstall it where the agents run:"
+            " `/srv/app/.venv/bin/python -m pip install httpz`",
+            f"agents/{name}/agent.py:3",
+            trace,
+            "Engine google-adk 2.13.0, Python 3.13.2 (/srv/app/.venv/bin/python)",
         )
         if broken
         else None,
@@ -56,6 +60,7 @@ def app_head(card: AppCard) -> AppHead:
         word=card.word,
         failure=card.failure,
         reload_action=card.reload_action,
+        loads=1,
         engine=Engine(
             name="google-adk 2.13.0",
             reason="its code imports google.adk, which the workers' Python has",
@@ -71,7 +76,9 @@ def app_head(card: AppCard) -> AppHead:
     )
 
 
-def session_item(key: int, title: str, status: Status, *, app: bool = False) -> SessionItem:
+def session_item(
+    key: int, title: str, status: Status, *, app: bool = False, errors: int = 0
+) -> SessionItem:
     return SessionItem(
         key=key,
         href=links.session_url(key),
@@ -86,6 +93,7 @@ def session_item(key: int, title: str, status: Status, *, app: bool = False) -> 
         rename_action=links.rename_url(key),
         delete_action=links.delete_url(key),
         show_app=app,
+        errors=errors,
     )
 
 
@@ -100,7 +108,7 @@ CARDS = (
     app_card("travel", "ready", WELCOME.description, 4),
 )
 SESSIONS = (
-    session_item(1, "Flight to London", "done"),
+    session_item(1, "Flight to London", "done", errors=3),
     session_item(
         2,
         "Which airports does Paris have? And a title that is much longer than the line",

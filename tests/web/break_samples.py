@@ -71,7 +71,7 @@ SHEET = (BreakpointsHere(BREAKS), RenewBreakpointsHere(links.breaks_here_url(KEY
 
 
 def breakpoints_panel(*, filled: bool = True) -> BreakpointsPanel:
-    """The tab with breakpoints, the past of one and a refused form; or with nothing yet."""
+    """Return the tab with breakpoints, past hits of one and a refused form, or the empty tab."""
     here = links.session_url(KEY, event=5, tab="breaks", hits=3)
     past = PastHits(
         what=BREAKS[0].what,
@@ -88,6 +88,4 @@ def breakpoints_panel(*, filled: bool = True) -> BreakpointsPanel:
     form = breakpoint_form(KEY, values, error) if filled else breakpoint_form(KEY)
     items = BREAKS if filled else ()
     names = (("find_airports", "book_flight"), ("travel",)) if filled else ((), ())
-    return BreakpointsPanel(
-        "travel", "user", Breakpoints(items), form, past if filled else None, *names
-    )
+    return BreakpointsPanel("travel", Breakpoints(items), form, past if filled else None, *names)

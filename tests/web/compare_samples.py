@@ -1,4 +1,4 @@
-"""Two sessions beside each other as the page shows them, for the template tests and the gallery."""
+"""Comparisons of two sessions as the page shows them, for the template tests and the gallery."""
 
 from dataclasses import replace
 
@@ -31,7 +31,7 @@ _BRANCH = "root.right"
 
 
 def _other() -> list[Stored]:
-    """The same with another question, a call more, and a parallel branch that was faster."""
+    """Return the first invocation with another question, an extra call, and a parallel branch."""
     first = [*FIRST]
     first[0] = {
         "author": "user",
@@ -54,9 +54,9 @@ def side(key: int, events: list[Stored], place: int | None = None) -> Side:
     return Side(row, place, samples.RUN, (samples.RUN, samples.FAILED), rows, 0, Durations(3.4))
 
 
-def comparison(left: list[Stored], right: list[Stored]) -> Comparison:
+def comparison(left: list[Stored], right: list[Stored], *, shared: int | None = None) -> Comparison:
     steps = [[step_of(row, event) for row, _, event in events] for events in (left, right)]
-    return compare(*steps)
+    return compare(*steps, shared=shared)
 
 
 def body(left: Stored, right: Stored) -> PairDiff:
@@ -85,9 +85,11 @@ def compare_side(label: str, note: str = "") -> CompareSide:
 PROMPTS = (OtherPrompt("system", 2, 2), OtherPrompt("config", 2, 2), OtherPrompt("tools", 5, 7))
 
 
-def page(left: list[Stored], right: list[Stored], query: CompareQuery) -> ComparePage:
+def page(
+    left: list[Stored], right: list[Stored], query: CompareQuery, *, shared: int | None = None
+) -> ComparePage:
     sides = side(7, left), side(8, right, 2)
-    diff = comparison(left, right)
+    diff = comparison(left, right, shared=shared)
     bodies = {row_id(diff.first): body(left[0], right[0])} if diff.first else {}
     table = Rows(*sides).table(diff, query, bodies)
     return ComparePage(
@@ -108,15 +110,18 @@ def page(left: list[Stored], right: list[Stored], query: CompareQuery) -> Compar
 CHOICE = CompareChoice(
     side="Flight to London", sessions=compare_side("left").sessions, runs=compare_side("left").runs
 )
+FORK = next(n for n, (row, _, _) in enumerate(LEFT) if n and row.kind == "user")
 PAGES = {
     "compare": page(LEFT, RIGHT, CompareQuery()),
     "compare-more": page(LEFT, RIGHT, CompareQuery(start=1, unfolded=True)),
     "compare-same": page(LEFT, LEFT, CompareQuery()),
+    "compare-fork": page(LEFT, LEFT[:FORK], CompareQuery(), shared=FORK),
+    "compare-fork-unfolded": page(LEFT, LEFT[:FORK], CompareQuery(unfolded=True), shared=FORK),
     "compare-empty": page([], [], CompareQuery()),
     "compare-choose": ChoosePage("auto", CHOICE),
     "compare-begin": ChoosePage("auto", CompareChoice("", CHOICE.sessions, ())),
 }
 ALL = (
-    Rows(side(7, LEFT), side(8, RIGHT)).same(1, 1, 3),
+    Rows(side(7, LEFT), side(8, RIGHT)).folded(1, 1, 3),
     body(LEFT[0], RIGHT[0]),
 )

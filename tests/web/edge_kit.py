@@ -1,4 +1,4 @@
-"""A small guarded application, and real servers on a free port, for the tests of the edge."""
+"""A small guarded application and real servers on free ports, for the tests of the edge."""
 
 import asyncio
 import socket
@@ -38,7 +38,7 @@ NAVIGATION = {
 
 @dataclass
 class Site:
-    """A guarded application and what it is made of; `calls` counts what reached a view."""
+    """A guarded application and its components; `calls` lists the requests that reached a view."""
 
     port: int = PORT
     authenticated: bool = True
@@ -56,7 +56,7 @@ class Site:
         self.app = Guard(self._inner(), self.policy, self.login)
 
     def client(self, **headers: str) -> TestClient:
-        """A client that keeps cookies and follows no redirect."""
+        """Return a client that keeps cookies and doesn't follow redirects."""
         return TestClient(
             self.app,
             base_url=f"http://localhost:{self.port}",
@@ -95,13 +95,13 @@ class Site:
 
 
 def free_socket(host: str = "127.0.0.1") -> socket.socket:
-    """A listening socket on a port of the system's choice."""
+    """Return a listening socket on a port that the system chooses."""
     return socket.create_server((host, 0))
 
 
 @asynccontextmanager
 async def running(app: ASGIApp, listener: socket.socket) -> AsyncIterator[Server]:
-    """A real server that is up inside the block and has ended after it."""
+    """Run a real server for the duration of the block."""
     server = Server(settings(app))
     task = asyncio.create_task(server.serve(sockets=[listener]))
     try:
@@ -113,7 +113,7 @@ async def running(app: ASGIApp, listener: socket.socket) -> AsyncIterator[Server
 
 
 async def exchange(port: int, request: bytes) -> bytes:
-    """Send bytes as they are; return all that comes back until the server closes."""
+    """Send raw bytes; return everything received until the server closes the connection."""
     reader, writer = await asyncio.open_connection("127.0.0.1", port)
     try:
         writer.write(request)

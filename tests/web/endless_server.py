@@ -1,7 +1,7 @@
-"""A program with one endless stream, for tests that end it from outside.
+"""A server with an endless stream, for tests that shut it down.
 
-It prints its port and then a line for each step of its end. The argument `stuck` adds a hook that
-never returns and a response that never ends.
+It prints its port, and then a line for each step of its shutdown. The response of `/never` never
+ends. The argument `stuck` adds a shutdown hook that never returns.
 """
 
 import asyncio

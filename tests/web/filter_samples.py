@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 from devui.web import links
-from devui.web.panels.timeline.parts import (
+from devui.web.panels.timeline.panel_parts import (
     FilterBar,
     FilterChip,
     FilterChips,

@@ -1,9 +1,9 @@
-"""Renders every page from the samples and photographs it, to be looked at.
+"""Renders every page from the samples and takes screenshots of it for review.
 
     python -m tests.web.gallery FOLDER [name…]
 
-Each picture is taken light and dark at 1440, 1100 and 900 pixels, with the pages' own content
-security policy; anything the browser complains about is printed.
+Each page is captured in light and dark, 1440, 1100 and 900 pixels wide, with the pages' own content
+security policy. Errors in the browser's console are printed.
 """
 
 import functools
@@ -43,18 +43,18 @@ from devui.web.panels.chat.content_parts import (
     ThoughtPart,
     TranscriptPart,
 )
-from devui.web.panels.chat.parts import ArtifactChip, ChatMessage, ToolOutcome
+from devui.web.panels.chat.parts import AnswerLine, ArtifactChip, ChatMessage, ToolOutcome
 from devui.web.panels.inspector.mark_parts import RewindMark, RewindNews
 from devui.web.panels.inspector.parts import Hint, Panel, Selection, StateTab, TabKey
 from devui.web.panels.jobs.panel import JobItem, JobList
 from devui.web.panels.notes.parts import NoteForm
-from devui.web.panels.recovery.parts import AgainMenu
+from devui.web.panels.recovery.parts import AgainMenu, UndoRewind
 from devui.web.panels.runs.failure import run_failure
-from devui.web.panels.session.page import AgainPage, Narrowed
+from devui.web.panels.session.page import AgainPage, FilterResult
 from devui.web.panels.session.parts import EventTip, PageStream
 from devui.web.panels.state.parts import HistoryAsk, HistoryNow
 from devui.web.panels.timeline.gaps import gap
-from devui.web.panels.timeline.parts import Filled, Later
+from devui.web.panels.timeline.panel_parts import Filled, Later
 from devui.web.render import Model, Renderer
 from devui.web.security.headers import CONTENT_SECURITY_POLICY
 from devui.web.text.jsontree import json_tree
@@ -106,7 +106,7 @@ RUN = OperationRow(
 
 
 def long_session() -> list[Stored]:
-    """Three hundred events in twenty-five turns."""
+    """Return three hundred events in twenty-five turns."""
     rows: list[Stored] = []
     at = travel_samples.NOW
     for turn in range(25):
@@ -126,7 +126,7 @@ DECEPTIVE = (
 
 
 def huge() -> list[Stored]:
-    """A value of 40,000 characters, an author of 60, right-to-left text, markup, bidi controls."""
+    """Return events with a value of 40,000 characters, a long author, RTL text, and markup."""
     arabic = "احجز رحلة إلى لندن يوم الثلاثاء القادم"
     failed = {"error": "disk full", "n": list(range(120))}
     events = [
@@ -153,7 +153,7 @@ MEMORY = "/apps/travel/memory"
 
 
 def app_pages() -> dict[str, Model]:
-    """The pages about apps."""
+    """Return the pages about apps."""
     form = NewSession("/apps/travel/sessions")
     wrong = NewSession(
         "/apps/faulty/sessions",
@@ -209,7 +209,7 @@ def app_pages() -> dict[str, Model]:
 
 
 def export_page() -> ExportPage:
-    """With long work under way."""
+    """Return the export page with jobs in progress."""
     jobs = JobList(
         "/jobs?session=7",
         (
@@ -228,6 +228,7 @@ def export_page() -> ExportPage:
         (Omission("a value of .env", "hun…(15 characters)", "3 times", "state, event #4"),),
         (KeyChoice("city", is_chosen=False), KeyChoice("user:mail", is_chosen=True)),
         keep=False,
+        format="json",
         jobs=jobs,
     )
 
@@ -260,7 +261,7 @@ def _imported_page() -> ImportedPage:
 
 
 def side_pages() -> dict[str, Model]:
-    """The pages that a session's menus lead to."""
+    """Return the pages that menus lead to."""
     return {
         "reference": ReferencePage(
             "auto",
@@ -286,6 +287,8 @@ def side_pages() -> dict[str, Model]:
                 samples.links.forks_url(travel_samples.KEY),
                 samples.links.replays_url(travel_samples.KEY),
                 "Book a flight to London",
+                "8 events (#1 to #8)",
+                "destination, date",
             ),
         ),
         **replay_samples.PAGES,
@@ -305,7 +308,7 @@ def side_pages() -> dict[str, Model]:
 
 
 def live_pages() -> dict[str, Model]:
-    """The session page as it follows what happens."""
+    """Return the session page as of now, in various states of its run."""
     travel, long = travel_samples.travel(), long_session()
     running = replace(samples.RUN, status="running", started=travel_samples.NOW, ended=None)
     now = samples.inspector(state_samples.state_tab(None), "state")
@@ -333,7 +336,7 @@ def live_pages() -> dict[str, Model]:
 
 
 def selected_pages() -> dict[str, Model]:
-    """The session page as of an event."""
+    """Return the session page with an event selected."""
     travel, big = travel_samples.travel(), huge()
     panels: dict[str, tuple[list[Stored], Panel, TabKey]] = {
         "session-event": (travel, samples.event_panel(travel, 11), "event"),
@@ -364,7 +367,7 @@ def selected_pages() -> dict[str, Model]:
 
 
 def alone() -> list[Model]:
-    """Parts that answer or are pushed by themselves."""
+    """Return parts that are sent on their own, in a response or a stream."""
     travel = travel_samples.travel()
     rows = samples.timeline(travel[5:], None)
     panel = samples.event_panel(travel, 11)
@@ -380,7 +383,7 @@ def alone() -> list[Model]:
         Selection(
             *selection, watch_samples.STRIP, request_samples.SPANS, request_samples.WATERFALL
         ),
-        Narrowed(rows, *selection, PageStream("/sessions/7/stream?filter=kind:call")),
+        FilterResult(rows, *selection, PageStream("/sessions/7/stream?filter=kind:call")),
         breakpoint_sheet(*travel[10][:2], break_samples.SHEET[0]),
         *break_samples.SHEET,
         state_samples.state_at(None),
@@ -391,6 +394,7 @@ def alone() -> list[Model]:
         Later("/sessions/7", 31),
         search_samples.RESULTS,
         EventTip(7, "result", "result", "Agent", "look → 3", (("plan", "", "[1]"),), 2),
+        UndoRewind(5, samples.links.rewind_url(travel_samples.KEY), "#3 to #4"),
         *request_samples.ALL,
         *compare_samples.ALL,
         state_samples.STATE_DIFF,
@@ -416,7 +420,7 @@ def alone() -> list[Model]:
 
 
 def content() -> list[Model]:
-    """Every kind of content part."""
+    """Return every kind of content part."""
     return [
         ThoughtPart("Hm.", open=True),
         CodePart("python", "print(1 < 2)"),
@@ -424,6 +428,9 @@ def content() -> list[Model]:
         FilePart("chart.png", "image/png", "12 kB"),
         ToolOutcome("t-1", "done", "0.85", "/sessions/7?event=6", attempt=3, number=6),
         ChatMessage(5, "error", "Agent", (), "/sessions/7?event=5", "'GBP'", "KeyError", attempt=2),
+        AnswerLine("Answered", "ask_manager", '{"status": "approved"}'),
+        AnswerLine("Rejected", "pay", ""),
+        AnswerLine("Provided a credential", "", ""),
         ArtifactChip("plan.csv", 1, file_samples.HREF),
         ArtifactChip("map.png", 0, file_samples.HREF, "/sessions/7?tab=artifacts&file=map.png"),
         (markup := PlainPreview("<b>bold</b>")),
@@ -439,12 +446,12 @@ def content() -> list[Model]:
             ),
         ),
         CutPart("MAX_TOKENS", "The answer was cut off at the output token limit."),
-        OtherPart(json_tree({"videoMetadata": {"fps": 1}})),
+        OtherPart("Video metadata", "fps=1", json_tree({"videoMetadata": {"fps": 1}})),
     ]
 
 
 class Handler(http.server.SimpleHTTPRequestHandler):
-    """Files with the headers of the real server."""
+    """Serves files with the real server's content security policy."""
 
     def end_headers(self) -> None:
         self.send_header("Content-Security-Policy", CONTENT_SECURITY_POLICY)
@@ -465,11 +472,11 @@ class Handler(http.server.SimpleHTTPRequestHandler):
         self.wfile.write(content)
 
     def log_message(self, *args: object) -> None:
-        """Stay quiet."""
+        """Log nothing."""
 
 
 def photograph(page: Page, address: str, name: str, folder: Path) -> None:
-    """One page in all sizes and both themes."""
+    """Capture one page in all sizes and both themes."""
     query = f"?event={SELECTED[name]}" if name in SELECTED else ""
     for (width, height), scheme in itertools.product(SIZES.items(), ("light", "dark")):
         page.set_viewport_size({"width": width, "height": height})
@@ -480,7 +487,7 @@ def photograph(page: Page, address: str, name: str, folder: Path) -> None:
 
 
 def write(folder: Path, selection: list[str]) -> list[str]:
-    """The pages; returns their names."""
+    """Write the selected pages, or all, as HTML files; return their names."""
     render = Renderer(ASSETS)
     models = app_pages() | side_pages() | live_pages() | selected_pages() | compare_samples.PAGES
     names = [name for name in models if not selection or name in selection]
@@ -490,7 +497,7 @@ def write(folder: Path, selection: list[str]) -> list[str]:
 
 
 def main() -> None:
-    """Take the pictures."""
+    """Take the screenshots."""
     folder = Path(sys.argv[1])
     folder.mkdir(parents=True, exist_ok=True)
     names = write(folder, sys.argv[2:])

@@ -1,4 +1,4 @@
-"""Samples of what is held and of what is asked."""
+"""Samples of held items, questions, edits, and runs that ended early."""
 
 from dataclasses import replace
 from typing import Any
@@ -74,7 +74,7 @@ QUESTIONS: tuple[tuple[str, dict[str, Any]], ...] = (
 
 
 def ask(name: str, **args: Any) -> Ask:
-    """The form of a question."""
+    """Return the form of a question."""
     summary = CallSummary(id="adk-7", name=name, args="", long_running=True)
     who = "The tool search of FlightAgent"
     return ask_form(9, summary, args, KEY, who=who) or pytest.fail("it has no form")
@@ -93,7 +93,7 @@ STEPS = Debugger(
         CommandButton("step_event", "Step", "n", "To after the next commit (n)"),
     ),
     plan="running through the next commit",
-    last="Step",
+    deed="Stepped",
     actor="amber tab",
 )
 HELD = HeldRows(
@@ -158,11 +158,12 @@ HELD = HeldRows(
                 diff=("-  a", "+  b", "   c"),
             ),
             guard=GuardNote(
-                text="This tool has side effects, and it has already run.",
+                text="This tool has side effects. It already ran with these arguments:",
                 result='{"result": "<b>paid</b>"}',
                 label="#5 in the parent session",
                 href="/sessions/3?event=5",
-                command="undo",
+                choice="recorded",
+                outcome="The recorded result will be used.",
             ),
             breakpoint="Breakpoint 3: text event of FlightAgent",
             breakpoint_href=links.session_url(KEY, tab="breaks"),
@@ -201,7 +202,7 @@ NOTES = EventNotes(
             place="read by critic",
             code="app/agent.py:19 in check",
         ),
-        NoteShown("overlap", "last writer wins", "city was written by other, too"),
+        NoteShown("overlap", "parallel write", "city was written by other, too"),
     )
 )
 OF_EVENTS = (EDITS, DROPPED, NOTES)

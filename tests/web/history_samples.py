@@ -1,4 +1,4 @@
-"""A pinned state key with its writes, for tests and pictures of the page."""
+"""A pinned state key with its writes, for the template tests and the gallery."""
 
 from devui.web.panels.state.parts import (
     Crumb,

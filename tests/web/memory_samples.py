@@ -1,4 +1,4 @@
-"""Memories: some, and none."""
+"""The memory panel with and without memories."""
 
 from devui.web.links import memory_url
 from devui.web.panels.memory.parts import MemoryItem, MemoryPanel

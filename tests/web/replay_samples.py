@@ -44,7 +44,8 @@ GOING = Replay(
 FORM = ReplayForm(
     action=links.replays_url(KEY),
     runs=(ReplayRun("run-2", "#13 to #15, failed"), ReplayRun("run-1", "#1 to #12")),
-    watch_href=links.moment_url(KEY, 13, tab="run"),
+    default="run-1",
+    play_href=links.moment_url(KEY, 1, tab="run"),
     test_href=links.test_url(KEY),
     jobs=JobList(links.jobs_url(KEY)),
 )

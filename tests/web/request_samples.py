@@ -1,4 +1,4 @@
-"""What was sent to models and tools as the session page shows it, for the template tests."""
+"""Requests to models and tools as the session page shows them, for the template tests."""
 
 import json
 
@@ -17,6 +17,7 @@ from devui.web.panels.request.parts import (
     RawRequest,
     RequestPanel,
     Share,
+    ShareBar,
     Streamed,
     StreamedPiece,
     ToolCallsPanel,
@@ -87,13 +88,16 @@ PANEL = RequestPanel(
         (OtherCall("", "nothing", False), OtherCall("0", "previous call", True)),
     ),
     diff=prompt_diff(SPAN, BEFORE, AFTER),
-    bar=(
-        Share("system", 0, 400, "system: 40 %"),
-        Share("user", 400, 300, "user"),
-        Share("result", 700, 300, "result #2"),
+    bar=ShareBar(
+        (
+            Share("system", 0, 400, "system: 40 %"),
+            Share("user", 400, 300, "user"),
+            Share("result", 700, 300, "result #2"),
+        ),
+        "400 prompt tokens; shares are estimated",
+        kinds=(("system", "system"), ("user", "user"), ("result", "tool results")),
+        cached=300,
     ),
-    cached=300,
-    bar_title="400 prompt tokens; shares are estimated",
     system=block(0, "Be stern to all.", at_once=False),
     messages=(block(1, json.loads(FIRST.text)), block(2, json.loads(SKY.text), kind="result")),
     tools=(tool_shown("tool-4-0", ("weather", "The weather.", SCHEMA)),),

@@ -26,6 +26,7 @@ from devui.web.panels.chat.parts import (
     LiveChat,
     LiveMessage,
     Prompt,
+    Recipient,
     Welcome,
 )
 from devui.web.panels.chat.run_notes import run_note
@@ -59,9 +60,10 @@ from devui.web.panels.session.parts import (
     Transport,
 )
 from devui.web.panels.timeline.gaps import gap
-from devui.web.panels.timeline.parts import LiveRow, LiveRows, Timeline, TimelineItem
-from devui.web.panels.timeline.rewound import with_rewind_marks
-from devui.web.panels.timeline.rows import Look
+from devui.web.panels.timeline.panel_parts import Timeline
+from devui.web.panels.timeline.parts import LiveRow, LiveRows, TimelineItem
+from devui.web.panels.timeline.rewind_marks import with_rewind_marks
+from devui.web.panels.timeline.rows import RowContext
 from devui.web.panels.timeline.runs import run_end
 from devui.web.panels.timeline.transport import ticks
 from devui.web.panels.usage.parts import Spending, SpendingLine
@@ -241,7 +243,7 @@ def topbar(run: RunRow | None, events: int, tokens: int | None) -> TopBar:
             MenuItem(
                 "A very long name of a session that was about Paris",
                 "/sessions/3",
-                "session 3 · fork at #12, edited · failed",
+                "session 3 · fork at #12 (edited) · failed",
             ),
         ),
         lineage=Lineage(
@@ -254,10 +256,12 @@ def topbar(run: RunRow | None, events: int, tokens: int | None) -> TopBar:
         user="user",
         session=KEY,
         session_id="4f21c9d0-5d1e-4b8e-9d3a-1f0f6c2b7a11",
-        run=run_status(run),
+        run=replace(run_status(run), errors=3, errors_href=links.session_url(KEY, only="is:error"))
+        if run and run.status == "done"
+        else run_status(run),
         totals=Totals(str(events), compact(tokens), "$0.0031+", "6.1" if events else UNKNOWN),
         spending=SPENDING if events else NOTHING_SPENT,
-        note=NoteForm(0, links.note_url(KEY, 0), "the first trip", by="by Ada"),
+        note=NoteForm(0, links.note_url(KEY, 0), "the first trip", by="Ada"),
         export_href=links.export_url(KEY),
         test_href=links.test_url(KEY),
     )
@@ -268,7 +272,7 @@ _LIVE_ROW = LiveRow("text", "text", "text", "FlightAgent", WORDS, "17 chunks")
 
 
 def chat(events: list[Stored], run: RunRow | None, *, live: bool = False) -> Chat:
-    """The chat pane of some events."""
+    """Return the chat pane of some events."""
     running = run is not None and run.status == "running"
     note = run_note(run, follows_error=False) if run else None
     doing = ("search_flights", moment(NOW)) if running and not live else ("", None)
@@ -282,7 +286,8 @@ def chat(events: list[Stored], run: RunRow | None, *, live: bool = False) -> Cha
         resume=held_samples.RESUME if run is not None and run.status == "interrupted" else Resume(),
         composer=Composer(
             action=links.runs_url(KEY),
-            field=ComposerField("Message TravelAgent"),
+            field=ComposerField("FlightAgent"),
+            recipient=Recipient("FlightAgent", "TravelAgent", "TravelAgent"),
             state=ComposerState(
                 "FlightAgent is answering" if running else "",
                 queues=running,
@@ -296,14 +301,14 @@ def chat(events: list[Stored], run: RunRow | None, *, live: bool = False) -> Cha
 def timeline_items(
     rows: list[EventRow], *, previous: EventRow | None = None, selected: int | None = None
 ) -> tuple[TimelineItem, ...]:
-    """The rows of a window of events."""
+    """Return the rows of a window of events."""
     _, changes = history.fold(history.Timeline(previous), map(history.Entry, rows))
     answers = {row.number for row in rows if row.final and row.kind == "text"}
-    return Look(MARGINS, _invocations(rows), selected, answers=answers).items(changes.items)
+    return RowContext(MARGINS, _invocations(rows), selected, answers=answers).items(changes.items)
 
 
 def _invocations(rows: list[EventRow]) -> dict[int, history.Invocation]:
-    """What the journal would tell of the invocations of these events, by each event's number."""
+    """Return the invocations of these events as the journal would, by event number."""
     by_number = {}
     for _, group in groupby(rows, key=lambda row: row.invocation_id):
         events = [*group]
@@ -336,7 +341,7 @@ def timeline(
     is_held: bool = False,
     first: int = 0,
 ) -> Timeline:
-    """The timeline of some events; those before `first` are left out."""
+    """Return the timeline of some events, leaving out the first `first` of them."""
     end = run_end(run) if run else None
     rows = [row for row, _, _ in events[first:]]
     before = events[first - 1][0] if first else None
@@ -368,7 +373,6 @@ def session_page(
     first: int = 0,
     notices: tuple[Notice, ...] = (),
 ) -> SessionPage:
-    """The page of a session."""
     return SessionPage(
         theme="auto",
         key=KEY,

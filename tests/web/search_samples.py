@@ -39,7 +39,7 @@ PAGES = {
                 links.session_url(KEY, only="london"),
             ),
         ),
-        "more than 2 events in more than 1 session",
+        "2+ events in 1+ sessions",
         links.search_url("london", before=40),
         is_older=False,
         again_href=links.search_url("london"),

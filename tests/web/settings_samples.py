@@ -1,4 +1,4 @@
-"""Settings of runs: untouched, filled in, and wrong."""
+"""The form with settings of runs: empty, filled in, and invalid."""
 
 from devui.web.panels.settings.panel import settings_form
 from devui.wire.messages import AgentInfo

@@ -1,4 +1,4 @@
-"""What holds a run up as the session page shows it, for the gallery and the template tests."""
+"""What a run waits for, as the session page shows it, for the gallery and the template tests."""
 
 from devui.web import links
 from devui.web.basic_parts import Beside

@@ -51,7 +51,7 @@ def state_tab(number: int | None) -> StateTab:
 
 
 def state_with(number: int | None, since: int | None = None) -> StateWith:
-    """The form below the state."""
+    """Return the form below the state."""
     return StateWith(
         action=links.session_url(KEY),
         event=number,
@@ -109,4 +109,4 @@ STATE_DIFF = StateDiff(
         ChangedKey("city", "new", "start", None, (ChangedPlace("", None, json_tree("Oslo")),), ""),
     ),
 )
-"""What differs between two moments."""
+"""The differences between two moments."""

@@ -1,4 +1,4 @@
-"""Tokens, codes and signed-in browsers."""
+"""Access tokens, sign-in codes, and cookies of signed-in browsers."""
 
 import pytest
 
@@ -15,13 +15,13 @@ class Clock:
 
 
 @pytest.mark.req("R07")
-def test_the_token_is_drawn_anew_for_each_process() -> None:
+def test_each_access_has_a_new_random_token() -> None:
     assert Access().token != Access().token
     assert len(Access().token) >= 43
 
 
 @pytest.mark.parametrize("blank", [None, "", "  \n"])
-def test_a_blank_token_means_a_drawn_one_and_never_none(blank: str | None) -> None:
+def test_a_blank_token_is_replaced_by_a_random_one(blank: str | None) -> None:
     access = Access(blank)
     assert len(access.token) >= 43
     assert not access.admits_bearer("")
@@ -36,14 +36,14 @@ def test_a_weak_token_is_refused(token: str) -> None:
 
 @pytest.mark.req("R07")
 @pytest.mark.parametrize("wrong", ["", TOKEN[:-1], TOKEN + "x", TOKEN.upper(), "ü\ud800"])
-def test_only_the_very_token_is_admitted(wrong: str) -> None:
+def test_only_the_exact_token_is_admitted(wrong: str) -> None:
     access = Access(f" {TOKEN}\n")
     assert access.admits_bearer(TOKEN)
     assert not access.admits_bearer(wrong)
 
 
 @pytest.mark.req("R07")
-def test_a_key_is_admitted_beside_the_token_until_it_is_revoked() -> None:
+def test_a_key_is_admitted_like_the_token_until_access_is_revoked() -> None:
     access = Access(TOKEN)
     key = access.new_key()
     assert key != access.new_key()
@@ -54,7 +54,7 @@ def test_a_key_is_admitted_beside_the_token_until_it_is_revoked() -> None:
 
 
 @pytest.mark.req("R08")
-def test_a_code_signs_one_browser_in_once() -> None:
+def test_a_code_signs_in_one_browser_once() -> None:
     access = Access()
     code = access.new_code()
     secret = access.redeem(code)
@@ -64,7 +64,7 @@ def test_a_code_signs_one_browser_in_once() -> None:
 
 
 @pytest.mark.req("R08")
-def test_a_code_is_good_for_ten_minutes() -> None:
+def test_a_code_expires_after_ten_minutes() -> None:
     clock = Clock()
     access = Access(clock=clock)
     early, late = access.new_code(), access.new_code()
@@ -74,7 +74,7 @@ def test_a_code_is_good_for_ten_minutes() -> None:
     assert access.redeem(late) is None
 
 
-def test_codes_do_not_disturb_each_other_and_wrong_ones_use_nothing_up() -> None:
+def test_codes_are_independent_and_wrong_ones_use_up_none() -> None:
     access = Access()
     first, second = access.new_code(), access.new_code()
     assert access.redeem("nonsense") is None
@@ -82,7 +82,7 @@ def test_codes_do_not_disturb_each_other_and_wrong_ones_use_nothing_up() -> None
     assert access.redeem(first)
 
 
-def test_a_stray_cookie_beside_the_right_one_does_no_harm() -> None:
+def test_a_foreign_cookie_beside_the_right_one_does_no_harm() -> None:
     access = Access(TOKEN)
     secret = access.sign_in(TOKEN)
     assert secret is not None
@@ -92,12 +92,12 @@ def test_a_stray_cookie_beside_the_right_one_does_no_harm() -> None:
     assert not access.admits_cookie([TOKEN])
 
 
-def test_a_wrong_token_signs_nobody_in() -> None:
+def test_a_wrong_token_does_not_sign_in() -> None:
     assert Access(TOKEN).sign_in("wrong") is None
 
 
 @pytest.mark.req("R07")
-def test_revoking_ends_browsers_codes_and_token_and_tells() -> None:
+def test_revoking_invalidates_cookies_codes_and_token_and_notifies() -> None:
     access, notices = Access(TOKEN), []
     access.on_revoke(lambda: notices.append("revoked"))
     secret, code = access.sign_in(TOKEN), access.new_code()
@@ -117,7 +117,7 @@ def test_a_weak_new_token_revokes_nothing() -> None:
     assert access.admits_bearer(TOKEN)
 
 
-def test_many_sign_ins_do_not_pile_up() -> None:
+def test_only_the_latest_sign_ins_are_kept() -> None:
     access = Access(TOKEN)
     secrets = [access.sign_in(TOKEN) or "" for _ in range(100)]
     assert access.admits_cookie([secrets[-1]])

@@ -1,4 +1,4 @@
-"""Templates and static files: found, addressed by content, and served."""
+"""Templates and static files: how they are found, addressed by content, and served."""
 
 from pathlib import Path
 
@@ -33,7 +33,7 @@ def client(assets: Assets) -> TestClient:
     return TestClient(Starlette(routes=[route]), follow_redirects=False)
 
 
-def test_the_package_comes_first_and_its_parent_second(tmp_path: Path) -> None:
+def test_a_folder_is_looked_up_in_the_package_and_then_beside_it(tmp_path: Path) -> None:
     package = tmp_path / "devui"
     beside = make(tmp_path / "static")
     assert find_folder("static", "css/base.css", package) == beside
@@ -41,13 +41,13 @@ def test_the_package_comes_first_and_its_parent_second(tmp_path: Path) -> None:
     assert find_folder("static", "css/base.css", package) == inside
 
 
-def test_a_folder_of_somebody_else_does_not_count(tmp_path: Path) -> None:
+def test_an_unrelated_folder_is_not_used(tmp_path: Path) -> None:
     (tmp_path / "static").mkdir()
     with pytest.raises(AssetsMissing, match="reinstall devui"):
         find_folder("static", "css/base.css", tmp_path / "devui")
 
 
-def test_every_address_changes_when_any_file_does(tmp_path: Path) -> None:
+def test_every_url_changes_when_any_file_changes(tmp_path: Path) -> None:
     first = Assets(tmp_path, make(tmp_path / "static"))
     assert first.url("css/base.css") == f"/static/{first.version}/css/base.css"
     again = Assets(tmp_path, tmp_path / "static")
@@ -56,20 +56,20 @@ def test_every_address_changes_when_any_file_does(tmp_path: Path) -> None:
     assert Assets(tmp_path, tmp_path / "static").url("css/base.css") != first.url("css/base.css")
 
 
-def test_a_server_goes_on_with_the_files_it_was_started_with(tmp_path: Path) -> None:
+def test_a_server_keeps_the_files_it_started_with(tmp_path: Path) -> None:
     assets = Assets(tmp_path, make(tmp_path / "static"))
     (tmp_path / "static/css/base.css").write_text("a { color: red }")
     assert client(assets).get(assets.url("css/base.css")).text == "a {}"
 
 
-def test_style_sheets_come_as_one_in_their_order(tmp_path: Path) -> None:
+def test_style_sheets_are_joined_in_the_given_order(tmp_path: Path) -> None:
     assets = Assets(tmp_path, make(tmp_path / "static"))
     answer = client(assets).get(assets.styles("chat", "base"))
     assert answer.text == "b {}\na {}"
     assert answer.headers["content-type"] == "text/css; charset=utf-8"
 
 
-def test_a_module_comes_with_all_that_it_imports(tmp_path: Path) -> None:
+def test_a_module_is_served_with_everything_it_imports(tmp_path: Path) -> None:
     assets = Assets(tmp_path, make(tmp_path / "static"))
     whole = client(assets).get(assets.url("js/page.js")).text
     assert whole.count("const b = 1;") == 1, "a module that two others import comes once"
@@ -77,12 +77,12 @@ def test_a_module_comes_with_all_that_it_imports(tmp_path: Path) -> None:
     assert "export" not in whole
 
 
-def test_a_missing_file_is_an_error_and_not_a_dead_link(tmp_path: Path) -> None:
+def test_a_missing_file_is_an_error_instead_of_a_dead_link(tmp_path: Path) -> None:
     with pytest.raises(AssetNotFound, match=r"no static file 'css/none\.css'"):
         Assets(tmp_path, make(tmp_path / "static")).url("css/none.css")
 
 
-def test_a_module_that_imports_what_is_missing_is_an_error(tmp_path: Path) -> None:
+def test_a_module_with_a_missing_import_is_an_error(tmp_path: Path) -> None:
     static = make(tmp_path / "static")
     (static / "js" / "a.js").write_text('import * as c from "./c.js";\n')
     with pytest.raises(
@@ -91,7 +91,7 @@ def test_a_module_that_imports_what_is_missing_is_an_error(tmp_path: Path) -> No
         Assets(tmp_path, static).read("js/page.js")
 
 
-def test_a_file_of_this_version_may_be_kept_for_good(tmp_path: Path) -> None:
+def test_a_file_of_this_version_may_be_cached_forever(tmp_path: Path) -> None:
     assets = Assets(tmp_path, make(tmp_path / "static"))
     response = client(assets).get(assets.url("css/base.css"))
     assert response.text == "a {}"
@@ -102,7 +102,7 @@ def test_a_file_of_this_version_may_be_kept_for_good(tmp_path: Path) -> None:
     ("accepts", "encoding"),
     [("br, gzip, deflate", "gzip"), ("GZIP;q=1.0", "gzip"), ("gzip;q=0", None), ("br", None)],
 )
-def test_a_file_is_compressed_for_those_who_take_that(tmp_path: Path, accepts, encoding) -> None:
+def test_a_file_is_compressed_if_the_client_accepts_gzip(tmp_path: Path, accepts, encoding) -> None:
     assets = Assets(tmp_path, make(tmp_path / "static"))
     headers = {"Accept-Encoding": accepts}
     response = client(assets).get(assets.styles("base", "chat"), headers=headers)
@@ -112,7 +112,7 @@ def test_a_file_is_compressed_for_those_who_take_that(tmp_path: Path, accepts, e
 
 
 @pytest.mark.parametrize("version", ["", "0123456789abcdef/"])
-def test_an_address_of_another_version_leads_to_this_one(tmp_path: Path, version: str) -> None:
+def test_a_url_of_another_version_redirects_to_this_one(tmp_path: Path, version: str) -> None:
     assets = Assets(tmp_path, make(tmp_path / "static"))
     answer = client(assets).get(f"/static/{version}css/base+chat.css")
     assert answer.status_code == 307
@@ -130,7 +130,7 @@ def test_an_address_of_another_version_leads_to_this_one(tmp_path: Path, version
         *("css/+.css", "css/+", "+", "css/base.css+chat.css", "/css/base.css", "linked"),
     ],
 )
-def test_nothing_but_the_files_themselves_is_served(path: str, tmp_path: Path) -> None:
+def test_only_the_static_files_are_served(path: str, tmp_path: Path) -> None:
     static = make(tmp_path / "static")
     (tmp_path / "secret").write_text("secret")
     (static / "link").symlink_to(tmp_path)
@@ -142,7 +142,7 @@ def test_nothing_but_the_files_themselves_is_served(path: str, tmp_path: Path) -
         assert "secret" not in answer.text
 
 
-def test_this_checkout_has_both_folders() -> None:
+def test_this_checkout_has_templates_and_static_files() -> None:
     assets = Assets.find()
     assert (assets.templates / "base.html").is_file()
     assert assets.url("vendor/htmx.min.js")

@@ -1,4 +1,4 @@
-"""Answers are cleaned beside the event loop where that takes a while, in order (R18, R64)."""
+"""Large answers are redacted off the event loop and stay in order (R18, R64)."""
 
 import asyncio
 import html
@@ -15,23 +15,23 @@ from starlette.types import Message
 
 from devui.debugger.apps.apps import AppFolder
 from devui.debugger.secrets.redaction import _STEP, Redactor, Secret
-from devui.web.security.veil import _PIECE, _SMALL, Veil, View, _pieces, _split
+from devui.web.security.redaction import _PIECE, _SMALL, KnownSecrets, View, _pieces, _split
 
 pytestmark = pytest.mark.req("R64")
 
 SECRET = "tok-0'12\"3456789"
 WIDEST = 300_000
-"""Characters that one search may go through: less than ten milliseconds of it."""
+"""How many characters one search may cover; they take it less than ten milliseconds."""
 
 
 @pytest.fixture
 def view(tmp_path: Path) -> View:
     (tmp_path / ".env").write_text(f"A_TOKEN='{SECRET}'".replace("0'", "0\\'"), encoding="utf-8")
-    return Veil(AppFolder.at(tmp_path)).everybody
+    return KnownSecrets(AppFolder.at(tmp_path)).for_everybody
 
 
 async def stream(view: View, kind: bytes, bodies: list[bytes]) -> tuple[list[bytes], list[int]]:
-    """What goes out of an answer in several pieces, and the threads that cleaned them."""
+    """Return the pieces of an answer as they are sent, and the threads that redacted them."""
     out: list[bytes] = []
     threads: list[int] = []
 
@@ -39,19 +39,19 @@ async def stream(view: View, kind: bytes, bodies: list[bytes]) -> tuple[list[byt
         if message["type"] == "http.response.body":
             out.append(message["body"])
 
-    cover = view.cover(send)
+    redacting = view.redacting(send)
     clean: Callable[[str], str] = view.json if kind.endswith(b"json") else view.page
 
     def noted(text: str) -> str:
         threads.append(threading.get_ident())
         return clean(text)
 
-    await cover(
+    await redacting(
         {"type": "http.response.start", "status": 200, "headers": [(b"content-type", kind)]}
     )
-    cover._clean_text = noted
+    redacting._clean_text = noted
     for body in bodies:
-        await cover({"type": "http.response.body", "body": body, "more_body": True})
+        await redacting({"type": "http.response.body", "body": body, "more_body": True})
     return out, threads
 
 
@@ -63,7 +63,7 @@ async def stream(view: View, kind: bytes, bodies: list[bytes]) -> tuple[list[byt
         (b"application/json", json.dumps),
     ],
 )
-async def test_large_answers_are_cleaned_beside_the_loop_and_stay_in_order(
+async def test_large_answers_are_redacted_off_the_loop_and_stay_in_order(
     view: View, kind: bytes, spell: Callable[[str], str]
 ) -> None:
     spelling = spell(f"It is {SECRET}")
@@ -76,8 +76,8 @@ async def test_large_answers_are_cleaned_beside_the_loop_and_stay_in_order(
     assert [thread != loop for thread in threads] == [size > _SMALL for size in sizes]
 
 
-async def test_the_loop_goes_on_while_a_large_answer_is_cleaned(view: View) -> None:
-    """The loop itself lets the cleaning end, which would wait for ever if it held the loop."""
+async def test_the_loop_is_not_blocked_while_a_large_answer_is_redacted(view: View) -> None:
+    """The loop lets the redaction finish, which would hang if it blocked the loop."""
     may_end = threading.Event()
 
     class Slow(View):
@@ -85,14 +85,14 @@ async def test_the_loop_goes_on_while_a_large_answer_is_cleaned(view: View) -> N
             assert may_end.wait(60)
             return super().json(text)
 
-    slow = Slow(view._veil)
+    slow = Slow(view._known_secrets)
     asyncio.get_running_loop().call_later(0.01, may_end.set)
     out, _ = await stream(slow, b"application/json", [b'"' + b"x" * 2 * _SMALL + b'"'])
     assert len(out) == 1
 
 
 class Recorded:
-    """A pattern that notes through how much of a text each search goes."""
+    """A pattern that records how many characters each search covers."""
 
     def __init__(self, pattern: "re.Pattern[str]", spans: list[int]) -> None:
         self._pattern, self._spans = pattern, spans
@@ -102,8 +102,8 @@ class Recorded:
         return self._pattern.search(text, start, stop)
 
 
-def test_no_single_search_goes_through_much_of_a_large_text() -> None:
-    """Python lets no other thread run within one: see `sys.setswitchinterval`."""
+def test_a_single_search_covers_little_of_a_large_text() -> None:
+    """No other Python thread can run during one: see `sys.setswitchinterval`."""
     secrets = ["tok-0123456789", "'\"\\&<>%' '\"", "a'b\"c\\d&e<f>g", "😀é ß€'\"你 x"]
     redactor = Redactor([Secret(each, "a test") for each in secrets])
     spans: list[int] = []
@@ -121,8 +121,8 @@ def test_no_single_search_goes_through_much_of_a_large_text() -> None:
     assert max(secret.reach for secret in redactor._secrets) + _STEP < WIDEST
 
 
-def test_no_text_makes_the_search_for_keys_long() -> None:
-    """What begins like a key again and again: the time that each beginning takes has a bound."""
+def test_texts_full_of_beginnings_of_keys_are_unchanged() -> None:
+    """They would take long if the work for each beginning weren't bounded."""
     redactor = Redactor()
     for begun in ("sk-", "xoxb-", "sk-ant-", "-----BEGIN ", "://", "Bearer ", "gho_", "k_live_"):
         text = f"a preview… {begun * 20_000}"

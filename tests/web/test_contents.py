@@ -1,4 +1,4 @@
-"""The server's own form of a message takes what google-genai's takes, and nothing else."""
+"""The server's own model of a message accepts the same values as google-genai's."""
 
 import json
 import typing
@@ -16,14 +16,14 @@ VALUES += ["a", "aGk", "aG==", "aGl=", "a=Gk", "aGk\n", "aGk==", "aGkx", "+/-_"]
 
 
 def models(kind) -> list[type[BaseModel]]:
-    """The models that a type consists of."""
+    """Return the models in a type."""
     if isinstance(kind, type) and issubclass(kind, BaseModel):
         return [kind]
     return [each for inner in typing.get_args(kind) for each in models(inner)]
 
 
 def cases(kind: type[BaseModel], wrap) -> typing.Iterator[dict[str, object]]:
-    """Contents with each member that there is, as each value."""
+    """Yield contents that have each of the values for each member."""
     for name, field in [*kind.model_fields.items(), ("foo", None)]:
         alias = to_camel(name)
         yield from (wrap({alias: value}) for value in VALUES)
@@ -40,12 +40,12 @@ def accepts(kind: type[BaseModel], text: str) -> bool:
     try:
         with warnings.catch_warnings(action="ignore"):
             kind.model_validate_json(text)
-    except (ValidationError, AttributeError):  # an Enum of google-genai that is given a number
+    except (ValidationError, AttributeError):  # from an Enum of google-genai that gets a number
         return False
     return True
 
 
-def test_each_member_takes_the_same_values() -> None:
+def test_each_member_accepts_the_same_values() -> None:
     every = [json.dumps(case) for case in cases(types.Content, lambda value: value)]
     differing = [text for text in every if accepts(types.Content, text) != accepts(Content, text)]
     assert (differing, len(every) > 3000) == ([], True)

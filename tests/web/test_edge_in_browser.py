@@ -1,4 +1,4 @@
-"""The edge against a real browser: foreign pages, sign-in, and what htmx does with answers."""
+"""The edge in a real browser: foreign pages, sign-in, and what htmx does with answers."""
 
 import asyncio
 import os
@@ -30,7 +30,7 @@ pytestmark = [
 
 @asynccontextmanager
 async def browser_page(*, hostile: bool = False) -> AsyncIterator[Page]:
-    """A fresh browser; unless the page is hostile, a violation of our policy fails the test."""
+    """Open a fresh browser; a violation of our policy fails the test unless the page is hostile."""
     expect.set_options(timeout=PATIENCE * 1000)
     async with async_playwright() as driver:
         browser = await driver.chromium.launch(
@@ -55,7 +55,7 @@ async def guarded(*routes: Route) -> AsyncIterator[Site]:
 
 @asynccontextmanager
 async def foreign(body: str) -> AsyncIterator[int]:
-    """Another server of this machine, with one page."""
+    """Run another server on this machine, with one page; yield its port."""
 
     async def show(request: Request) -> Response:
         return HTMLResponse(f"<!doctype html><title>foreign</title><body>{body}")
@@ -90,7 +90,7 @@ async def test_a_link_on_another_site_arrives_with_the_cookie(name: str) -> None
 
 
 @pytest.mark.req("R08")
-async def test_a_printed_link_works_from_another_site_too() -> None:
+async def test_a_printed_link_works_from_another_site() -> None:
     async with guarded() as site, browser_page() as page:
         link = here(site, f"/login?code={site.access.new_code()}")
         async with foreign(f'<a href="{link}">go</a>') as port:
@@ -239,7 +239,7 @@ async def test_scripts_in_swapped_text_do_not_run() -> None:
 
 
 @pytest.mark.req("R62")
-async def test_a_reader_comes_back_after_away_and_stays_away_after_bye() -> None:
+async def test_a_reader_reconnects_after_away_but_not_after_bye() -> None:
     streams, cursors = Streams(), []
 
     async def watch(request: Request) -> Response:

@@ -31,11 +31,11 @@ FIELDS = [{"type": "int_parsing", "loc": ["body", "a", 0], "msg": "should be a n
 
 
 class Missing(LookupError):
-    """An error of a floor below."""
+    """An error of a lower layer."""
 
 
 class Lost(Missing):
-    """A kind of it."""
+    """A more specific error of that layer."""
 
 
 def client(error: Exception) -> TestClient:
@@ -63,7 +63,7 @@ KINDS: list[tuple[EdgeError, int]] = [
 
 @pytest.mark.parametrize(("error", "status"), KINDS)
 @pytest.mark.parametrize("path", ["/run", "/apps/a/users/b", "/page"])
-def test_the_api_answers_in_the_shape_of_adk(error: EdgeError, status: int, path: str) -> None:
+def test_the_api_reports_errors_in_adks_format(error: EdgeError, status: int, path: str) -> None:
     accept = {} if path == "/page" else BROWSER
     response = client(error).get(path, headers=accept)
     assert response.status_code == status
@@ -93,25 +93,25 @@ def test_htmx_gets_a_notice_and_nothing_to_swap(error: EdgeError, status: int) -
     assert HOSTILE not in response.text
 
 
-def test_going_back_gets_the_whole_page() -> None:
+def test_restoring_history_gets_the_whole_page() -> None:
     restored = {**HTMX, "hx-history-restore-request": "true"}
     response = client(NotFound("x")).get("/page", headers=restored)
     assert response.text.startswith("<!doctype html>")
 
 
-def test_a_list_of_field_errors_stays_a_list_for_programs_and_becomes_a_line_for_people() -> None:
+def test_field_errors_are_a_list_in_json_and_text_on_a_page() -> None:
     error = Unprocessable(FIELDS)
     assert client(error).get("/run").json() == {"detail": FIELDS}
     assert "a.0: should be a number" in client(error).get("/page", headers=BROWSER).text
 
 
-def test_headers_of_an_error_go_along() -> None:
+def test_the_headers_of_an_error_are_sent() -> None:
     error = Unavailable("busy", retry_after=7)
     for headers in ({}, BROWSER, HTMX):
         assert client(error).get("/page", headers=headers).headers["retry-after"] == "7"
 
 
-def test_errors_of_the_floors_below_are_translated_with_their_kinds() -> None:
+def test_errors_of_lower_layers_and_their_subclasses_are_translated() -> None:
     for error in (Missing("no such thing"), Lost("no such thing")):
         response = client(error).get("/run")
         assert (response.status_code, response.json()) == (404, {"detail": "no such thing"})
@@ -119,13 +119,13 @@ def test_errors_of_the_floors_below_are_translated_with_their_kinds() -> None:
 
 @pytest.mark.req("R12")
 @pytest.mark.parametrize("headers", [{}, BROWSER, HTMX])
-def test_an_unknown_path_reflects_nothing(headers: dict[str, str]) -> None:
+def test_an_unknown_path_is_not_reflected(headers: dict[str, str]) -> None:
     response = client(NotFound("x")).get("/<script>alert(1)</script>?a=<b>", headers=headers)
     assert response.status_code == 404
     assert "alert(1)" not in response.text
 
 
-def test_a_wrong_method_says_which_are_right() -> None:
+def test_a_wrong_method_gets_a_list_of_allowed_ones() -> None:
     response = client(NotFound("x")).post("/page", headers=BROWSER)
     assert response.status_code == 405
     assert "GET" in response.headers["allow"]
@@ -133,7 +133,7 @@ def test_a_wrong_method_says_which_are_right() -> None:
 
 @pytest.mark.req("R12")
 @pytest.mark.parametrize(("path", "headers"), [("/page", BROWSER), ("/page", HTMX), ("/page", {})])
-def test_an_unexpected_error_shows_an_id_that_the_log_has_too(
+def test_an_unexpected_error_shows_the_logged_error_id(
     path: str, headers: dict[str, str], caplog: pytest.LogCaptureFixture
 ) -> None:
     error = RuntimeError(f"sesame {HOSTILE}")
@@ -146,7 +146,7 @@ def test_an_unexpected_error_shows_an_id_that_the_log_has_too(
     assert f"error id {error_id}" in error.__notes__
 
 
-def test_who_leaves_in_the_middle_of_a_body_is_no_error_of_the_server(
+def test_a_disconnect_while_sending_a_body_is_not_logged_as_an_error(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
     with caplog.at_level(logging.WARNING):
@@ -154,6 +154,6 @@ def test_who_leaves_in_the_middle_of_a_body_is_no_error_of_the_server(
     assert caplog.messages == []
 
 
-def test_an_unexpected_error_on_the_api_is_plain_text_as_with_adk() -> None:
+def test_an_unexpected_error_in_the_api_is_plain_text_as_in_adk() -> None:
     response = client(RuntimeError("x")).get("/run")
     assert (response.status_code, response.text) == (500, "Internal Server Error")

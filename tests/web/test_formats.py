@@ -32,7 +32,7 @@ def test_times_are_utc_for_machines_and_local_for_people() -> None:
         *((3599.4, "59 min 59 s"), (3599.6, "1 h 00 min"), (7380, "2 h 03 min")),
     ],
 )
-def test_a_span_of_time_has_the_unit_that_fits(seconds: float, text: str) -> None:
+def test_a_duration_has_a_suitable_unit(seconds: float, text: str) -> None:
     assert duration(seconds) == text
 
 
@@ -44,7 +44,7 @@ def test_a_span_of_time_has_the_unit_that_fits(seconds: float, text: str) -> Non
         (10**16, "10000 TB"),
     ],
 )
-def test_a_size_has_the_unit_that_fits(number: int, text: str) -> None:
+def test_a_size_has_a_suitable_unit(number: int, text: str) -> None:
     assert size(number) == text
 
 

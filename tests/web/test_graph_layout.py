@@ -1,4 +1,4 @@
-"""Where the nodes of a graph are drawn, whatever the app is made of."""
+"""The layout of graphs, for apps of any structure."""
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -11,7 +11,7 @@ CONTAINERS = ["agent", "sequential", "parallel", "loop", "workflow"]
 
 @st.composite
 def structures(draw):
-    """A tree of up to 60 nodes, with any ways, cycles included, between the nodes of workflows."""
+    """Draw a tree of up to 60 nodes, with any edges between nodes of workflows, even cycles."""
     nodes = [StructureNode(name="root", kind=draw(st.sampled_from(CONTAINERS)))]
     for _ in range(draw(st.integers(0, 59))):
         kinds = [*CONTAINERS, "tool", "agent_tool", "function", "join"]
@@ -44,7 +44,7 @@ def within(inner: Box, outer: Box) -> bool:
 
 @settings(max_examples=80, deadline=None)
 @given(structures())
-def test_nodes_never_overlap_and_ways_join_nodes(structure):
+def test_nodes_never_overlap_and_edges_connect_nodes(structure):
     nodes, edges = structure
     picture = layout(nodes, edges)
     assert picture == layout(nodes, edges)

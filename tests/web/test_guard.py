@@ -1,4 +1,4 @@
-"""The guard around an application, through the front door."""
+"""The guard around an application, as HTTP clients see it."""
 
 from typing import Any
 
@@ -74,7 +74,7 @@ def test_no_answer_carries_a_cors_header() -> None:
 
 
 @pytest.mark.req("R06")
-def test_a_preflight_of_another_origin_is_refused() -> None:
+def test_a_preflight_from_another_origin_is_refused() -> None:
     preflight = {"origin": "http://localhost:5001", "access-control-request-method": "POST"}
     response = Site().client().options("/data", headers={**preflight, **BEARER})
     assert response.status_code == 403
@@ -90,7 +90,7 @@ def test_user_bytes_keep_their_stricter_policy() -> None:
 
 @pytest.mark.req("R02")
 @pytest.mark.parametrize("name", ["<script>", "evil.example"])
-def test_a_refusal_says_nothing_of_the_request_and_sets_no_cookie(name: str) -> None:
+def test_a_refusal_does_not_echo_the_request_or_set_a_cookie(name: str) -> None:
     site = Site()
     response = site.client().get(f"/{name}", headers={"host": name, **BEARER})
     assert response.status_code in {400, 403}
@@ -113,7 +113,7 @@ def test_a_refused_change_never_reaches_the_view() -> None:
 
 
 @pytest.mark.req("R07")
-def test_a_new_route_is_closed_until_somebody_opens_it() -> None:
+def test_a_route_needs_credentials_unless_it_is_declared_open() -> None:
     site = Site(routes=[Route("/brand-new", broken)])
     open_ones = {"/login", "/health", "/static/css/base.css"}
     for path in ["/", "/data", "/cors", "/user-bytes", "/brand-new", *open_ones]:
@@ -121,7 +121,7 @@ def test_a_new_route_is_closed_until_somebody_opens_it() -> None:
 
 
 @pytest.mark.req("R03")
-def test_a_link_from_another_site_gets_a_page_that_loads_itself_again() -> None:
+def test_a_link_from_another_site_gets_a_page_that_reloads_itself() -> None:
     site = Site()
     foreign = {**NAVIGATION, "sec-fetch-site": "cross-site"}
     response = site.client().get("/data?x=1", headers=foreign)
@@ -132,7 +132,7 @@ def test_a_link_from_another_site_gets_a_page_that_loads_itself_again() -> None:
     assert site.calls == []
 
 
-async def test_other_transports_are_closed_unopened() -> None:
+async def test_websockets_are_closed_before_they_open() -> None:
     site, sent = Site(), []
 
     async def send(message: Any) -> None:
@@ -146,7 +146,7 @@ async def test_other_transports_are_closed_unopened() -> None:
     assert site.calls == []
 
 
-def test_static_files_may_be_kept_by_the_browser() -> None:
+def test_browsers_may_cache_static_files_of_this_version() -> None:
     site = Site()
     url = site.renderer.environment.globals["asset"]("css/base.css")
     assert site.client().get(url).headers["cache-control"].endswith("immutable")

@@ -1,4 +1,4 @@
-"""What HTTP clients would tidy up, sent as it is to a real server."""
+"""Raw requests to a real server, since HTTP clients would tidy them up."""
 
 import pytest
 
@@ -46,7 +46,7 @@ REFUSED = [
 
 
 async def ask_all(templates: list[bytes]) -> tuple[dict[bytes, bytes], Site]:
-    """The answers of one server to each request, on a connection of its own."""
+    """Return one server's answers to the requests, each sent on its own connection."""
     listener = free_socket()
     site = Site(port=listener.getsockname()[1])
     port = str(site.port).encode()
@@ -59,7 +59,7 @@ async def ask_all(templates: list[bytes]) -> tuple[dict[bytes, bytes], Site]:
 
 
 @pytest.mark.req("R02")
-async def test_our_names_are_answered() -> None:
+async def test_requests_for_our_hosts_are_answered() -> None:
     answers, site = await ask_all(ACCEPTED)
     wrong = {t: a for t, a in answers.items() if not a.startswith(b"HTTP/1.1 200")}
     assert not wrong
@@ -67,7 +67,7 @@ async def test_our_names_are_answered() -> None:
 
 
 @pytest.mark.req("R02")
-async def test_everything_else_is_refused_without_an_echo() -> None:
+async def test_other_requests_are_refused_without_an_echo() -> None:
     answers, site = await ask_all(REFUSED)
     for template, answer in answers.items():
         assert answer.startswith((b"HTTP/1.1 403", b"HTTP/1.1 400")), template

@@ -1,4 +1,4 @@
-"""What is heavy is prepared beside the event loop: others are answered meanwhile (R18)."""
+"""Heavy work runs off the event loop, so other requests are answered meanwhile (R18)."""
 
 import asyncio
 import json
@@ -16,7 +16,7 @@ from typing import Any
 import httpx2
 import pytest
 
-from devui.debugger.breakpoints import past
+from devui.debugger.breakpoints import hits
 from devui.debugger.breakpoints.breakpoint import Draft
 from devui.debugger.bundles.writing import Cleaning
 from devui.debugger.events import matches
@@ -39,7 +39,7 @@ from devui.web.services import PAGES_AT_ONCE, Services
 from devui.web.text import markdown
 from devui.web.text.jsontree import json_items, json_text
 from devui.wire.events import Event
-from devui.wire.standing import Look
+from devui.wire.standing import InspectRun
 from tests.faults.misbehaving_agents import AGENTS
 from tests.kit.patience import PATIENCE
 from tests.kit.server import write_app
@@ -68,7 +68,7 @@ async def services(tmp_path: Path) -> AsyncIterator[Services]:
 
 
 class Held:
-    """A function that is stopped on its way in, on whichever thread but the loop's it is called."""
+    """A function that pauses when it is called, on any thread other than the event loop's."""
 
     def __init__(self, function: Callable[..., Any]) -> None:
         self._code = function.__code__
@@ -80,7 +80,7 @@ class Held:
             assert self.go_on.wait(PATIENCE)
 
     async def is_reached_by(self, work: asyncio.Task[Any]) -> bool:
-        """Wait until the function was entered beside the loop, or the work done without that."""
+        """Wait until the function is called off the loop; return False if the work ends first."""
         while not await asyncio.to_thread(self.entered.wait, 0.05) and not work.done():
             pass
         return self.entered.is_set() and not work.done()
@@ -89,7 +89,7 @@ class Held:
 @contextmanager
 def hold(function: Callable[..., Any]) -> Iterator[Held]:
     stop = Held(function)
-    threading.setprofile(stop.hook)  # for threads that begin from now on, as all of these do
+    threading.setprofile(stop.hook)  # for threads started from now on, as all of these are
     asyncio.get_running_loop().set_default_executor(ThreadPoolExecutor())
     try:
         yield stop
@@ -146,7 +146,7 @@ async def test_another_request_is_answered_while_a_heavy_panel_is_prepared(
 
 
 @pytest.mark.parametrize(("tab", "function"), [("event", is_changed), ("request", model_answer)])
-async def test_a_long_answer_is_compared_with_its_event_beside_the_loop(
+async def test_a_long_answer_is_compared_with_its_event_off_the_loop(
     services: Services, tab: str, function: Callable[..., Any]
 ) -> None:
     session = await services.journal.sessions.create("talks", "u", None, {})
@@ -173,10 +173,10 @@ async def test_a_long_answer_is_compared_with_its_event_beside_the_loop(
         ("?filter=words{n}", matches._by_rows),
         ("/rows?first=1&last=1000&skip=0&limit=40&filter=older{n}", matches._by_rows),
         ("/stream?filter=stream{n}", matches._by_rows),
-        ("?tab=breaks&hits={point}", past._Scan.look),
+        ("?tab=breaks&hits={point}", hits._Scan.look),
     ],
 )
-async def test_a_search_through_a_session_takes_no_page_its_place(
+async def test_searches_through_a_session_do_not_block_other_pages(
     services: Services, path: str, function: Callable[..., Any]
 ) -> None:
     session = await heavy_session(services)
@@ -196,7 +196,7 @@ async def test_a_search_through_a_session_takes_no_page_its_place(
         assert {(await each).status_code for each in searches} == {200}
 
 
-async def test_what_an_answer_in_flight_looks_like_is_prepared_beside_the_loop(
+async def test_a_streamed_answer_is_rendered_off_the_loop(
     services: Services,
 ) -> None:
     session = await services.journal.sessions.create("streams", "u", None, {})
@@ -215,7 +215,7 @@ async def test_what_an_answer_in_flight_looks_like_is_prepared_beside_the_loop(
     await services.runs.stop(run.id, "ada")
 
 
-async def test_of_many_pages_that_are_read_at_once_few_are_made_at_once(
+async def test_only_a_few_of_many_requested_pages_are_built_at_once(
     services: Services, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     session = await heavy_session(services)
@@ -254,7 +254,7 @@ async def test_of_many_pages_that_are_read_at_once_few_are_made_at_once(
     assert most == PAGES_AT_ONCE
 
 
-async def test_a_worker_that_reads_nothing_holds_up_no_page_but_that_of_its_run(
+async def test_a_stalled_worker_delays_only_pages_about_its_run(
     services: Services,
 ) -> None:
     session = await services.journal.sessions.create("streams", "u", None, {})
@@ -267,7 +267,9 @@ async def test_a_worker_that_reads_nothing_holds_up_no_page_but_that_of_its_run(
     assert live is not None
     assert live.worker is not None
     os.kill(live.worker.process.pid, signal.SIGSTOP)
-    pipe = asyncio.create_task(live.worker.send(Look(look=0, run="x" * 1_000_000)))  # is full
+    pipe = asyncio.create_task(
+        live.worker.send(InspectRun(number=0, run="x" * 1_000_000))
+    )  # blocks, since the pipe is full
     base, page = f"http://127.0.0.1:{services.settings.port}", f"/sessions/{session.key}"
     try:
         async with httpx2.AsyncClient(
@@ -287,7 +289,7 @@ async def test_a_worker_that_reads_nothing_holds_up_no_page_but_that_of_its_run(
     await services.runs.stop(run.id, "ada")
 
 
-async def test_the_html_of_a_long_session_formats_so_much_and_says_where_it_ends(
+async def test_an_html_export_formats_a_bounded_amount_and_says_where_it_stops(
     services: Services, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     session = await services.journal.sessions.create("streams", "u", "long", {})

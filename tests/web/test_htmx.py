@@ -1,4 +1,4 @@
-"""The headers of htmx, and the names we rely on as its source has them."""
+"""The headers of htmx, and the names in its source that we rely on."""
 
 import json
 import re
@@ -15,7 +15,7 @@ SOURCE = (ROOT / "static/vendor/htmx.min.js").read_text()
 EXTENSION = (ROOT / "static/vendor/hx-sse.min.js").read_text()
 
 
-def test_a_request_of_htmx_is_told_from_others() -> None:
+def test_a_request_from_htmx_is_recognized() -> None:
     headers = {
         "HX-Request": "true",
         "HX-Request-Type": "partial",
@@ -33,11 +33,11 @@ def test_a_request_of_htmx_is_told_from_others() -> None:
 
 
 @pytest.mark.parametrize("headers", [{}, {"HX-Request": "1"}, {"HX-Request-Type": "partial"}])
-def test_anything_else_is_an_ordinary_request(headers: dict[str, str]) -> None:
+def test_other_requests_are_not_mistaken_for_htmx(headers: dict[str, str]) -> None:
     assert not HtmxRequest.read(Headers(headers))
 
 
-def test_going_back_is_known_even_without_the_request_header() -> None:
+def test_restoring_history_is_recognized_without_the_request_header() -> None:
     assert HtmxRequest.read(Headers({"HX-History-Restore-Request": "true"})).restores
 
 
@@ -62,7 +62,7 @@ def test_the_response_headers_are_read_by_the_vendored_source(headers: dict[str,
         assert re.search(rf"\.{read}\b", SOURCE), name
 
 
-def test_the_values_of_response_headers() -> None:
+def test_response_headers_carry_the_given_values() -> None:
     assert htmx.retarget("#a") == {"HX-Retarget": "#a"}
     assert htmx.retarget("#a", "none") == {"HX-Retarget": "#a", "HX-Reswap": "none"}
     assert json.loads(htmx.trigger({"saved": {"n": 1}})["HX-Trigger"]) == {"saved": {"n": 1}}
@@ -82,10 +82,10 @@ def test_the_configuration_is_locked_down() -> None:
 
 @pytest.mark.req("R14")
 @pytest.mark.parametrize("key", sorted(CONFIG))
-def test_every_configured_key_is_one_that_the_vendored_source_reads(key: str) -> None:
+def test_the_vendored_source_reads_every_configured_key(key: str) -> None:
     where = EXTENSION if key == "sse" else SOURCE
     assert re.search(rf"config\.{key}\b", where)
 
 
-def test_the_vendored_source_is_the_version_that_was_read() -> None:
+def test_the_vendored_source_is_the_reviewed_version() -> None:
     assert 'this.version="4.0.1"' in SOURCE

@@ -1,4 +1,4 @@
-"""Request bodies at the door."""
+"""Reading and checking request bodies."""
 
 import contextlib
 import json
@@ -25,7 +25,7 @@ FORM = "application/x-www-form-urlencoded"
 
 
 def request(chunks: Iterable[bytes], **headers: str) -> Request:
-    """A request whose body arrives in these chunks."""
+    """Return a request whose body arrives in these chunks."""
     waiting = iter([*chunks, None])
 
     async def receive() -> dict[str, Any]:
@@ -92,14 +92,16 @@ def test_nesting_up_to_the_limit_is_read() -> None:
 
 @pytest.mark.req("R26")
 @pytest.mark.parametrize(("body", "reason"), BAD, ids=lambda value: repr(value)[:40])
-def test_what_would_break_later_is_refused_with_a_reason(body: bytes, reason: str) -> None:
+def test_json_that_would_cause_errors_later_is_refused_with_a_reason(
+    body: bytes, reason: str
+) -> None:
     with pytest.raises(BadRequest, match=reason):
         parse_json(body)
 
 
 @pytest.mark.req("R26")
 @given(st.binary(max_size=200) | st.text(max_size=200).map(str.encode))
-def test_any_bytes_are_a_value_or_a_refusal(body: bytes) -> None:
+def test_any_bytes_are_parsed_or_refused(body: bytes) -> None:
     with contextlib.suppress(BadRequest):
         parse_json(body)
 
@@ -116,19 +118,19 @@ VALUES = st.recursive(
 
 @pytest.mark.req("R26")
 @given(VALUES, st.booleans())
-def test_every_plain_value_survives(value: Any, ascii_only: bool) -> None:
+def test_every_plain_value_round_trips(value: Any, ascii_only: bool) -> None:
     assert parse_json(json.dumps(value, ensure_ascii=ascii_only).encode()) == value
 
 
 @pytest.mark.req("R26")
 @pytest.mark.parametrize("unit", [b'"\\"', b"\\", b'"', b"[]", b"{}", b'"a",', b'"\\u0041",'])
-def test_hostile_text_costs_no_more_than_its_length(unit: bytes) -> None:
+def test_long_hostile_text_is_refused(unit: bytes) -> None:
     with pytest.raises(BadRequest):
         parse_json(unit * (1_000_000 // len(unit)))
 
 
 @pytest.mark.req("R26")
-async def test_a_body_up_to_the_limit_is_taken_and_one_byte_more_is_not() -> None:
+async def test_a_body_is_accepted_up_to_the_limit() -> None:
     body = b'"' + b"x" * 98 + b'"'
     assert await read_json(request([body[:50], body[50:]]), limit=100) == "x" * 98
     with pytest.raises(TooLarge):
@@ -143,7 +145,7 @@ async def test_a_declared_length_above_the_limit_is_refused_unread(declared: str
 
 
 @pytest.mark.req("R26")
-async def test_reading_stops_at_the_limit_however_much_comes() -> None:
+async def test_reading_an_endless_body_stops_at_the_limit() -> None:
     count = 0
 
     async def endless() -> AsyncIterator[bytes]:
@@ -184,7 +186,7 @@ async def test_only_json_is_read_as_json(media: str, taken: bool) -> None:
         assert taken
 
 
-async def test_an_empty_body_is_an_error_unless_it_stands_for_something() -> None:
+async def test_an_empty_body_is_an_error_unless_a_value_is_given_for_it() -> None:
     assert await read_json(request([]), empty=None) is None
     assert await read_json(request([]), empty={"a": 1}) == {"a": 1}
     with pytest.raises(BadRequest):
@@ -217,7 +219,7 @@ async def test_a_form_is_read() -> None:
     ],
     ids=lambda value: repr(value)[:30],
 )
-async def test_a_form_that_would_break_later_is_refused(
+async def test_a_form_that_would_cause_errors_later_is_refused(
     body: bytes, reason: type[EdgeError]
 ) -> None:
     with pytest.raises(reason):

@@ -1,4 +1,4 @@
-"""Long work shows how far it is where it was started, and Stop leaves nothing of it."""
+"""Long jobs show their progress where they were started, and leave nothing behind when stopped."""
 
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable
@@ -11,7 +11,7 @@ import pytest
 
 from devui.debugger.adk_imports.sqlite import MAGIC
 from devui.debugger.background.jobs import Jobs, JobStopped
-from devui.debugger.bundles.landing import Lander
+from devui.debugger.bundles.importing import BundleImporter
 from devui.debugger.bundles.reading import check
 from devui.debugger.bundles.writing import Cleaning
 from devui.debugger.events.news import RunChanged
@@ -82,7 +82,7 @@ async def run_session(services: Services) -> SessionRow:
 async def stopped_while_held(
     client: httpx2.AsyncClient, function: Callable[..., Any], request: Callable[[], Any]
 ) -> Any:
-    """The answer to a request that is stopped while it is inside the function."""
+    """Stop the job of a request while it is inside the function; return the request's answer."""
     with hold(function) as stop:
         task = asyncio.create_task(request())
         assert await stop.is_reached_by(task)
@@ -112,13 +112,13 @@ async def everything(services: Services, tmp_path: Path) -> tuple[int, list[str]
 
 
 def files_in(folder: Path) -> list[str]:
-    """Those outside of the data folder."""
+    """Return the files outside the data folder."""
     files = (each for each in folder.rglob("*") if "data" not in each.parts)
     return sorted(str(each) for each in files if each.is_file())
 
 
 @pytest.mark.parametrize("as_page", [True, False])
-async def test_a_stopped_import_leaves_nothing(
+async def test_a_stopped_import_leaves_nothing_behind(
     services: Services, client: httpx2.AsyncClient, tmp_path: Path, as_page: bool
 ) -> None:
     session = await session_of(services, SMALL)
@@ -139,7 +139,7 @@ async def test_a_stopped_import_leaves_nothing(
     assert (await request()).status_code in {201, 303}
 
 
-async def test_an_import_counts_the_bytes_that_come_and_is_stopped_among_them(
+async def test_an_import_counts_received_bytes_and_can_be_stopped_midway(
     services: Services, client: httpx2.AsyncClient, tmp_path: Path
 ) -> None:
     session = await session_of(services, SMALL)
@@ -153,7 +153,7 @@ async def test_an_import_counts_the_bytes_that_come_and_is_stopped_among_them(
         yield bundle[len(bundle) // 2 :]
 
     headers = {**JSON, "Content-Length": str(len(bundle)), "X-Devui-Job": name}
-    # httpx's own transport reads a body whole before it sends it: this speaks to the application.
+    # httpx's transport reads the whole body before sending it, so this calls the application.
     task = asyncio.create_task(exchange(services, "POST", "/api/sessions/import", body(), headers))
     while not (job := (await client.get(f"/api/jobs/{name}")).json()).get("done"):
         assert not task.done(), task.result()
@@ -173,7 +173,7 @@ async def exchange(
     closed: asyncio.Event | None = None,
     reading: Callable[[], Awaitable[object]] | None = None,
 ) -> list[Any]:
-    """What the application answers, message by message, to a client until it has `closed`."""
+    """Return the messages that the application sends to a client, which leaves once `closed`."""
     path, _, query = path.partition("?")
     base = f"127.0.0.1:{services.settings.port}"
     scope = {
@@ -218,7 +218,7 @@ async def nothing() -> AsyncIterator[bytes]:
 @pytest.mark.parametrize(
     ("query", "function"), [("", Cleaning.record), ("?format=html", Renderer.part)]
 )
-async def test_a_stopped_export_breaks_off(
+async def test_a_stopped_export_is_cut_off(
     services: Services, client: httpx2.AsyncClient, query: str, function: Callable[..., Any]
 ) -> None:
     session = await session_of(services, "large text " * 20_000)
@@ -227,7 +227,7 @@ async def test_a_stopped_export_breaks_off(
         client, function, lambda: exchange(services, "GET", path, nothing(), {})
     )
     assert messages[0]["status"] == 200
-    assert all(each.get("more_body") for each in messages[1:])  # so the connection is cut
+    assert all(each.get("more_body") for each in messages[1:])  # so the server drops the connection
 
 
 @pytest.mark.parametrize(
@@ -243,7 +243,7 @@ async def test_an_export_stops_when_its_tab_is_closed(
         assert await stop.is_reached_by(task)
         closed.set()
         for _ in range(5):
-            await asyncio.sleep(0)  # the loop turns until the disconnect has been heard
+            await asyncio.sleep(0)  # let the loop notice the disconnect
         assert (await client.get("/api/jobs")).json()["jobs"][0]["status"] == "stopping"
     messages = await task
     assert all(each.get("more_body") for each in messages[1:])
@@ -252,7 +252,7 @@ async def test_an_export_stops_when_its_tab_is_closed(
     assert job["done"] < job["total"]
 
 
-async def test_a_stopped_test_leaves_no_file(
+async def test_stopping_the_creation_of_a_test_leaves_no_files(
     services: Services, client: httpx2.AsyncClient, tmp_path: Path
 ) -> None:
     session = await run_session(services)
@@ -272,7 +272,7 @@ async def test_a_stopped_test_leaves_no_file(
 
 
 @pytest.mark.parametrize("api", [True, False])
-async def test_a_replay_shows_its_preparation_and_a_stopped_one_makes_no_fork(
+async def test_a_replay_stopped_during_its_preparation_makes_no_fork(
     services: Services, client: httpx2.AsyncClient, tmp_path: Path, *, api: bool
 ) -> None:
     session = await run_session(services)
@@ -292,7 +292,7 @@ async def test_a_replay_shows_its_preparation_and_a_stopped_one_makes_no_fork(
     assert await everything(services, tmp_path) != before
 
 
-def test_what_takes_less_than_a_moment_is_not_shown() -> None:
+def test_a_job_is_shown_only_after_a_moment() -> None:
     jobs = Jobs()
     with jobs.begin("export", "Trip", session=7) as job:
         view = shown.job_list(jobs, 7)
@@ -308,7 +308,7 @@ def test_what_takes_less_than_a_moment_is_not_shown() -> None:
     assert shown.job_list(jobs, 7) == shown.JobList("/jobs?session=7")
 
 
-def test_a_job_that_is_over_cannot_be_stopped_and_ids_are_not_given_twice() -> None:
+def test_a_finished_job_cannot_be_stopped_and_its_id_is_not_reused() -> None:
     jobs = Jobs()
     with jobs.begin("export", "Trip", job_id="a" * 32) as first:
         pass
@@ -321,7 +321,7 @@ def test_a_job_that_is_over_cannot_be_stopped_and_ids_are_not_given_twice() -> N
             second.advance()
 
 
-async def test_an_html_export_stops_while_its_copy_is_made(
+async def test_an_html_export_can_be_stopped_while_its_copy_is_made(
     services: Services, client: httpx2.AsyncClient, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     session = await session_of(services, SMALL)
@@ -329,7 +329,7 @@ async def test_an_html_export_stops_while_its_copy_is_made(
     monkeypatch.setattr(exported, "_Writer", lambda *values, **_: writers.append(values))
     path = f"/api/sessions/{session.key}/export?format=html"
     await stopped_while_held(
-        client, Lander.land, lambda: exchange(services, "GET", path, nothing(), {})
+        client, BundleImporter.store, lambda: exchange(services, "GET", path, nothing(), {})
     )
     assert not writers
 
@@ -339,7 +339,7 @@ async def forever() -> AsyncIterator[bytes]:
     await asyncio.Event().wait()
 
 
-async def test_an_import_of_unknown_size_shows_no_percentage_and_ends_when_nothing_comes(
+async def test_an_import_of_unknown_size_has_no_total_and_ends_when_it_stalls(
     services: Services, client: httpx2.AsyncClient, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(uploads, "STALLED", 0.5)
@@ -356,7 +356,7 @@ async def test_an_import_of_unknown_size_shows_no_percentage_and_ends_when_nothi
 
 
 @pytest.mark.parametrize("query", ["", "?format=html"])
-async def test_a_download_that_takes_nothing_ends(
+async def test_a_stalled_download_ends(
     services: Services, client: httpx2.AsyncClient, monkeypatch: pytest.MonkeyPatch, query: str
 ) -> None:
     monkeypatch.setattr(api, "STALLED", 0.1)
@@ -370,20 +370,20 @@ async def test_a_download_that_takes_nothing_ends(
     assert job["status"] == "stopped"
 
 
-async def test_a_database_that_is_stopped_says_how_many_sessions_came_in(
+async def test_a_stopped_import_of_a_database_says_how_many_sessions_it_added(
     services: Services, client: httpx2.AsyncClient, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     session = await session_of(services, SMALL)
 
     class Stored:
         def __init__(self, *_: object, **__: object) -> None:
-            """Of nothing."""
+            """Ignore the arguments."""
 
         def heads(self) -> list[None]:
             return [None] * 3
 
         def close(self) -> None:
-            """Nothing is open."""
+            """Do nothing."""
 
     async def take(services: Services, _: object, __: object, *rest: Any, **___: object) -> None:
         arrivals, job, *_ = rest
@@ -403,7 +403,7 @@ async def test_a_database_that_is_stopped_says_how_many_sessions_came_in(
 
 
 @pytest.mark.parametrize("first_is_damaged", [False, True])
-async def test_a_damaged_state_does_not_break_off_the_list_of_sessions(
+async def test_damaged_state_does_not_cut_off_a_list_that_has_begun(
     services: Services,
     client: httpx2.AsyncClient,
     monkeypatch: pytest.MonkeyPatch,

@@ -1,4 +1,4 @@
-"""Modules as one file: run in a browser beside the same modules as they are."""
+"""JavaScript modules joined into one file, compared in a browser with the separate modules."""
 
 import json
 import re
@@ -35,7 +35,7 @@ window.order = [...(window.order ?? []), "names"];
 """,
     "js/effect.js": "window.effect = (window.effect ?? 0) + 1;\n",
 }
-"""Every form of import and export that is known."""
+"""Modules with every supported form of import and export."""
 
 ORIGIN = "http://modules.test/"
 
@@ -53,7 +53,7 @@ def page() -> Iterator[Page]:
 
 
 def run(page: Page, files: dict[str, bytes]) -> list[object]:
-    """What is left behind in the page's window by `js/page.js`, and which paths were asked."""
+    """Return what `js/page.js` leaves in the page's window, and which paths were requested."""
     paths: list[str] = []
 
     def serve(route: Route) -> None:
@@ -72,7 +72,7 @@ def run(page: Page, files: dict[str, bytes]) -> list[object]:
 
 
 @pytest.mark.browser
-def test_joined_modules_do_what_the_modules_do(page: Page) -> None:
+def test_joined_modules_do_the_same_as_separate_ones(page: Page) -> None:
     apart, paths = run(page, of(FILES))
     assert paths == ["", *sorted(FILES)]
     assert apart == [[3, "import one from here", "one", "two", "three", 1], ["names", "sums"]]
@@ -92,7 +92,7 @@ def test_joined_modules_do_what_the_modules_do(page: Page) -> None:
         ('export * from "./a.js";', 'export * from "./a.js";'),
     ],
 )
-def test_what_joining_does_not_know_is_refused(text: str, problem: str) -> None:
+def test_unsupported_imports_and_exports_are_refused(text: str, problem: str) -> None:
     with pytest.raises(CannotJoin, match=re.escape(f"js/page.js: {problem}")):
         join_modules("js/page.js", of({"js/page.js": text, "js/a.js": ""}))
 

@@ -1,4 +1,4 @@
-"""Break on events like one: the breakpoint that is made of what is taken."""
+"""Breakpoints on events like a given one, made from the chosen traits."""
 
 import pytest
 
@@ -9,7 +9,7 @@ from tests.web import samples, travel_samples
 
 EVENTS = {row.number: (row, summary) for row, summary, _ in travel_samples.travel()}
 CALL, RESULT = 10, 11
-"""The numbers of the events that call `search_flights` and bring its result."""
+"""The numbers of the events with the call of `search_flights` and its result."""
 
 ALL_OF_IT = '(new or old) and "search_flights" in tools and exists(delta["retries"]) and '
 
@@ -21,7 +21,7 @@ def draft_fields(number: int, *traits: str, condition: str = ""):
     return draft.on, draft.name, draft.agent, draft.when, draft.condition
 
 
-def test_a_form_offers_what_the_event_has_with_state_keys_left() -> None:
+def test_the_sheet_offers_the_events_traits_with_state_keys_unchecked() -> None:
     sheet = breakpoint_sheet(*EVENTS[RESULT], BreakpointsHere(()))
     offers = {trait.value: trait.is_checked for trait in sheet.traits}
     assert offers == {
@@ -67,7 +67,7 @@ def test_a_form_offers_what_the_event_has_with_state_keys_left() -> None:
         (1, (), "", ("event", "*", "*", "before", "")),
     ],
 )
-def test_it_is_on_the_rarest_and_the_rest_are_conditions(
+def test_the_rarest_trait_decides_the_kind_and_the_rest_are_conditions(
     number, taken, condition, expected
 ) -> None:
     assert draft_fields(number, *taken, condition=condition) == expected

@@ -1,4 +1,4 @@
-"""What a page is told of a run, piece by piece (Law 5)."""
+"""What a live page gets of a run, piece by piece (Law 5)."""
 
 import json
 from pathlib import Path
@@ -24,10 +24,10 @@ def event(name: str, part: dict[str, Any]) -> Event:
     return Event.of(fields, json.dumps(fields))
 
 
-async def test_no_run_is_said_to_be_over_before_the_page_has_its_last_events(
+async def test_a_run_is_not_shown_as_done_before_the_page_gets_its_end(
     tmp_path: Path,
 ) -> None:
-    """As when it ends while what it began with is on its way to the page."""
+    """The run ends while its start is still on the way to the page."""
     write_app(tmp_path / "agents", "fine", AGENTS["fine"])
     settings = Settings(agents=tmp_path / "agents", data_dir=tmp_path / "data", auth=False)
     async with open_services(settings, Access(None)) as services:
@@ -42,10 +42,10 @@ async def test_no_run_is_said_to_be_over_before_the_page_has_its_last_events(
 
 
 @pytest.mark.parametrize(("status", "reads_as_one"), [("done", True), ("failed", False)])
-async def test_a_result_is_the_second_line_of_its_call_if_nothing_is_between(
+async def test_a_result_is_shown_with_its_call_if_nothing_is_between_them(
     tmp_path: Path, status: str, reads_as_one: bool
 ) -> None:
-    """As on a page that was loaded before the result came, after a run ended with the call."""
+    """The page is loaded after a run ended with the call, and before the result arrives."""
     write_app(tmp_path / "agents", "fine", AGENTS["fine"])
     settings = Settings(agents=tmp_path / "agents", data_dir=tmp_path / "data", auth=False)
     call = event("1", {"functionCall": {"id": "c", "name": "ask", "args": {}}})

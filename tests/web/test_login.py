@@ -23,7 +23,7 @@ def test_the_printed_link_is_exchanged_for_a_cookie() -> None:
 
 
 @pytest.mark.req("R08")
-def test_over_https_the_cookie_is_sent_over_https_alone() -> None:
+def test_the_cookie_is_secure_over_https() -> None:
     site = Site()
     client = TestClient(site.app, base_url=BASE.replace("http", "https"), follow_redirects=False)
     response = client.get(f"/login?code={site.access.new_code()}", headers=NAVIGATION)
@@ -31,7 +31,7 @@ def test_over_https_the_cookie_is_sent_over_https_alone() -> None:
 
 
 @pytest.mark.req("R08")
-def test_the_cookie_opens_what_was_closed() -> None:
+def test_the_cookie_gives_access_to_pages() -> None:
     site = Site()
     client = site.client(**NAVIGATION)
     assert client.get("/").status_code == 401
@@ -40,7 +40,7 @@ def test_the_cookie_opens_what_was_closed() -> None:
 
 
 @pytest.mark.req("R08")
-def test_a_used_link_is_refused_with_a_page_that_helps() -> None:
+def test_a_used_link_is_refused_with_a_helpful_page() -> None:
     site = Site()
     link = f"/login?code={site.access.new_code()}"
     assert site.client().get(link, headers=NAVIGATION).status_code == 303
@@ -50,7 +50,7 @@ def test_a_used_link_is_refused_with_a_page_that_helps() -> None:
     assert "set-cookie" not in again.headers
 
 
-def test_a_browser_that_is_signed_in_already_goes_straight_on() -> None:
+def test_a_signed_in_browser_is_redirected_to_the_start_page() -> None:
     site = Site()
     client = site.client(**NAVIGATION)
     link = f"/login?code={site.access.new_code()}"
@@ -61,7 +61,7 @@ def test_a_browser_that_is_signed_in_already_goes_straight_on() -> None:
 
 @pytest.mark.req("R08")
 @pytest.mark.parametrize("credential", ["cookie", "bearer"])
-def test_a_link_that_somebody_signed_in_opens_signs_nobody_else_in(credential: str) -> None:
+def test_a_link_opened_by_a_signed_in_client_signs_in_no_other(credential: str) -> None:
     site = Site()
     bearer = {"authorization": f"Bearer {TOKEN}"} if credential == "bearer" else {}
     client = site.client(**NAVIGATION, **bearer)
@@ -91,7 +91,7 @@ def test_a_cookie_does_not_outlive_its_server() -> None:
 
 
 @pytest.mark.req("R08")
-def test_looking_ahead_does_not_use_the_link_up() -> None:
+def test_prefetching_does_not_use_up_the_link() -> None:
     site = Site()
     link = f"/login?code={site.access.new_code()}"
     ahead = {**NAVIGATION, "sec-purpose": "prefetch;prerender"}
@@ -110,7 +110,7 @@ def test_the_token_can_be_pasted_into_the_form() -> None:
 
 
 @pytest.mark.parametrize("token", ["wrong", "", "<script>alert(1)</script>", "ü"])
-def test_a_wrong_token_shows_the_form_again_and_locks_nobody_out(token: str) -> None:
+def test_a_wrong_token_shows_the_form_again_without_locking_out(token: str) -> None:
     client = Site().client(**NAVIGATION)
     for _ in range(20):
         response = client.post("/login", data={"token": token}, headers=FROM_FORM)
@@ -121,13 +121,13 @@ def test_a_wrong_token_shows_the_form_again_and_locks_nobody_out(token: str) -> 
     assert right.status_code == 303
 
 
-def test_the_sign_in_form_takes_no_flood() -> None:
+def test_an_oversized_sign_in_form_is_refused() -> None:
     response = Site().client().post("/login", data={"token": "x" * 5000}, headers=FROM_FORM)
     assert response.status_code == 413
 
 
 @pytest.mark.req("R07")
-def test_who_is_not_signed_in_is_told_so_in_their_own_form() -> None:
+def test_pages_scripts_and_htmx_each_get_their_own_sign_in_answer() -> None:
     site = Site()
     page = site.client().get("/", headers=NAVIGATION)
     assert page.status_code == 401
@@ -142,7 +142,7 @@ def test_who_is_not_signed_in_is_told_so_in_their_own_form() -> None:
     assert "4xx" in CONFIG["noSwap"]
 
 
-def test_without_authentication_the_link_leads_to_the_page() -> None:
+def test_without_authentication_sign_in_redirects_to_the_page() -> None:
     client = Site(authenticated=False).client(**NAVIGATION)
     assert client.get("/login?code=x").headers["location"] == "/"
     assert client.post("/login", data={"token": "x"}, headers=FROM_FORM).status_code == 303
@@ -151,7 +151,7 @@ def test_without_authentication_the_link_leads_to_the_page() -> None:
 
 @pytest.mark.req("R08")
 @pytest.mark.parametrize("target", ["//evil.example", "/\\evil.example", "https://evil.example"])
-def test_the_request_has_no_say_in_where_it_leads(target: str) -> None:
+def test_a_link_cannot_redirect_to_another_site(target: str) -> None:
     site = Site()
     query = {"code": site.access.new_code(), "next": target, "url": target}
     response = site.client().get("/login", params=query, headers=NAVIGATION)
@@ -170,9 +170,7 @@ def test_the_request_has_no_say_in_where_it_leads(target: str) -> None:
         ("", "/"),
     ],
 )
-def test_the_form_leads_to_the_page_that_was_asked_for_and_nowhere_else(
-    goal: str, leads_to: str
-) -> None:
+def test_the_form_redirects_only_to_pages_of_this_server(goal: str, leads_to: str) -> None:
     site = Site()
     answer = site.client().post(
         "/login", data={"token": TOKEN, "goal": goal}, headers={**NAVIGATION, **FROM_FORM}
@@ -180,7 +178,7 @@ def test_the_form_leads_to_the_page_that_was_asked_for_and_nowhere_else(
     assert (answer.status_code, answer.headers["location"]) == (303, leads_to)
 
 
-def test_the_form_of_a_closed_page_remembers_its_address() -> None:
+def test_the_sign_in_form_remembers_the_requested_page() -> None:
     page = Site().client(**NAVIGATION).get("/sessions/7?event=3&tab=state")
     assert page.status_code == 401
     assert 'name="goal" value="/sessions/7?event=3&amp;tab=state"' in page.text

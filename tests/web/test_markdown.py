@@ -1,4 +1,4 @@
-"""Markdown that cannot do anything."""
+"""Markdown is rendered as harmless HTML, with a bounded amount of work."""
 
 import asyncio
 import random
@@ -14,7 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from devui.web.text import formulas, highlighting, markdown
-from devui.web.text.highlighting import Effort
+from devui.web.text.effort import Effort
 from devui.web.text.markdown import ALLOWANCE, MAX_CHARACTERS, prepare, to_html
 from tests.kit.work import Work
 
@@ -32,7 +32,7 @@ OURS = {
     "button": {"class": "copy-code", "type": "button", "data-copy-code": ""},
     "input": {"type": "checkbox", "disabled": ""},
 }
-"""Elements that come from the renderer alone, with what each of them has."""
+"""Elements that only the renderer creates, with the attributes that each of them has."""
 ATTRIBUTES = {"href", "title", "rel", "target", "class", "start"}
 ATTRIBUTES |= {"aria-label", "checked", "data-copy-code", "disabled", "role", "tabindex", "type"}
 ATTRIBUTES |= set().union(*formulas.ATTRIBUTES.values())
@@ -72,7 +72,7 @@ ATTACKS = [
 
 
 def elements(html: str) -> list[Any]:
-    """Every element, as a browser's parser would build it."""
+    """Return every element, as a browser's parser would build it."""
     tree = html5lib.parseFragment(html, namespaceHTMLElements=False)
     nodes = [node for node in tree.iter() if isinstance(node.tag, str) and node is not tree]
     for node in nodes:
@@ -98,7 +98,7 @@ def check_inert(html: str) -> None:
 @pytest.mark.req("R16")
 @pytest.mark.req("R18")
 @pytest.mark.parametrize("attack", ATTACKS)
-def test_an_attack_comes_out_inert(attack: str) -> None:
+def test_an_attack_is_rendered_inert(attack: str) -> None:
     check_inert(to_html(attack))
     check_inert(to_html(f"text {attack} text\n\n{attack}"))
     check_inert(to_html(f"```python\n{attack}\n```"))
@@ -106,7 +106,7 @@ def test_an_attack_comes_out_inert(attack: str) -> None:
 
 @pytest.mark.req("R16")
 @pytest.mark.parametrize("attack", ATTACKS)
-def test_it_cannot_close_the_element_around_it(attack: str) -> None:
+def test_an_attack_cannot_close_the_element_around_it(attack: str) -> None:
     fence = f"<section>{to_html(attack)}</section><p></p>"
     tree = html5lib.parseFragment(fence, namespaceHTMLElements=False)
     assert [node.tag for node in tree] == ["section", "p"]
@@ -114,7 +114,7 @@ def test_it_cannot_close_the_element_around_it(attack: str) -> None:
 
 @pytest.mark.req("R16")
 @given(st.lists(st.sampled_from(ATTACKS) | st.text(max_size=20), max_size=5).map("".join))
-def test_no_mixture_of_attacks_comes_through(text: str) -> None:
+def test_any_mixture_of_attacks_is_rendered_inert(text: str) -> None:
     check_inert(to_html(text))
 
 
@@ -142,11 +142,11 @@ def test_no_mixture_of_attacks_comes_through(text: str) -> None:
         ),
     ],
 )
-def test_ordinary_markdown_looks_as_it_should(text: str, html: str) -> None:
+def test_ordinary_markdown_is_rendered(text: str, html: str) -> None:
     assert to_html(text).strip() == html
 
 
-def test_a_link_opens_elsewhere_and_tells_nothing() -> None:
+def test_a_link_opens_a_new_tab_and_sends_no_referrer() -> None:
     (link,) = [e for e in elements(to_html("[x](https://a.example/?q=1)")) if e.tag == "a"]
     assert link.attrib == {
         "href": "https://a.example/?q=1",
@@ -197,7 +197,7 @@ def test_code_is_coloured_by_class_for_known_languages_only() -> None:
 
 
 @pytest.mark.req("R18")
-def test_too_long_a_text_is_shown_as_it_is() -> None:
+def test_a_text_that_is_too_long_is_shown_as_it_is() -> None:
     text = "*a* <b>\n" * (MAX_CHARACTERS // 8 + 1)
     html = to_html(text)
     assert html.startswith("<pre>*a* &lt;b&gt;")
@@ -244,9 +244,9 @@ UNITS += [
 
 
 CALLS = 1_600_000
-"""What 250 ms hold on an idle machine: 6,400 calls a millisecond for the slowest mixture measured,
-11,000 for the fastest; the worst of these texts makes 1,470,000 in 144 ms. Without an allowance
-they make up to thousands of millions."""
+"""The calls that fit in 250 ms on an idle machine: 6,400 per millisecond for the slowest mixture
+measured, 11,000 for the fastest; the worst of these texts makes 1,470,000 in 144 ms. Without an
+allowance, they make up to billions."""
 
 
 @pytest.mark.req("R18")
@@ -268,7 +268,7 @@ def test_nested_brackets_around_a_long_text_cost_a_bounded_amount_of_work(depth:
 
 
 @pytest.mark.parametrize("name", ["CHANGELOG.md", "docs/architecture.md", "docs/guide"])
-def test_a_long_document_is_converted_whole(name: str) -> None:
+def test_a_long_document_is_fully_converted(name: str) -> None:
     path = ROOT / name
     files = [path] if path.is_file() else sorted(path.glob("*.md"))
     once = "\n\n".join(file.read_text(encoding="utf-8") for file in files)
@@ -279,7 +279,7 @@ def test_a_long_document_is_converted_whole(name: str) -> None:
 
 
 def read_in_vain(code: str, language: str) -> int:
-    """Characters that lie ahead when a rule is tried, summed over all trials of the lexer."""
+    """Return the characters left in the text at each rule that the lexer tries, summed up."""
     ahead = 0
 
     def count(frame: FrameType, event: str, argument: Any) -> None:
@@ -315,10 +315,10 @@ def read_in_vain(code: str, language: str) -> int:
 def test_hostile_code_costs_a_bounded_amount_of_work(
     language: str, unit: str, millions: int
 ) -> None:
-    """Bounds are a tenth over what was read in 60 to 145 ms of an idle machine.
+    """The bounds are 10% above what was read in 60 to 145 ms on an idle machine.
 
-    Languages differ since their rules read at different speeds. Without an allowance it is 5 to 90
-    times as much, and takes up to ten seconds.
+    They differ because the rules of each language read at different speeds. Without an allowance,
+    5 to 90 times as much is read, in up to ten seconds.
     """
     code = (unit * highlighting.MAX_CHARACTERS)[: highlighting.MAX_CHARACTERS]
     assert read_in_vain(code, language) < millions * 1_000_000
@@ -338,8 +338,8 @@ def test_ordinary_code_of_a_few_hundred_lines_is_coloured(language: str, file: s
 
 
 @pytest.mark.req("R18")
-async def test_the_loop_goes_on_while_a_hostile_text_is_converted() -> None:
-    text = "[" * (MAX_CHARACTERS - 7)  # no other test has had it converted
+async def test_converting_a_hostile_text_does_not_block_the_loop() -> None:
+    text = "[" * (MAX_CHARACTERS - 7)  # no other test converts this one
     work = asyncio.create_task(prepare([text]))
     turns = 0
     while not work.done():
@@ -360,12 +360,12 @@ async def test_texts_prepared_ahead_are_not_converted_again() -> None:
     assert markdown._cached.cache_info().hits == hits + 3
 
 
-def test_prose_is_shown_as_the_parser_shows_it(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_prose_is_rendered_as_the_parser_would(monkeypatch: pytest.MonkeyPatch) -> None:
     chance = random.Random(5)
     pieces = [*"abcZé1 2.,:?!'\"()/%…-\n ", "\n\n", "\n\n\n", "12. ", "--", "http://x.y/", "“a”"]
     texts = {"".join(chance.choices(pieces, k=chance.randrange(1, 12))) for _ in range(30_000)}
     prose = [text for text in texts if not markdown.is_parsed(text)]
     assert len(prose) > 1_000
     quick = [markdown._convert(text) for text in prose]
-    monkeypatch.setattr(markdown, "_PROSE", re.compile("(?!)"))
+    monkeypatch.setattr(markdown, "is_prose", lambda text: False)
     assert quick == [markdown._convert(text) for text in prose]

@@ -1,4 +1,4 @@
-"""A page whose stream was too slow is told what no journal keeps, too (R42, R60, R67)."""
+"""A page whose stream was too slow also gets news that isn't in the journal (R42, R60, R67)."""
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -18,11 +18,11 @@ from tests.kit.patience import PATIENCE
 from tests.kit.server import write_app
 
 BEHIND = 5
-"""How many news a reader may be behind here."""
+"""How many items of news a reader may be behind in this test."""
 
 
 class SlowReader:
-    """What takes the pieces of a stream, or lets the server wait."""
+    """An ASGI client that reads the pieces of a stream, or makes the server wait."""
 
     def __init__(self) -> None:
         self.takes = asyncio.Event()
@@ -68,7 +68,7 @@ async def reading(app: Any, host: str, path: str) -> AsyncIterator[SlowReader]:
 @pytest.mark.req("R42")
 @pytest.mark.req("R60")
 @pytest.mark.req("R67")
-async def test_a_page_that_was_cut_off_is_told_what_came_while_it_was(
+async def test_a_page_that_was_cut_off_gets_the_notice_it_missed(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(buses, "CAPACITY", BEHIND)

@@ -1,4 +1,4 @@
-"""From stored events to the parts of the pages."""
+"""Building the parts of pages from stored events."""
 
 import json
 from dataclasses import replace
@@ -17,7 +17,7 @@ from devui.web.panels.inspector.detail import event_detail
 from devui.web.panels.inspector.parts import ArtifactLink
 from devui.web.panels.runs.status import run_status
 from devui.web.panels.state.panel import changed_values, state_panel
-from devui.web.panels.timeline.gaps import Gap, Stretch, gap
+from devui.web.panels.timeline.gaps import Gap, GapSection, gap
 from devui.web.panels.timeline.kinds import LOUDNESS, WORDS, shape
 from devui.web.panels.timeline.parts import EventRow, Flag, InvocationHeader
 from devui.web.panels.timeline.rows import event_row
@@ -60,7 +60,7 @@ def test_a_row_shows_number_kind_author_text_and_flags() -> None:
     assert event.href == "/sessions/7?event=11"
 
 
-def test_the_first_row_does_not_invent_a_time() -> None:
+def test_the_first_row_has_no_elapsed_time() -> None:
     assert event_row(PAIRS[0][0], None, gutter=samples.MARGINS).elapsed == "\u2013"
 
 
@@ -73,20 +73,35 @@ def test_the_bar_of_a_row_grows_by_a_quarter_for_each_factor_of_ten(worked, step
     assert event_row(row, before, gutter=samples.MARGINS).bar == steps
 
 
-def test_a_row_is_as_deep_as_the_path_of_its_agent_and_has_the_lane_of_its_branch() -> None:
+def test_a_row_has_the_depth_of_its_path_and_the_lane_of_its_branch() -> None:
     row, summary = PAIRS[10]
     placed = replace(summary, path="Team/Fan/FlightAgent", lane=8)
     event = event_row(replace(row, summary_json=placed.to_json()), None, gutter=samples.MARGINS)
     assert (event.depth, event.lane, event.path) == (2, 6, "Team/Fan/FlightAgent")
 
 
-def test_final_text_has_a_shape_of_its_own_and_chunks_are_counted() -> None:
+@pytest.mark.parametrize(
+    ("path", "author"),
+    [
+        ("flow@1/FlightAgent@1", "FlightAgent"),
+        ("flow@1/FlightAgent@2", "FlightAgent@2"),
+        ("flow@2/pair@3", "FlightAgent"),
+    ],
+)
+def test_a_row_shows_which_run_of_its_workflow_node_it_is_from(path, author) -> None:
+    row, summary = PAIRS[10]
+    placed = replace(summary, path=path)
+    event = event_row(replace(row, summary_json=placed.to_json()), None, gutter=samples.MARGINS)
+    assert event.author == author
+
+
+def test_final_text_has_its_own_shape_and_a_flag_for_its_chunks() -> None:
     event = event_row(PAIRS[4][0], None, gutter=samples.MARGINS)
     assert event.shape == "final"
     assert [flag.kind for flag in event.flags] == ["chunks"]
 
 
-def test_rows_are_grouped_under_what_the_user_said() -> None:
+def test_rows_are_grouped_under_the_users_messages() -> None:
     items = samples.timeline_items([row for row, _ in PAIRS])
     headers = [item for item in items if isinstance(item, InvocationHeader)]
     assert [header.text for header in headers] == [
@@ -98,7 +113,7 @@ def test_rows_are_grouped_under_what_the_user_said() -> None:
     assert len(items) == len(PAIRS) + 2
 
 
-def test_a_window_that_begins_inside_an_invocation_says_so() -> None:
+def test_a_window_that_begins_inside_an_invocation_has_a_continued_header() -> None:
     items = samples.timeline_items([row for row, _ in PAIRS[7:]], previous=PAIRS[6][0])
     assert isinstance(items[0], InvocationHeader)
     assert items[0].continued
@@ -106,12 +121,12 @@ def test_a_window_that_begins_inside_an_invocation_says_so() -> None:
     assert items[1].elapsed == "0.55"
 
 
-def test_a_gap_stands_for_events_and_none_for_none() -> None:
+def test_there_is_a_gap_only_if_events_are_left_out() -> None:
     assert gap(7, 1, 0) is None
     assert gap(7, 1, 9, 0) is None
     assert gap(7, 1, 3) == Gap(1, 3, 3, "/sessions/7?event=3")
-    assert Stretch.of(5, 10, 2, 3).numbers == (7, 9)
-    assert Stretch.of(5, 10, 99, 1_000).numbers == (10, 10)
+    assert GapSection.of(5, 10, 2, 3).numbers == (7, 9)
+    assert GapSection.of(5, 10, 99, 1_000).numbers == (10, 10)
 
 
 def test_every_kind_has_a_word_a_shape_and_a_tick() -> None:
@@ -122,11 +137,11 @@ def test_every_kind_has_a_word_a_shape_and_a_tick() -> None:
 # --- chat --------------------------------------------------------------------------------------
 
 
-def test_events_without_words_for_people_have_no_message() -> None:
+def test_events_without_content_for_people_have_no_message() -> None:
     assert [message.number for message in messages()] == [1, 2, 4, 5, 6, 7, 8, 9, 10, 12, 13]
 
 
-def test_the_pencil_is_at_the_call_that_a_person_changed() -> None:
+def test_only_the_call_that_a_person_edited_has_an_edit_hint() -> None:
     answers: list[dict[str, object]] = [
         {"functionResponse": {"id": each, "name": "look", "response": {}}} for each in ("a", "b")
     ]
@@ -143,7 +158,7 @@ def test_the_pencil_is_at_the_call_that_a_person_changed() -> None:
     assert titles == ["", "Ada skipped the call"]
 
 
-def test_a_result_goes_into_the_chip_of_its_call() -> None:
+def test_a_result_is_shown_in_the_chip_of_its_call() -> None:
     chip = messages()[1].parts[1]
     assert isinstance(chip, ToolChip)
     assert (chip.name, chip.args) == ("find_airports", 'city="London"')
@@ -171,7 +186,7 @@ def test_a_transfer_is_a_line_between_the_messages() -> None:
     assert (messages()[5].role, messages()[5].text) == ("signal", "TravelAgent → FlightAgent")
 
 
-def test_a_question_to_a_person_is_asked_in_words() -> None:
+def test_a_question_to_a_person_shows_its_text() -> None:
     chip = messages()[9].parts[0]
     assert isinstance(chip, ToolChip)
     assert chip.asks
@@ -192,9 +207,9 @@ def test_a_name_is_not_repeated_for_the_same_speaker() -> None:
 def test_the_detail_has_every_labelled_field() -> None:
     row, summary, event = TRAVEL[4]
     detail = event_detail(event, row, (), prices=samples.PRICES, summary=summary)
-    facts = {fact.label: fact.value for fact in (*detail.identity, *detail.model)}
+    facts = {fact.label: fact.value for fact in (*detail.identity, *detail.place, *detail.model)}
     assert facts["invocation"] == "e-7f31c2aa"
-    assert facts["branch"] == "none"
+    assert "branch" not in facts
     assert facts["id"] == "event-5"
     assert facts["tokens"] == "655"
     assert facts["finish reason"] == "STOP"
@@ -203,7 +218,7 @@ def test_the_detail_has_every_labelled_field() -> None:
     assert isinstance(detail.parts[0], TextPart)
 
 
-def test_the_detail_tells_actions_artifacts_and_chunks() -> None:
+def test_the_detail_has_actions_artifacts_and_chunks() -> None:
     row, summary, event = TRAVEL[3]
     chunks = [Event.of({"content": travel_samples.text(f"piece {n}")}) for n in range(250)]
     detail = event_detail(event, row, (), prices=samples.PRICES, summary=summary, chunks=chunks)
@@ -232,7 +247,7 @@ def test_state_changes_show_old_and_new() -> None:
     assert values[1].value.root.text == '"LX 316"'
 
 
-def test_the_state_panel_is_by_scope_and_marks_what_changed() -> None:
+def test_the_state_panel_groups_keys_by_scope_and_marks_changes() -> None:
     removal = Change("user", "draft", '"x"', None)
     panel = state_panel(
         state_samples.VALUES,
@@ -260,7 +275,7 @@ def test_a_value_keeps_its_dom_id_from_event_to_event() -> None:
 # --- JSON --------------------------------------------------------------------------------------
 
 
-def test_a_tree_folds_what_is_long() -> None:
+def test_a_tree_folds_long_values() -> None:
     root = json_tree({"text": "x" * 10_000, "list": list(range(120))}).root
     text, items = root.children
     assert (text.kind, text.note) == ("text", "10,000 characters")
@@ -305,7 +320,7 @@ def test_coloured_json_is_the_same_text() -> None:
     assert {"key", "string", "number", "boolean", "null"} <= {kind for kind, _ in tree.pieces}
 
 
-def test_very_large_json_is_cut_and_says_by_how_much() -> None:
+def test_very_large_json_is_truncated_with_a_note() -> None:
     tree = json_text({"a": "x" * 1_000_000})
     assert sum(len(text) for _, text in tree.pieces) < 600_000
     assert "only the first 524,288 characters are shown" in tree.cut
@@ -314,10 +329,10 @@ def test_very_large_json_is_cut_and_says_by_how_much() -> None:
 
 @pytest.mark.parametrize("text", ['"', "\\", '\\"', 'a"', '","', '{"a":"', "é"])
 @pytest.mark.parametrize("limit", [*range(2000, 2012), 1_000_000])
-def test_coloured_json_looks_at_no_quote_twice(
+def test_coloured_json_has_no_quote_outside_a_token(
     monkeypatch: pytest.MonkeyPatch, text: str, limit: int
 ) -> None:
-    """A quote outside of a token: its end was searched for in vain, which would be quadratic."""
+    """Each such quote would mean a futile search for its end, and quadratic work."""
     monkeypatch.setattr(jsontree, "CHARACTERS", limit)
     pieces = json_text({"result": text * 1000, "after": 1}).pieces
     assert not [piece for kind, piece in pieces if not kind and '"' in piece]
@@ -327,7 +342,7 @@ def test_coloured_json_looks_at_no_quote_twice(
 
 
 @pytest.mark.parametrize("length", range(CHARACTERS - 16, CHARACTERS - 8))
-def test_a_string_that_is_cut_keeps_its_colour(length: int) -> None:
+def test_a_truncated_string_keeps_its_colour(length: int) -> None:
     tree = json_text({"a": "x" * length + '\\"\\' * 9})
     assert [kind for kind, _ in tree.pieces if kind] == ["key", "string"]
     assert sum(len(text) for _, text in tree.pieces) == CHARACTERS
@@ -335,7 +350,7 @@ def test_a_string_that_is_cut_keeps_its_colour(length: int) -> None:
 
 @pytest.mark.req("R20")
 @pytest.mark.parametrize("hidden", ["\u202e", "\u200b", "\ufeff", "\U000e0041", "\x1b", "\ud800"])
-def test_deceptive_characters_can_be_seen(hidden: str) -> None:
+def test_deceptive_characters_are_made_visible(hidden: str) -> None:
     assert hidden not in visible(f"a{hidden}b")
     assert hidden not in quoted(f"a{hidden}b")
     visible(f"a{hidden}b").encode()
@@ -382,7 +397,29 @@ def test_ticks_are_binned_in_long_sessions_and_the_loudest_shows() -> None:
     assert ticks([]).marks == ()
 
 
-def test_a_run_is_told_by_how_it_stands() -> None:
+def test_common_ticks_are_low_and_failures_are_drawn_on_top() -> None:
+    turn = ["user", "call", "result", "text"]
+    many = ticks(turn * 800, failures=range(3, 3200, 40))
+    assert [(marks.kind, marks.path.count("M")) for marks in many.marks][-1] == ("error", 80)
+    assert {marks.kind: f"v{LOUDNESS['user']}" in marks.path for marks in many.marks}[
+        "user"
+    ] is False
+
+
+def test_matches_of_a_filter_are_drawn_on_top() -> None:
+    few = ticks(["user", "call", "result", "text"], matches=[2])
+    assert [(marks.kind, marks.are_matches) for marks in few.marks] == [
+        ("user", False),
+        ("result", False),
+        ("text", False),
+        ("call", True),
+    ]
+    many = ticks(["user", "text"] * 1000, matches=[1, 1001])
+    shown = [marks for marks in many.marks if marks.are_matches]
+    assert [(marks.kind, marks.path.count("M")) for marks in shown] == [("user", 2)]
+
+
+def test_a_run_is_described_by_its_status() -> None:
     running = replace(samples.RUN, status="running")
     assert run_status(running).stop_href == "/runs/run-1/stop"
     assert run_status(samples.RUN).stop_href is None
@@ -401,10 +438,15 @@ def test_a_failed_run_shows_message_place_and_traceback() -> None:
     assert end.failure.place == "agents/travel/agent.py:48 in search_flights"
 
 
-def test_names_cannot_leave_their_place_in_an_address() -> None:
+def test_names_are_escaped_in_urls() -> None:
     assert (
         links.artifact_url(7, "../a b/ü?#", 2)
         == "/sessions/7/artifacts/..%2Fa%20b%2F%C3%BC%3F%23?version=2"
     )
     assert links.app_url("a/b") == "/apps/a%2Fb"
     assert links.session_url(7, event=3, tab="state") == "/sessions/7?event=3&tab=state"
+
+
+def test_a_short_text_in_a_tree_keeps_its_line_breaks() -> None:
+    [node] = json_tree({"note": 'one "1"\ntwo \\n'}).root.children
+    assert node.text == '"one \\"1\\"\ntwo \\\\n"'

@@ -1,4 +1,4 @@
-"""The verdict on a request, as tables against the pure function."""
+"""The verdicts of the policy on requests, as tables."""
 
 from typing import Any
 
@@ -58,7 +58,7 @@ def test_only_our_hosts_get_an_answer(host: str, expected: Judged, path: str, me
 
 @pytest.mark.req("R02")
 @pytest.mark.parametrize("name", ["host", "origin", "sec-fetch-site", "authorization"])
-def test_a_header_that_decides_may_come_once(name: str) -> None:
+def test_a_header_that_decides_may_occur_only_once(name: str) -> None:
     value = {"host": "localhost:8000", "origin": OURS, "sec-fetch-site": "same-origin"}
     pair = (name, value.get(name, AUTH["authorization"]))
     rest = [item for item in AUTH.items() if item[0] != name]
@@ -67,7 +67,7 @@ def test_a_header_that_decides_may_come_once(name: str) -> None:
 
 
 @pytest.mark.req("R02")
-def test_a_forwarded_host_counts_for_nothing() -> None:
+def test_a_forwarded_host_is_ignored() -> None:
     forwarded = {"x-forwarded-host": "localhost:8000", "forwarded": "host=localhost:8000"}
     assert judge({"host": "evil.example", **forwarded, **AUTH}) == 403
     assert judge({**forwarded, **AUTH}) == Verdict.PASS
@@ -86,7 +86,7 @@ DESTINATIONS = ["document", "iframe", "script", "image", "empty"]
 
 
 def expected_of_fetch(site: str, mode: str, destination: str, method: str) -> Judged:
-    """R03, in one breath."""
+    """Return the verdict that R03 requires."""
     if site == "same-origin":
         return Verdict.PASS
     if (mode, destination, method) != ("navigate", "document", "GET"):
@@ -103,7 +103,7 @@ def expected_of_fetch(site: str, mode: str, destination: str, method: str) -> Ju
     ("path", "method"),
     [("/data", "GET"), ("/static/js/app.js", "GET"), ("/login", "GET"), ("/data", "POST")],
 )
-def test_requests_of_other_sites_are_refused_or_loaded_again(
+def test_requests_from_other_sites_are_refused_or_reloaded(
     site: str, mode: str, destination: str, path: str, method: str
 ) -> None:
     fetch = {"sec-fetch-site": site, "sec-fetch-mode": mode, "sec-fetch-dest": destination}
@@ -141,7 +141,7 @@ def test_reads_need_credentials(path: str) -> None:
 
 @pytest.mark.req("R07")
 @pytest.mark.parametrize("path", ["/login", "/health", "/static/css/base.css"])
-def test_the_open_paths_need_none(path: str) -> None:
+def test_the_open_paths_need_no_credentials(path: str) -> None:
     assert judge({}, path=path) == Verdict.PASS
 
 
@@ -149,12 +149,12 @@ def test_the_open_paths_need_none(path: str) -> None:
 @pytest.mark.parametrize(
     "value", ["Bearer wrong", f"Basic {TOKEN}", TOKEN, f"Bearer {TOKEN}x", "Bearer", "Bearer "]
 )
-def test_other_credentials_do_not_count(value: str) -> None:
+def test_other_credentials_are_not_accepted(value: str) -> None:
     assert judge({"authorization": value}) == Verdict.SIGN_IN
 
 
 @pytest.mark.req("R07")
-def test_the_cookie_of_this_port_counts_and_no_other() -> None:
+def test_only_the_cookie_of_this_port_is_accepted() -> None:
     site = Site()
     secret = site.access.sign_in(TOKEN)
     assert judge({"cookie": f"a=b; devui-8000={secret}"}, site=site) == Verdict.PASS
@@ -185,14 +185,14 @@ def test_the_cookie_of_this_port_counts_and_no_other() -> None:
         ({"content-length": "2"}, 415),
     ],
 )
-def test_changes_arrive_in_forms_that_no_foreign_page_can_send(
+def test_changes_need_a_format_that_no_foreign_page_can_send(
     method: str, headers: dict[str, str], expected: Judged
 ) -> None:
     assert judge({**headers, **AUTH}, method) == expected
 
 
 @pytest.mark.req("R04")
-def test_a_change_by_cookie_alone_must_say_where_it_comes_from() -> None:
+def test_a_change_with_only_a_cookie_must_name_its_origin() -> None:
     site = Site()
     cookie = {"cookie": f"devui-8000={site.access.sign_in(TOKEN)}"}
     assert judge({**cookie, **JSON}, "POST", site=site) == 403
@@ -202,7 +202,7 @@ def test_a_change_by_cookie_alone_must_say_where_it_comes_from() -> None:
 
 
 @pytest.mark.req("R07")
-def test_without_authentication_scripts_need_nothing_and_pages_nothing_new() -> None:
+def test_without_authentication_foreign_pages_are_still_refused() -> None:
     site = Site(authenticated=False)
     assert judge({}, site=site) == Verdict.PASS
     assert judge(JSON, "POST", site=site) == Verdict.PASS
@@ -222,7 +222,7 @@ VALUES = st.text(st.characters(max_codepoint=255), max_size=40) | st.sampled_fro
 
 @pytest.mark.req("R02")
 @given(st.lists(st.tuples(NAMES, VALUES), max_size=8), st.sampled_from(["GET", "POST", "X"]))
-def test_no_headers_make_it_raise_or_pass_a_foreign_host(
+def test_no_headers_raise_an_error_or_let_a_foreign_host_pass(
     headers: list[tuple[str, str]], method: str
 ) -> None:
     verdict = judge(headers, method)

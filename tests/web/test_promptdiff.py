@@ -1,4 +1,4 @@
-"""Where the prefix that a provider may have in its cache ends, of two requests to a model."""
+"""Where the second of two model requests leaves the prefix that a provider may have cached."""
 
 from dataclasses import replace
 
@@ -8,7 +8,7 @@ from tests.web.request_samples import AFTER, BEFORE, SPAN, piece
 WITHOUT_ARGUMENTS = piece([{"functionDeclarations": [{"name": "now", "description": "The time."}]}])
 
 
-def test_other_tools_break_the_prefix_at_the_first_that_differs():
+def test_changed_tools_break_the_prefix_at_the_first_difference():
     diff = prompt_diff(SPAN, BEFORE, replace(BEFORE, tools=WITHOUT_ARGUMENTS))
     assert diff.verdict == "The tools differ, which breaks the cache prefix."
     assert [(each.kind, each.label, each.breaks) for each in diff.tools] == [
@@ -19,7 +19,7 @@ def test_other_tools_break_the_prefix_at_the_first_that_differs():
     assert not any(each.breaks for each in diff.blocks)
 
 
-def test_another_system_instruction_breaks_it_there_and_other_settings_nowhere():
+def test_a_changed_instruction_breaks_the_prefix_and_settings_do_not():
     diff = prompt_diff(SPAN, BEFORE, AFTER)
     assert [each.breaks for each in diff.blocks] == [True, False, False]
     assert not any(each.breaks for each in (*diff.tools, *diff.config))

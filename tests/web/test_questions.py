@@ -1,4 +1,4 @@
-"""What a form for a question says before anybody fills it in, and what it then answers."""
+"""What a question's form shows before it is filled in, and the answer it gives."""
 
 import sys
 
@@ -9,10 +9,10 @@ from devui.web.panels.questions.questions import CREDENTIAL, answer_of, form_of
 LOGIN = {"authConfig": {"authScheme": {"type": "oauth2"}}}
 
 
-def test_a_sign_in_that_cannot_be_completed_says_so_when_it_is_asked_for(
+def test_a_sign_in_form_says_so_if_authlib_is_missing(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setitem(sys.modules, "authlib", None)  # as where it is not installed
+    monkeypatch.setitem(sys.modules, "authlib", None)  # as if it weren't installed
     assert "pip install 'devui[oauth]'" in form_of(CREDENTIAL, LOGIN, "reader").hint
     monkeypatch.delitem(sys.modules, "authlib")
     pytest.importorskip("authlib")
@@ -36,7 +36,7 @@ CONFIRMATION = "adk_request_confirmation"
     ],
 )
 @pytest.mark.parametrize("choice", ["yes", "no"])
-def test_a_payload_that_nobody_changes_is_answered_as_it_is(payload, fields, choice) -> None:
+def test_an_unchanged_payload_is_returned_as_it_was(payload, fields, choice) -> None:
     args = {"toolConfirmation": {"payload": payload}}
     form = form_of(CONFIRMATION, args, "clerk")
     assert len(form.fields) == fields

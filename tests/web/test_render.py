@@ -1,4 +1,4 @@
-"""Models to HTML."""
+"""Rendering models as HTML."""
 
 import sys
 from dataclasses import dataclass
@@ -37,7 +37,7 @@ class Wrong:
 
 @pytest.fixture(autouse=True)
 def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Where compiled templates are kept."""
+    """The folder of compiled templates."""
     monkeypatch.setattr(sys, "pycache_prefix", str(tmp_path / "cache"))
     monkeypatch.setattr(sys, "dont_write_bytecode", False)
     return tmp_path / "cache"
@@ -52,21 +52,21 @@ def renderer(tmp_path: Path) -> Renderer:
 
 
 @pytest.mark.req("R17")
-def test_every_template_escapes_whatever_its_ending(renderer: Renderer) -> None:
+def test_every_template_escapes_whatever_its_extension(renderer: Renderer) -> None:
     html = renderer.part(Row(HOSTILE))
     assert "<script" not in html
     assert '"{{' not in html
     assert "{{7*7}}" in html
 
 
-def test_a_part_inside_a_page_is_the_part_itself(renderer: Renderer) -> None:
+def test_a_part_renders_the_same_inside_another(renderer: Renderer) -> None:
     rows = (Row("a"), Row("<b>"))
     assert renderer.part(Rows(rows)) == renderer.parts(rows)
     assert renderer.parts(rows) == renderer.part(rows[0]) + renderer.part(rows[1])
     assert "&lt;b&gt;" in renderer.parts(rows)
 
 
-def test_templates_are_compiled_once_for_all_processes(
+def test_compiled_templates_are_cached_until_they_change(
     renderer: Renderer, cache: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     expected = renderer.part(Row("a"))
@@ -82,7 +82,7 @@ def test_templates_are_compiled_once_for_all_processes(
         assert Renderer(renderer.assets).part(Row("a")) == "a!"
 
 
-def test_templates_are_compiled_where_nothing_can_be_kept(renderer: Renderer, cache: Path) -> None:
+def test_templates_are_compiled_if_the_cache_is_unusable(renderer: Renderer, cache: Path) -> None:
     cache.write_text("not a folder")
     assert "<p" in renderer.part(Row("a"))
 

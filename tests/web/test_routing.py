@@ -1,4 +1,4 @@
-"""A path is matched as it was sent, also below another application and where it was rewritten."""
+"""Paths are matched as they were sent, even in a mounted application or after a rewrite."""
 
 import asyncio
 
@@ -22,7 +22,7 @@ ROUTES = [
 
 
 class Rewriting:
-    """A proxy in the process that changes the decoded path alone."""
+    """A middleware that changes only the decoded path."""
 
     def __init__(self, app) -> None:
         self._app = app

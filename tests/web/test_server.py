@@ -1,4 +1,4 @@
-"""The server: its settings, and how it ends."""
+"""The server: its settings and its shutdown."""
 
 import asyncio
 import signal
@@ -24,7 +24,7 @@ async def nothing(scope: Scope, receive: Receive, send: Send) -> None:
 
 
 @pytest.mark.req("R11")
-def test_the_settings_that_matter_are_not_the_defaults() -> None:
+def test_the_server_has_the_required_settings() -> None:
     config = settings(nothing)
     assert config.proxy_headers is False
     assert config.server_header is False
@@ -36,7 +36,7 @@ def test_the_settings_that_matter_are_not_the_defaults() -> None:
 
 
 @pytest.mark.req("R11")
-async def test_forwarded_headers_change_nothing() -> None:
+async def test_forwarded_headers_are_ignored() -> None:
     listener = free_socket()
     site = Site(port=listener.getsockname()[1])
     host = f"localhost:{site.port}".encode()
@@ -51,7 +51,7 @@ async def test_forwarded_headers_change_nothing() -> None:
 
 
 @pytest.mark.req("R11")
-async def test_an_oversized_head_is_refused_and_others_are_served() -> None:
+async def test_an_oversized_head_is_refused_and_a_large_one_is_served() -> None:
     listener = free_socket()
     site = Site(port=listener.getsockname()[1])
     host = f"Host: localhost:{site.port}\r\n".encode()
@@ -111,7 +111,9 @@ async def connect(port: int, path: str) -> Any:
 
 @pytest.mark.req("R56")
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
-async def test_one_signal_ends_it_in_order_with_streams_open(number: signal.Signals) -> None:
+async def test_one_signal_shuts_the_server_down_in_order_despite_open_streams(
+    number: signal.Signals,
+) -> None:
     async with program() as running_program:
         port = int(await running_program.line())
         readers = [await connect(port, "/stream") for _ in range(10)]
@@ -128,7 +130,7 @@ async def test_one_signal_ends_it_in_order_with_streams_open(number: signal.Sign
 
 
 @pytest.mark.req("R56")
-async def test_a_stuck_hook_and_a_stuck_response_do_not_hold_it_for_ever() -> None:
+async def test_a_stuck_hook_and_a_stuck_response_do_not_prevent_shutdown() -> None:
     async with program("stuck") as running_program:
         port = int(await running_program.line())
         _, writer = await connect(port, "/never")
@@ -141,7 +143,7 @@ async def test_a_stuck_hook_and_a_stuck_response_do_not_hold_it_for_ever() -> No
 
 
 @pytest.mark.req("R56")
-async def test_a_second_interrupt_ends_it_at_once() -> None:
+async def test_a_second_interrupt_ends_the_server_at_once() -> None:
     async with program("stuck") as running_program:
         port = int(await running_program.line())
         _, writer = await connect(port, "/never")
@@ -157,7 +159,7 @@ async def test_a_second_interrupt_ends_it_at_once() -> None:
 
 
 @pytest.mark.req("R56")
-async def test_the_hooks_run_in_their_order_and_one_that_fails_stops_no_other() -> None:
+async def test_shutdown_hooks_run_in_order_even_if_one_fails() -> None:
     listener = free_socket()
     site, ran = Site(port=listener.getsockname()[1]), []
 

@@ -17,8 +17,8 @@ from devui.web.sse import (
     BYE,
     PAGE,
     EventStream,
-    Manner,
     Message,
+    StreamOptions,
     Streams,
     stream_response,
 )
@@ -26,7 +26,7 @@ from tests.kit.patience import PATIENCE
 
 
 def read(stream: bytes) -> list[tuple[str, str, str]]:
-    """The events of a stream as (type, data, last id), by the rules of the HTML standard."""
+    """Return a stream's events as (type, data, last id), by the rules of the HTML standard."""
     text = stream.decode("utf-8").removeprefix("\ufeff")
     lines = text.replace("\r\n", "\n").replace("\r", "\n").split("\n")
     events, data, kind, last_id = [], [], "", ""
@@ -59,14 +59,14 @@ FIELDS = ["data: x", "id: 9", "event: bye", "retry: 1", ":comment", "", "\n\nid:
 
 @pytest.mark.req("R59")
 @given(st.lists(NASTY | ANY | st.sampled_from(FIELDS), min_size=1, max_size=5))
-def test_any_text_survives_and_forges_no_field(texts: list[str]) -> None:
+def test_any_text_round_trips_and_forges_no_field(texts: list[str]) -> None:
     messages = [Message(text, id=str(n)) for n, text in enumerate(texts)]
     stream = Message(retry=1).encode() + b"".join(message.encode() for message in messages)
     assert read(stream) == [("message", normal(text), str(n)) for n, text in enumerate(texts)]
 
 
 @pytest.mark.req("R59")
-def test_a_message_looks_like_this() -> None:
+def test_a_message_is_encoded_line_by_line() -> None:
     message = Message("a\r\nb", id="7", event="bye", retry=1000)
     assert message.encode() == b"retry: 1000\nevent: bye\nid: 7\ndata: a\ndata: b\n\n"
     assert Message("").encode() == b"data: \n\n"
@@ -76,19 +76,19 @@ def test_a_message_looks_like_this() -> None:
 
 @pytest.mark.req("R59")
 @pytest.mark.parametrize("text", ["a\nb", "a\rb", "a\0b"])
-def test_ids_and_names_cannot_hold_line_ends(text: str) -> None:
+def test_ids_and_names_cannot_contain_line_ends(text: str) -> None:
     with pytest.raises(ValueError, match="line ends"):
         Message("x", id=text)
     with pytest.raises(ValueError, match="line ends"):
         Message("x", event=text)
 
 
-def test_half_a_surrogate_pair_breaks_no_stream() -> None:
+def test_a_lone_surrogate_is_replaced() -> None:
     assert read(Message("a\ud800b").encode()) == [("message", "a?b", "")]
 
 
 class Reader:
-    """A client of the ASGI side: collects what is sent, and leaves when told to."""
+    """An ASGI client that collects what is sent, and disconnects when told to."""
 
     def __init__(self) -> None:
         self.sent: list[dict[str, Any]] = []
@@ -108,7 +108,7 @@ class Reader:
             await asyncio.Event().wait()
 
     def sticking_at(self, text: bytes) -> Send:
-        """A `send` that never comes back from the write that holds `text`."""
+        """Return a `send` that never returns from the message that contains `text`."""
 
         async def send(message: Any) -> None:
             self.stuck = text in message.get("body", b"")
@@ -130,7 +130,7 @@ class Reader:
 
 
 class Source:
-    """A source that sends what it is given and knows when it was closed."""
+    """A source that sends the given texts and records that it was closed."""
 
     def __init__(self, *texts: str, endless: bool = True) -> None:
         self.texts = texts
@@ -158,7 +158,7 @@ async def opened(response: EventStream, reader: Reader) -> AsyncIterator[asyncio
 
 
 @pytest.mark.req("R62")
-async def test_the_first_bytes_come_at_once_and_say_how_to_come_back() -> None:
+async def test_the_first_bytes_come_at_once_with_the_retry_time() -> None:
     reader, source = Reader(), Source()
     async with opened(stream_response(source.messages(), streams=Streams()), reader):
         await reader.until(b"retry: 1000\n\n")
@@ -171,7 +171,7 @@ async def test_the_first_bytes_come_at_once_and_say_how_to_come_back() -> None:
 
 
 @pytest.mark.req("R62")
-async def test_a_source_that_ends_says_bye() -> None:
+async def test_a_stream_says_bye_when_its_source_ends() -> None:
     reader, source, streams = Reader(), Source("a", "b", endless=False), Streams()
     async with opened(stream_response(source.messages(), streams=streams), reader) as task:
         await asyncio.wait_for(task, PATIENCE)
@@ -186,16 +186,16 @@ async def test_a_source_that_ends_says_bye() -> None:
 
 
 @pytest.mark.req("R62")
-async def test_silence_is_filled_with_comments() -> None:
+async def test_comments_are_sent_while_the_source_is_silent() -> None:
     reader, source = Reader(), Source("a")
-    manner = Manner(retry=None, heartbeat=0.001)
-    stream = stream_response(source.messages(), streams=Streams(), manner=manner)
+    options = StreamOptions(retry=None, heartbeat=0.001)
+    stream = stream_response(source.messages(), streams=Streams(), options=options)
     async with opened(stream, reader):
         await reader.until(b"data: a\n\n:\n\n:\n\n:\n\n")
 
 
 @pytest.mark.req("R62")
-async def test_a_reader_that_leaves_ends_the_stream_and_closes_the_source() -> None:
+async def test_a_disconnect_ends_the_stream_and_closes_the_source() -> None:
     reader, source, streams = Reader(), Source("a"), Streams()
     async with opened(stream_response(source.messages(), streams=streams), reader) as task:
         await reader.until(b"data: a")
@@ -207,7 +207,7 @@ async def test_a_reader_that_leaves_ends_the_stream_and_closes_the_source() -> N
 
 
 @pytest.mark.req("R56")
-async def test_streams_are_sent_home_together() -> None:
+async def test_closing_the_streams_ends_all_of_them() -> None:
     readers, streams = [Reader() for _ in range(3)], Streams()
     tasks = [
         asyncio.create_task(
@@ -229,10 +229,10 @@ async def test_streams_are_sent_home_together() -> None:
 
 
 @pytest.mark.req("R60")
-async def test_a_reader_that_takes_nothing_is_dropped() -> None:
+async def test_a_stalled_reader_is_dropped() -> None:
     reader, source, streams = Reader(), Source("a"), Streams()
-    manner = Manner(heartbeat=None, stalled=0.01)
-    response = EventStream(source.messages(), streams=streams, manner=manner)
+    options = StreamOptions(heartbeat=None, stalled=0.01)
+    response = EventStream(source.messages(), streams=streams, options=options)
     send = reader.sticking_at(b"data: a")
     await asyncio.wait_for(response({"type": "http"}, reader.receive, send), PATIENCE)
     assert source.closed.is_set()
@@ -241,7 +241,7 @@ async def test_a_reader_that_takes_nothing_is_dropped() -> None:
 
 
 @pytest.mark.req("R56")
-async def test_a_stuck_reader_holds_up_nobody_who_closes() -> None:
+async def test_a_stuck_reader_does_not_block_closing() -> None:
     reader, source, streams = Reader(), Source("a"), Streams()
     response = stream_response(source.messages(), streams=streams)
     send = reader.sticking_at(b"data: a")
@@ -254,7 +254,7 @@ async def test_a_stuck_reader_holds_up_nobody_who_closes() -> None:
 
 
 @pytest.mark.req("R62")
-async def test_the_seats_are_counted_and_given_back() -> None:
+async def test_the_number_of_streams_is_limited_until_one_ends() -> None:
     streams, reader = Streams(limit=1), Reader()
     async with opened(stream_response(Source("a").messages(), streams=streams), reader) as task:
         await reader.until(b"data: a")
@@ -274,7 +274,7 @@ async def test_the_seats_are_counted_and_given_back() -> None:
     assert other.ended
 
 
-async def test_an_error_of_the_source_is_raised_as_it_is() -> None:
+async def test_an_error_from_the_source_is_raised() -> None:
     async def failing() -> AsyncGenerator[Message, None]:
         yield Message("a")
         raise LookupError("gone")
@@ -288,9 +288,9 @@ async def test_an_error_of_the_source_is_raised_as_it_is() -> None:
     assert len(streams) == 0
 
 
-async def test_a_bare_stream_is_messages_and_nothing_else() -> None:
+async def test_a_bare_stream_has_only_messages() -> None:
     reader, source = Reader(), Source('{"a":1}', '{"b":2}', endless=False)
-    stream = stream_response(source.messages(), streams=Streams(), manner=BARE)
+    stream = stream_response(source.messages(), streams=Streams(), options=BARE)
     async with opened(stream, reader) as task:
         await asyncio.wait_for(task, PATIENCE)
     assert reader.body == b'data: {"a":1}\n\ndata: {"b":2}\n\n'
@@ -311,7 +311,7 @@ async def test_cancelling_the_request_closes_the_source() -> None:
     assert len(streams) == 0
 
 
-async def test_a_source_that_is_cancelled_leaves_nothing_running() -> None:
+async def test_a_cancelled_source_leaves_no_tasks_running() -> None:
     async def cancelled() -> AsyncGenerator[Message, None]:
         yield Message("a")
         waiting = asyncio.get_running_loop().create_future()
@@ -325,14 +325,14 @@ async def test_a_source_that_is_cancelled_leaves_nothing_running() -> None:
     assert asyncio.all_tasks() == before
 
 
-async def test_what_is_being_written_at_a_farewell_is_sent_whole() -> None:
+async def test_closing_finishes_the_message_being_written() -> None:
     reader, streams = Reader(), Streams()
-    begun, goes_on = asyncio.Event(), asyncio.Event()
+    begun, may_continue = asyncio.Event(), asyncio.Event()
 
     async def slowly(message: Any) -> None:
         if b"data: a" in message.get("body", b""):
             begun.set()
-            await goes_on.wait()
+            await may_continue.wait()
         await reader.send(message)
 
     response = stream_response(Source("a", "b").messages(), streams=streams)
@@ -340,7 +340,7 @@ async def test_what_is_being_written_at_a_farewell_is_sent_whole() -> None:
     await asyncio.wait_for(begun.wait(), PATIENCE)
     streams.close()
     await asyncio.sleep(0)
-    goes_on.set()
+    may_continue.set()
     await asyncio.wait_for(task, PATIENCE)
     assert [data for _, data, _ in read(reader.body)] == ["a", ""]
     assert reader.ended

@@ -1,4 +1,4 @@
-"""The picture of a key's writes: steps for numbers, ticks for all."""
+"""The chart of a key's writes: steps for numbers, ticks for all values."""
 
 import json
 import re
@@ -24,14 +24,14 @@ def test_each_number_holds_until_the_next_write() -> None:
     assert (chart.low, chart.high) == ("-756", "84")
 
 
-def test_figures_have_no_powers_of_ten() -> None:
+def test_ordinary_numbers_are_shown_without_exponents() -> None:
     chart = step_chart([0.1 + 0.2, 12_345_678], 1)
     assert chart is not None
     assert (chart.low, chart.high) == ("0.3", "12,345,678")
     assert [plain(each) for each in (1e7, 2.5, 0, 1e-12)] == ["10,000,000", "2.5", "0", "1e-12"]
 
 
-def test_the_line_is_broken_where_there_is_no_number() -> None:
+def test_the_line_is_broken_at_values_that_are_not_numbers() -> None:
     chart = step_chart([1, "gone", 3, True], None)
     assert chart is not None
     assert chart.line.count("M") == 2
@@ -43,7 +43,7 @@ def test_the_line_is_broken_where_there_is_no_number() -> None:
 
 
 @given(st.lists(VALUES, min_size=2, max_size=30))
-def test_every_step_is_within_the_picture(values: list[Json]) -> None:
+def test_every_step_is_within_the_chart(values: list[Json]) -> None:
     chart = step_chart(values, len(values) - 1)
     assert chart is not None
     for command, numbers in re.findall(r"([MVH])([^MVH]+)", chart.line):
@@ -53,7 +53,7 @@ def test_every_step_is_within_the_picture(values: list[Json]) -> None:
 
 
 @given(st.recursive(st.integers(), lambda inner: st.lists(inner, max_size=3)))
-def test_a_path_leads_to_what_is_there_or_to_nothing(value: Json) -> None:
+def test_a_path_finds_its_value_or_absent(value: Json) -> None:
     nested: Json = {"a": [value]}
     assert value_at(nested, ("a", 0)) == value
     assert value_at(nested, ("a", 1)) is ABSENT

@@ -13,7 +13,10 @@ from jinja2 import meta
 
 from devui.web import panels
 from devui.web.assets import Assets
+from devui.web.basic_parts import Failure, Notice
+from devui.web.panels.apps.parts import Unused
 from devui.web.panels.chat.parts import ToolOutcome
+from devui.web.panels.inspector.parts import Hint
 from devui.web.panels.timeline.parts import EventRow
 from devui.web.render import Model, Renderer
 from tests.kit.work import Work
@@ -23,7 +26,7 @@ RENDER = Renderer(Assets.find())
 ENVIRONMENT = RENDER.environment
 GLOBALS = set(ENVIRONMENT.globals)
 BARE = ENVIRONMENT.overlay()
-BARE.globals = {}  # or names of globals would not be found among the variables
+BARE.globals = {}  # otherwise, names of globals would not count as variables
 PAGES = (
     gallery.app_pages()
     | gallery.side_pages()
@@ -35,7 +38,7 @@ HOSTILE = '<script>alert("1")</script>\'&amp;'
 
 
 def model_types() -> Iterator[type[Model]]:
-    """Every model with a template."""
+    """Yield every model with a template."""
     names = [module.name for module in pkgutil.walk_packages(panels.__path__, "devui.web.panels.")]
     for name in ("devui.web.basic_parts", "devui.web.openapi", *names):
         for kind in vars(importlib.import_module(name)).values():
@@ -53,7 +56,7 @@ READ_OUTSIDE = {
 
 
 def variables(template: str, seen: frozenset[str] = frozenset()) -> set[str]:
-    """What a template reads, the templates it includes and extends counted in."""
+    """Return the variables that a template reads, with the templates it includes and extends."""
     source, _, _ = ENVIRONMENT.loader.get_source(ENVIRONMENT, template)
     tree = BARE.parse(source)
     names = meta.find_undeclared_variables(tree)
@@ -91,7 +94,7 @@ def test_every_template_has_a_model_or_is_part_of_another() -> None:
 
 
 def instances(value: object) -> Iterator[Model]:
-    """A model and every model inside it."""
+    """Yield a model and every model inside it."""
     if isinstance(value, tuple):
         for item in value:
             yield from instances(item)
@@ -102,14 +105,14 @@ def instances(value: object) -> Iterator[Model]:
             yield from instances(getattr(value, field.name))
 
 
-def test_the_samples_hold_every_part() -> None:
+def test_the_samples_include_every_part() -> None:
     seen = {type(model) for page in PAGES.values() for model in instances(page)}
     alone = {type(model) for model in gallery.alone()}
     assert set(TYPES) - seen - alone == set()
 
 
 def strictly(html: str, *, page: bool) -> None:
-    """Parse as HTML5; the first thing that is wrong is an error."""
+    """Parse as HTML5; fail at the first error."""
     html = html.replace("hx-partial", "div").replace("<noscript>", "").replace("</noscript>", "")
     parser = html5lib.HTMLParser(strict=True)
     with warnings.catch_warnings():
@@ -133,7 +136,7 @@ def test_fragments_are_html5(model: Model) -> None:
 
 
 def hostile(value: object) -> object:
-    """The model with every text in it replaced."""
+    """Return the model with every text in it replaced."""
     if isinstance(value, str):
         return HOSTILE
     if isinstance(value, tuple):
@@ -156,7 +159,7 @@ def test_every_text_is_escaped(name: str) -> None:
 
 
 @pytest.mark.req("R15")
-def test_what_agents_say_is_inert() -> None:
+def test_text_from_agents_is_inert() -> None:
     page = samples.session_page(
         travel_samples.travel(),
         panel=samples.inspector(state_samples.state_tab(11), "state", 11),
@@ -186,8 +189,26 @@ def test_row_ids_and_targets_of_the_stream_are_on_the_page() -> None:
 
 
 def test_a_row_is_rendered_with_little_work() -> None:
-    """A page has hundreds of parts: a map of globals that is walked for each would show here."""
+    """A page has hundreds of parts; going through all globals for each would exceed the limit."""
     items = next(iter(gallery.selected_pages().values())).timeline.items
     row = next(item for item in items if isinstance(item, EventRow))
-    RENDER.part(row)  # its template is compiled
+    RENDER.part(row)  # compiles its template
     Work(600).of(lambda: RENDER.part(row))
+
+
+@pytest.mark.parametrize(
+    ("text", "html"),
+    [
+        ("define `root_agent` or `app`", "define <code>root_agent</code> or <code>app</code>"),
+        ("`<b>` & <i>", "<code>&lt;b&gt;</code> &amp; &lt;i&gt;"),
+        ("a lone ` stays", "a lone ` stays"),
+        ("```\na fence\n```", "```\na fence\n```"),
+    ],
+)
+def test_backticks_in_messages_enclose_code(text: str, html: str) -> None:
+    failure, unused = Failure(f"{text}\n{text}"), Unused("main", text)
+    if "\n" not in text:
+        assert f"<strong hx-ignore>{html}</strong>" in RENDER.part(failure)
+    assert html in RENDER.part(failure)
+    for part in (unused, Hint("Can't draw the app", text), Notice("warn", "Note", text)):
+        assert html in RENDER.part(part), part

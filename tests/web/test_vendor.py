@@ -1,4 +1,4 @@
-"""The third-party files of the browser are the reviewed ones."""
+"""The vendored browser files are the reviewed ones."""
 
 import hashlib
 import re
@@ -16,7 +16,7 @@ PINS = dict(ROW.findall((FOLDER / "README.md").read_text()))
 
 
 @pytest.mark.req("R14")
-def test_every_file_is_listed_with_its_hash() -> None:
+def test_every_vendored_file_is_listed_with_its_hash() -> None:
     hashes = {path.name: hashlib.sha256(path.read_bytes()).hexdigest() for path in FOLDER.iterdir()}
     hashes.pop("README.md")
     assert hashes == PINS
@@ -32,7 +32,7 @@ def test_the_script_pins_the_same_hashes() -> None:
 
 
 @pytest.mark.req("R14")
-def test_a_changed_file_is_noticed(tmp_path: Path) -> None:
+def test_a_changed_file_is_detected(tmp_path: Path) -> None:
     copy = tmp_path / "scripts" / "vendor"
     copy.parent.mkdir()
     copy.write_bytes(SCRIPT.read_bytes())

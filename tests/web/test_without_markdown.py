@@ -1,4 +1,4 @@
-"""Markdown as words, whole or cut, with its lines or without."""
+"""Markdown as plain words, complete or truncated, with or without line breaks."""
 
 import pytest
 from hypothesis import given
@@ -32,12 +32,12 @@ from devui.web.text.without_markdown import LONGEST, without_markdown
         ("", ""),
     ],
 )
-def test_marks_of_markdown_are_left_out(text: str, words: str) -> None:
+def test_markdown_syntax_is_removed(text: str, words: str) -> None:
     assert without_markdown(text) == words
 
 
 @given(st.text(st.sampled_from("ab*_`[](#)!<>|-~$\\ 1.\n…&;")))
-def test_any_text_becomes_one_short_line_and_is_never_lost(text: str) -> None:
+def test_any_text_becomes_short_and_is_never_lost(text: str) -> None:
     words = without_markdown(text)
     assert len(words) <= 2 * LONGEST
     assert bool(words) == bool(text)

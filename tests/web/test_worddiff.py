@@ -1,4 +1,4 @@
-"""What differs between two texts, within a bound of work."""
+"""Differences between two texts, found with a bounded amount of work."""
 
 import random
 
@@ -8,14 +8,14 @@ from devui.web.text.worddiff import MATCHES, word_diff
 
 
 def sides(before: str, after: str) -> tuple[str, str]:
-    """Both texts, put together again from what was told."""
+    """Return both texts, reassembled from their differences."""
     pieces = word_diff(before, after)
     old = "".join(text for kind, text in pieces if kind != "added")
     new = "".join(text for kind, text in pieces if kind != "removed")
     return old, new
 
 
-def test_words_that_differ_are_told_with_the_space_before_them() -> None:
+def test_differing_words_include_the_space_before_them() -> None:
     assert word_diff("Be kind now.\n\nEnd", "Be stern now.") == [
         ("same", "Be"),
         ("removed", " kind"),
@@ -25,7 +25,7 @@ def test_words_that_differ_are_told_with_the_space_before_them() -> None:
     ]
 
 
-def test_texts_that_say_the_same_are_one_piece() -> None:
+def test_equal_texts_are_one_piece() -> None:
     assert word_diff("a b\n", "a b\n") == [("same", "a b\n")]
     assert word_diff("", "") == []
 
@@ -37,7 +37,7 @@ def test_nothing_of_either_text_is_lost(seed: int) -> None:
     assert sides(*texts) == tuple(texts)
 
 
-def test_beyond_the_bound_lines_are_compared_and_then_the_whole() -> None:
+def test_beyond_the_bound_texts_are_compared_by_lines_or_as_a_whole() -> None:
     words = "the same " * int(MATCHES**0.5)
     before, after = f"one\n{words}\nx\n{words}\n", f"two\n{words}\ny\n{words}\n"
     kinds = [kind for kind, _ in word_diff(before, after)]

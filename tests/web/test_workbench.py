@@ -1,4 +1,4 @@
-"""The session page, while the journal goes on."""
+"""The session page: its consistency while the journal changes, and its cost."""
 
 import asyncio
 import sqlite3
@@ -12,7 +12,7 @@ from typing import Any, ClassVar
 
 import pytest
 
-from devui.debugger.predicates.filters import Typed
+from devui.debugger.predicates.filters import FilterInput
 from devui.settings import Settings
 from devui.store.events import history
 from devui.store.journal import Journal
@@ -28,9 +28,9 @@ from tests.store.kit import ListeningConnection
 
 
 class PausingConnection(ListeningConnection):
-    """Stops once after it has read the journal's head, until it may go on.
+    """Pauses once after reading the journal's head, until `go_on` is set.
 
-    It refuses to be the one that reads on the loop's thread, which would stop with it.
+    It can't be opened for reads on the event loop's thread, which it would block.
     """
 
     armed: ClassVar[bool] = False
@@ -50,7 +50,7 @@ class PausingConnection(ListeningConnection):
 
 @pytest.fixture
 async def services(tmp_path: Path) -> AsyncIterator[Services]:
-    """A server's parts, with a journal that can be held up."""
+    """A server's services, with a journal that can be paused."""
     (tmp_path / "agents").mkdir()
     settings = Settings(agents=tmp_path / "agents", data_dir=tmp_path / "server")
     async with (
@@ -60,7 +60,7 @@ async def services(tmp_path: Path) -> AsyncIterator[Services]:
         yield replace(parts, journal=journal)
 
 
-async def test_a_page_made_in_the_instant_a_run_ends_shows_that_end(services: Services) -> None:
+async def test_a_page_built_while_a_run_ends_shows_its_end(services: Services) -> None:
     session = await services.journal.sessions.create("travel", "u", "s", {})
     await services.journal.runs.start("run-1", session.key)
     PausingConnection.armed = True
@@ -73,7 +73,7 @@ async def test_a_page_made_in_the_instant_a_run_ends_shows_that_end(services: Se
     assert [type(item) for item in page.timeline.items] == [RunEnd]
 
 
-async def test_a_filtered_page_of_the_past_does_not_tell_how_the_run_ended_later(
+async def test_a_filtered_page_of_the_past_does_not_show_the_end_of_the_run(
     services: Services,
 ) -> None:
     events = history(event(number) for number in (1, 2, 3))
@@ -81,7 +81,7 @@ async def test_a_filtered_page_of_the_past_does_not_tell_how_the_run_ended_later
     await services.journal.runs.start("run-1", session.key)
     await services.journal.runs.change("run-1", "failed")
     [row] = await services.journal.events.rows(session.key, [2])
-    query = PageQuery(filter_field=Typed.read("kind:text,error"))
+    query = PageQuery(filter_field=FilterInput.read("kind:text,error"))
     for at, ends in [(None, 1), (row, 0)]:
         query = replace(query, at=at)
         page = await session_page(services, session, at, tab=None, theme="auto", query=query)
@@ -89,7 +89,7 @@ async def test_a_filtered_page_of_the_past_does_not_tell_how_the_run_ended_later
 
 
 @pytest.mark.req("R48")
-async def test_a_session_that_is_very_large_says_so(services: Services, tmp_path: Path) -> None:
+async def test_a_very_large_session_has_a_notice(services: Services, tmp_path: Path) -> None:
     events = history(event(number) for number in (1, 2))
     session = await services.journal.sessions.create("travel", "u", "s", {}, history=events)
     other = await services.journal.sessions.create("travel", "u", "other", {}, history=events)
@@ -106,15 +106,15 @@ async def test_a_session_that_is_very_large_says_so(services: Services, tmp_path
 
 PAGES = {
     "now": PageQuery(),
-    "now, with a filter": PageQuery(filter_field=Typed.read("author:user")),
+    "now, with a filter": PageQuery(filter_field=FilterInput.read("author:user")),
     "as of an event": PageQuery(),
-    "as of an event, with a filter": PageQuery(filter_field=Typed.read("tool:look")),
-    "as of an event, with words": PageQuery(filter_field=Typed.read('"a far needle"')),
+    "as of an event, with a filter": PageQuery(filter_field=FilterInput.read("tool:look")),
+    "as of an event, with words": PageQuery(filter_field=FilterInput.read('"a far needle"')),
 }
 
 
 async def costs(services: Services, count: int) -> dict[str, int]:
-    """Of each page of a session with so many events, looked at before; tens of SQLite's steps."""
+    """Return the cost of each page at its second load, in tens of SQLite's steps."""
     events = history(event(number) for number in range(1, count + 1))
     session = await services.journal.sessions.create("travel", "ada", None, {}, history=events)
     await services.journal.runs.start(f"run {count}", session.key, f"i{count // 10}")
@@ -131,7 +131,7 @@ async def costs(services: Services, count: int) -> dict[str, int]:
 
 
 @pytest.mark.req("R48")
-async def test_no_page_costs_more_in_a_long_session(services: Services) -> None:
+async def test_pages_cost_no_more_in_a_long_session(services: Services) -> None:
     small, large = await costs(services, 1_000), await costs(services, 5_000)
     dear = {name: (small[name], large[name]) for name in PAGES if large[name] > small[name] * 1.2}
     assert not dear

@@ -144,7 +144,7 @@ FINAL = {5, 9, 12, 13}
 def stored(
     events: Iterable[dict[str, Any]], *, invocation: str, start: int = 1, at: float = NOW
 ) -> list[Stored]:
-    """The events as the store keeps them."""
+    """Return the events as the store keeps them."""
     rows: list[Stored] = []
     for number, event in enumerate(events, start):
         at += GAPS[(number - 1) % len(GAPS)]
@@ -173,7 +173,7 @@ def stored(
 
 
 def travel() -> list[Stored]:
-    """Both invocations of the sample session."""
+    """Return both invocations of the sample session."""
     first = stored(FIRST, invocation="e-7f31c2aa")
     last = first[-1][0].timestamp
     return first + stored(SECOND, invocation="e-90b4d511", start=6, at=last)

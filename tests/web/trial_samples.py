@@ -1,4 +1,4 @@
-"""Calls by themselves, for tests and pictures of the page."""
+"""Trials of tools and models, for the template tests and the gallery."""
 
 import json
 

@@ -1,4 +1,4 @@
-"""Watched keys: as of an event, now, and none."""
+"""The strip of watched keys, with and without keys, and the button that watches one."""
 
 from devui.web.panels.watch.panel import watch_button
 from devui.web.panels.watch.parts import WatchedKey, WatchStrip

@@ -1,4 +1,4 @@
-"""The wire between server and worker: whole messages, or a clear refusal (R53)."""
+"""The wire between server and worker delivers whole messages or fails with a clear error (R53)."""
 
 import asyncio
 import contextlib
@@ -40,7 +40,7 @@ async def received(data: bytes) -> list[object]:
 
 
 @given(run=texts, event=texts, temp=st.none() | texts, number=st.integers(0, 2**53))
-def test_what_a_worker_sends_arrives_as_it_was(run, event, temp, number):
+def test_messages_from_a_worker_arrive_unchanged(run, event, temp, number):
     sent = [
         Append(id=number, run=run, user="u", session="s", final=True, event=event, temp=temp),
         Partial(run=run, event=event),
@@ -51,7 +51,7 @@ def test_what_a_worker_sends_arrives_as_it_was(run, event, temp, number):
 
 
 @given(message=texts, head=st.integers(0, 2**53))
-def test_what_the_server_sends_arrives_as_it_was(message, head):
+def test_messages_from_the_server_arrive_unchanged(message, head):
     start = StartRun(
         run="r", user="u", session="s", session_key=1, head=head, shared="{}", message=message
     )
@@ -62,7 +62,7 @@ def test_what_the_server_sends_arrives_as_it_was(message, head):
 
 
 @given(st.binary(max_size=200))
-def test_bytes_of_any_kind_give_messages_or_a_wire_error(data):
+def test_arbitrary_bytes_give_messages_or_a_wire_error(data):
     with contextlib.suppress(WireError):
         asyncio.run(received(data))
 
@@ -81,7 +81,7 @@ def test_bytes_of_any_kind_give_messages_or_a_wire_error(data):
         b"\xff\xfe",
     ],
 )
-def test_json_that_is_no_message_is_refused(body):
+def test_json_that_is_not_a_message_is_refused(body):
     with pytest.raises(WireError, match="not a message"):
         asyncio.run(received(struct.pack(">I", len(body)) + body))
 
@@ -91,7 +91,7 @@ def test_a_length_over_the_limit_is_refused_before_anything_is_read():
         asyncio.run(received(struct.pack(">I", MAX_FRAME + 1)))
 
 
-def test_a_message_cut_off_in_the_middle_is_refused():
+def test_a_truncated_message_is_refused():
     whole = for_server(Partial(run="r", event="{}"))
     with pytest.raises(WireError, match="in the middle"):
         asyncio.run(received(whole[:-1]))

@@ -1,4 +1,4 @@
-"""Agent code runs as it was saved last, however quickly that was."""
+"""An agent's code runs as it was last saved, even if it was saved twice within a second."""
 
 import os
 import subprocess
@@ -18,14 +18,14 @@ root_agent = BaseAgent(name="quick", description=WORD)
 
 
 def loaded(agents: Path) -> str:
-    """What a process that may write bytecode loads."""
+    """Return what the agent says when loaded by a process that may write bytecode."""
     environment = {k: v for k, v in os.environ.items() if k != "PYTHONDONTWRITEBYTECODE"}
     command = [sys.executable, "-c", LOAD + SAY, str(agents)]
     done = subprocess.run(command, env=environment, capture_output=True, text=True, check=True)
     return done.stdout.strip()
 
 
-def test_a_file_saved_again_within_a_second_and_of_the_same_size_is_read_anew(tmp_path):
+def test_a_file_saved_again_with_the_same_time_and_size_is_reloaded(tmp_path):
     write_app(tmp_path, "quick", AGENT)
     words = tmp_path / "quick" / "words.py"
     for word in ("one", "two"):
@@ -42,7 +42,7 @@ def test_loading_an_agent_writes_nothing_into_its_folder(tmp_path):
     assert sorted(tmp_path.rglob("*")) == before
 
 
-def test_an_environment_among_the_agents_keeps_its_bytecode(tmp_path):
+def test_a_virtual_environment_in_the_agents_folder_keeps_its_bytecode(tmp_path):
     write_app(
         tmp_path,
         "quick",

@@ -1,4 +1,4 @@
-"""A gate that is not armed sends nothing: a run that nobody debugs costs no message more."""
+"""A gate that isn't armed sends nothing: a run that nobody debugs costs no extra message."""
 
 import asyncio
 import json
@@ -40,7 +40,7 @@ async def wire() -> AsyncGenerator[tuple[Link, int], None]:
 
 
 def sent(descriptor: int) -> list[dict[str, Any]]:
-    """The messages that are in the pipe."""
+    """Return the messages in the pipe."""
     try:
         data = os.read(descriptor, 1_000_000)
     except BlockingIOError:
@@ -54,7 +54,7 @@ def sent(descriptor: int) -> list[dict[str, Any]]:
 
 
 async def first_gate(up: int) -> dict[str, Any]:
-    """The next question, as soon as it is there."""
+    """Wait for the next gate message and return it."""
     arrived = asyncio.Event()
     asyncio.get_running_loop().add_reader(up, arrived.set)
     while not (gates := [each for each in sent(up) if each["kind"] == "gate"]):
@@ -82,7 +82,7 @@ async def test_a_run_without_armed_gates_asks_nothing(wire: tuple[Link, int]) ->
     assert {each["kind"] for each in sent(up)} == {"span_began", "span_ended"}
 
 
-async def test_an_armed_gate_asks_and_a_cancelled_one_says_that_it_is_left(
+async def test_an_armed_gate_asks_and_a_cancelled_one_reports_that_it_was_left(
     wire: tuple[Link, int],
 ) -> None:
     link, up = wire
@@ -99,7 +99,7 @@ async def test_an_armed_gate_asks_and_a_cancelled_one_says_that_it_is_left(
     assert left == {"kind": "gate_left", "run": "r", "gate": gate["id"]}
 
 
-async def test_a_gate_that_is_armed_while_the_run_goes_on_asks(wire: tuple[Link, int]) -> None:
+async def test_a_gate_armed_during_the_run_asks(wire: tuple[Link, int]) -> None:
     link, up = wire
     instruments = Instruments(link, KIT)
     current_run.set("r")

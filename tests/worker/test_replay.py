@@ -1,4 +1,4 @@
-"""A recorded run, executed again without a server, gives the same, whatever its agents do."""
+"""A recorded run replays identically without a server, whatever its agents do."""
 
 import asyncio
 import json
@@ -30,7 +30,7 @@ TREES = st.recursive(
 
 
 def asked(tree: Any) -> Recording:
-    """What a run is asked; nothing is recorded of it yet."""
+    """Return a recording with the user's message only."""
     message = {"role": "user", "parts": [{"text": json.dumps(tree)}]}
     return Recording(app="grown", user="u", session="s", message=message)
 
@@ -44,12 +44,12 @@ async def check(tree: Any) -> None:
         if not any(call.open for call in recorded.calls):
             again = await refresh_headless(root_agent, recorded)
             assert again.live == []
-            # Calls side by side begin in any order.
+            # Parallel calls begin in any order.
             assert replace(again.recording, calls=[]) == replace(recorded, calls=[])
 
 
 @pytest.mark.slow
 @settings(max_examples=rounds(10, 25), deadline=None)
 @given(tree=TREES)
-def test_a_replay_of_any_run_is_the_same_and_its_new_recording_too(tree: Any) -> None:
+def test_a_replay_of_any_run_and_a_new_recording_are_identical(tree: Any) -> None:
     asyncio.run(check(tree))

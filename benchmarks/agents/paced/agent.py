@@ -17,7 +17,7 @@ Event: Any = runtime.module("events").Event
 
 
 class Paced(BaseAgent):
-    """Says what time it is."""
+    """Says the current time."""
 
     async def _run_async_impl(self, ctx: Any) -> AsyncGenerator[Any, None]:
         begun = time.monotonic()

@@ -1,4 +1,4 @@
-"""The scenario `stream50`, served; BENCH_IMPL names another runtime."""
+"""The scenario `stream50` as an app; BENCH_IMPL selects another runtime."""
 
 import os
 

@@ -1,4 +1,4 @@
-"""The scenario `text`, served; BENCH_IMPL names another runtime."""
+"""The scenario `text` as an app; BENCH_IMPL selects another runtime."""
 
 import os
 

@@ -1,4 +1,4 @@
-"""The scenario `tool10`, served; BENCH_IMPL names another runtime."""
+"""The scenario `tool10` as an app; BENCH_IMPL selects another runtime."""
 
 import os
 

@@ -1,4 +1,4 @@
-"""JSON that is typed as an argument of a command."""
+"""Reads JSON from the arguments of commands."""
 
 import json
 import sys
@@ -8,8 +8,9 @@ from devui.failures import BadRequestError
 
 
 def json_object(what: str, text: str) -> dict[str, Any]:
-    """The object in `text`, or on standard input for `-`. Raises BadRequestError, which names
-    `what`.
+    """Return the JSON object in `text`, or on standard input for `-`.
+
+    Raises BadRequestError, with `what` as the name of the argument.
     """
     try:
         value = json.loads(sys.stdin.read() if text == "-" else text)

@@ -1,4 +1,4 @@
-"""`devui dbg break`: an app's breakpoints in the terminal."""
+"""`devui dbg break`: manages an app's breakpoints in the terminal."""
 
 from typing import TYPE_CHECKING, Any
 
@@ -149,7 +149,7 @@ def _patch(terminal: Terminal, number: int, **change: Any) -> None:
 
 
 def _find(client: Client, number: int) -> "BreakpointJson":
-    """The breakpoint with a number, which is no other app's; raises NotFoundError."""
+    """Return the breakpoint with a number, which is unique across apps. Raises NotFoundError."""
     for app in apps_of(client):
         for point in _of(client, app):
             if point["id"] == number:

@@ -16,7 +16,7 @@ from devui.cli.dbg.control import (
     session_option,
 )
 from devui.cli.follow import newest_number
-from devui.cli.lookup import app_of, running, session_of
+from devui.cli.lookup import active_run, app_of, session_of
 from devui.cli.output import json_words, plain
 from devui.cli.server import Terminal, on_the_server
 from devui.client import Client
@@ -52,7 +52,7 @@ def end(
     """
     if value is not None and why is not None:
         raise BadRequestError("--why and VALUE can't be combined; give one of them")
-    position = running(terminal.client, session, or_over=key is not None)
+    position = active_run(terminal.client, session, or_over=key is not None)
     target = int(call) if call.isdecimal() else call
     before = newest_number(terminal.client, position["session"])
     if value is None:
@@ -105,7 +105,7 @@ def prompt(
 
 
 def _spans(client: Client, key: int, number: int) -> "list[SpanJson]":
-    """The model call, or the tool calls, that an event came of; raises NotFoundError."""
+    """Return the model call or the tool calls that produced an event. Raises NotFoundError."""
     spans = client.spans(key, event=number)
     if not spans:
         raise NotFoundError(f"#{number} has no prompt: it wasn't produced by a model or tool call")
@@ -169,7 +169,7 @@ def _block(name: str, lines: Iterable[str]) -> list[str]:
 
 
 def _texts(value: Any) -> Iterator[str]:
-    """The lines of a text, or of a content's parts; what is no text is one of JSON."""
+    """Yield the lines of a text, or of a content's parts; other parts are a line of JSON."""
     for part in value if isinstance(value, list) else [value]:
         text = part if isinstance(part, str) else part.get("text")
         if text is None:
@@ -202,10 +202,7 @@ _EFFECTS: "Final[dict[str, EffectChoice | None]]" = {
     _AS_IN_CODE: None,
 }
 _RAISED: Final = 1
-"""The exit status when the tool has raised."""
-_session = click.option(
-    "-s", "--session", metavar="KEY", help="Session by number or id; by default the running one."
-)
+"""The exit status if the tool raised."""
 
 
 @click.command("tools")
@@ -219,7 +216,7 @@ _session = click.option(
 @click.option(
     "--app", metavar="NAME", help="App of the tool; by default the session's, or the only one."
 )
-@_session
+@session_option
 @on_the_server
 def tools(
     terminal: Terminal,
@@ -249,7 +246,7 @@ def tools(
 @click.argument("args", required=False, default="{}")
 @click.option("--at", type=int, help="Use the state as of this event.")
 @click.option("--sure", is_flag=True, help="Run it even if it may have effects.")
-@_session
+@session_option
 @on_the_server
 def try_(
     terminal: Terminal, tool: str, args: str, *, at: int | None, sure: bool, session: str | None

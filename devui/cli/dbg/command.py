@@ -1,4 +1,4 @@
-"""`devui dbg`: the debugger in the terminal, on the endpoints that the page has, too."""
+"""`devui dbg`: the debugger in the terminal, over the same endpoints as the page."""
 
 import json
 import sys
@@ -19,7 +19,7 @@ from devui.cli.dbg.control import (
 from devui.cli.dbg.history import event, events, log, runs, sessions
 from devui.cli.dbg.session import fork, note, notes, rewind, trace, usage
 from devui.cli.follow import newest_number, news_of, say_after_interrupt, tell
-from devui.cli.lookup import GOING, running, session_of
+from devui.cli.lookup import GOING, active_run, session_of
 from devui.cli.output import (
     debugger_lines,
     event_lines,
@@ -42,7 +42,7 @@ if TYPE_CHECKING:
 
 
 def blame_lines(history: Mapping[str, Any]) -> list[str]:
-    """Each write with what it changed, oldest first; then what of the value is from which."""
+    """Format each write and its changes, oldest first, then which write each part comes from."""
     key = plain(history["key"])
     lines = [line for write in history["writes"] for line in _write(write, key)]
     if not lines:
@@ -67,7 +67,7 @@ def _write(write: Mapping[str, Any], key: str) -> Iterator[str]:
     for edit in write["edits"]:
         yield f"      {plain(edit['action'])} by {plain(edit['by'])}"
     for other in write["overlaps"]:
-        text = f"      also written by {plain(other)} at the same time: last writer wins"
+        text = f"      also written by {plain(other)} at the same time; the last write wins"
         yield click.style(text, fg="yellow")
 
 
@@ -92,7 +92,7 @@ _SPACE: Final = " " * 6
 
 
 def standing_lines(standing: Mapping[str, Any]) -> list[str]:
-    """How long nothing came, then everything that the run waits for."""
+    """Format how long there was no progress, then everything that the run waits for."""
     silent = standing["silentSeconds"]
     since = f"  no progress for {silent:.1f} s" if standing["progressed"] else ""
     lines = [click.style(standing["status"], bold=True) + since]
@@ -175,13 +175,13 @@ _CHANGES: "Final[dict[CommandName, str]]" = {
     "reject": "Reject the held tool call and give the model VALUE as the reason.",
 }
 _TEXTS: Final = frozenset({"mock", "reject"})
-"""Commands whose value may be a plain text."""
+"""Commands whose value may be plain text."""
 _LIKE_JSON: Final = ("{", "[", '"')
-"""A mock that begins like this and isn't JSON is a typo."""
+"""A mock that starts like this but isn't JSON is a typo."""
 
 _EXAMPLES = """\b
 Examples:
-  devui dbg attach                 follow the running session, or the newest
+  devui dbg attach                 follow the running session, or the last active one
   devui dbg events --filter is:error   list the events that are errors
   devui dbg step                   run until after the next commit
   devui dbg state plan --at 7      show one key as of event #7
@@ -257,7 +257,7 @@ def attach(terminal: Terminal, session: str | None, last: int, alias: str | None
 
 
 def _recent(terminal: Terminal, session: int, last: int) -> int:
-    """Print the last events, and return the number of the newest."""
+    """Print the last events and return the number of the newest."""
     rows = terminal.client.events(session, last=max(last, 0))
     for row in rows:
         terminal.say({"type": "event", **row}, event_lines)
@@ -348,7 +348,7 @@ def _order(name: str, order: "CommandName", about: str) -> click.Command:
     @no_wait_option
     @on_the_server
     def send(terminal: Terminal, session: str | None, no_wait: bool, **options: Any) -> None:
-        at = running(terminal.client, session, or_over=options["key"] is not None)
+        at = active_run(terminal.client, session, or_over=options["key"] is not None)
         _command(terminal, at, order, wait=not no_wait, **options)
 
     return send
@@ -365,7 +365,7 @@ def _change(name: "CommandName", about: str) -> click.Command:
     def send(terminal: Terminal, value: str, session: str | None, **options: Any) -> None:
         text = sys.stdin.read() if value == "-" else value
         change = _value(name, text)
-        position = running(terminal.client, session, or_over=options["key"] is not None)
+        position = active_run(terminal.client, session, or_over=options["key"] is not None)
         if name == "edit":
             change = merge_edit(position["holds"], options["hold"], change)
         _command(terminal, position, name, wait=False, value=change, **options)
@@ -376,7 +376,7 @@ def _change(name: "CommandName", about: str) -> click.Command:
 def _command(
     terminal: Terminal, at: "PositionJson", order: "CommandName", *, wait: bool, **options: Any
 ) -> None:
-    """Give one command, from where the run stands if nothing else was said."""
+    """Send a command, for the run's current position unless another one was given."""
     if options.get("position") is None:
         options["position"] = at["position"]
     before = newest_number(terminal.client, at["session"])

@@ -1,4 +1,4 @@
-"""What commands to a run share: their options, what they print, and their exit status."""
+"""The options, output and exit status that commands to a run share."""
 
 import sys
 from typing import TYPE_CHECKING, Final
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from devui.web.panels.runs.schemas import PositionJson
 
 _FAILURES: Final = frozenset({"failed", "interrupted"})
-"""How a run may end without anybody having wanted it."""
+"""The statuses of runs that ended unintentionally."""
 _FAILED: Final = 1
 
 session_option = click.option(
@@ -29,7 +29,7 @@ no_wait_option = click.option(
 
 
 def say_where(terminal: Terminal, position: "PositionJson", before: int) -> None:
-    """Print what was committed behind the event `before`, and where the run stands."""
+    """Print the events committed after the event `before`, and the run's position."""
     if not terminal.as_json:
         for row in terminal.client.events(position["session"], after=before):
             terminal.say(row, event_lines)
@@ -37,8 +37,9 @@ def say_where(terminal: Terminal, position: "PositionJson", before: int) -> None
 
 
 def say_end(terminal: Terminal, position: "PositionJson", before: int) -> None:
-    """Wait until the run is held or over, print it as `say_where` does, and exit with status 1 if
-    the run failed or was interrupted.
+    """Wait until the run is held or over, and print it as `say_where` does.
+
+    Exits with status 1 if the run failed or was interrupted.
     """
     end = wait_for_stop(terminal, position)
     say_where(terminal, end, before)
@@ -47,7 +48,7 @@ def say_end(terminal: Terminal, position: "PositionJson", before: int) -> None:
 
 
 def wait_for_stop(terminal: Terminal, position: "PositionJson") -> "PositionJson":
-    """Wait until the run is held or over; Ctrl-C ends the waiting alone."""
+    """Wait until the run is held or over; Ctrl-C stops only the waiting and exits."""
     try:
         return terminal.client.wait(position)
     except KeyboardInterrupt:

@@ -1,4 +1,4 @@
-"""`devui dbg sessions`, `runs`, `log`, `events`, `event`: what there is, and what has happened."""
+"""`devui dbg sessions`, `runs`, `log`, `events`, `event`: lists sessions and what happened."""
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
@@ -77,7 +77,7 @@ def event(terminal: Terminal, number: int, session: str | None) -> None:
 
 
 def _say_each(terminal: Terminal, rows: Sequence[Any], lines: Any, without: str) -> None:
-    """A line of JSON for each, or its lines; without any, a line that says so for people."""
+    """Print each row; if there are none, print `without`, except with `--json`."""
     for row in rows:
         terminal.say(row, lines)
     if not (rows or terminal.as_json):

@@ -1,4 +1,4 @@
-"""`devui dbg fork`, `rewind`, `usage`, `trace`, `notes`, `note`: a session, and other ways on."""
+"""`devui dbg fork`, `rewind`, `usage`, `trace`, `notes`, `note`: commands on whole sessions."""
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
@@ -14,6 +14,7 @@ from devui.cli.output import plain
 from devui.cli.server import Terminal, on_the_server
 from devui.cli.unknown_calls import choices
 from devui.failures import BadRequestError, ConflictError
+from devui.web.text.formats import plural
 
 if TYPE_CHECKING:
     from devui.debugger.guard.guard import Policy
@@ -156,7 +157,7 @@ def trace(terminal: Terminal, run: str | None, session: str | None) -> None:
 
 def _fork_lines(answer: Mapping[str, Any], url: str) -> list[str]:
     of = answer["fork"]
-    place = f"#{of['number'] + 1}, edited" if of["reason"] == "event" else f"#{of['number']}"
+    place = f"#{of['number'] + 1} (edited)" if of["reason"] == "event" else f"#{of['number']}"
     return [
         f"session {answer['key']}, a fork of session {of['parent']} at {place}",
         f"{url}/sessions/{answer['key']}",
@@ -164,7 +165,7 @@ def _fork_lines(answer: Mapping[str, Any], url: str) -> list[str]:
 
 
 def _not_running(fork: "ForkedJson") -> ConflictError:
-    """Why a fork that was to run doesn't, and what to do."""
+    """Return the error that says why a new fork isn't running, and what to do."""
     key = fork["key"]
     if not fork["unknown"]:
         return ConflictError(
@@ -177,11 +178,7 @@ def _not_running(fork: "ForkedJson") -> ConflictError:
     return ConflictError("\n".join([head, *choices(fork["unknown"])]), unknown=fork["unknown"])
 
 
-def _usage_lines(answer: Mapping[str, Any]) -> list[str]:
-    return [*_sums(answer)]
-
-
-def _sums(answer: Mapping[str, Any]) -> Iterator[str]:
+def _usage_lines(answer: Mapping[str, Any]) -> Iterator[str]:
     for each in answer["sums"]:
         yield "  ".join(
             (
@@ -194,7 +191,7 @@ def _sums(answer: Mapping[str, Any]) -> Iterator[str]:
             )
         )
     without = answer["unpriced"]
-    answers = f"{without} answer{'' if without == 1 else 's'}"
+    answers = plural(without, "answer")
     unpriced = f", excluding {answers} with unknown prices" if without else ""
     yield f"total {_dollars(answer['cost'])}{unpriced}; prices of {answer['prices']}"
 

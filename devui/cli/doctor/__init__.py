@@ -1,1 +1,1 @@
-"""`devui doctor`: looks at the journal, the data folder, the environment and the apps."""
+"""`devui doctor`: checks the journal, the data folder, the environment and the apps."""

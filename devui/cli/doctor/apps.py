@@ -1,4 +1,4 @@
-"""The apps: which look as if they would load, and in which interpreter and engine they run."""
+"""Checks which apps look loadable, and in which interpreter and engine they run."""
 
 import ast
 import sqlite3
@@ -8,30 +8,37 @@ from pathlib import Path
 from typing import Final, NamedTuple
 
 from devui.cli.doctor.finding import Finding, fault, good, note
-from devui.cli.doctor.imports import bound_names, missing_imports
+from devui.cli.doctor.imports import (
+    ForeignImport,
+    MissingImport,
+    bound_names,
+    foreign_imports,
+    missing_imports,
+)
 from devui.debugger.apps.adk_files import unread_files, unread_services
 from devui.debugger.apps.apps import AppFolder
-from devui.debugger.workers.interpreter import ADK, OLDEST_ADK, Interpreter, WrongPython, numbers
+from devui.interpreter import ADK, OLDEST_ADK, Interpreter, WrongPython, numbers
 from devui.store.app_settings import ALL_ENGINES
 from devui.store.sqlite.folder import DATABASE
 from devui.store.sqlite.schema import read_only
 from devui.wire.engines import EngineChoice
+from devui.wire.packages import distribution, own_place
 
 _ADVICE: Final = "or use a Python that has it with --python"
 
 
-class Ground(NamedTuple):
-    """What decides which engine an app gets, beside the app itself."""
+class EngineContext(NamedTuple):
+    """What determines the engine of an app, apart from the app itself."""
 
     default: EngineChoice
     choices: Mapping[str, EngineChoice]
-    """By app: what was chosen on its page."""
+    """The engines chosen on the apps' pages, by app."""
     adk: str | None
-    """The version of google-adk where agents run; None without."""
-    install_adk: str
+    """The version of google-adk where agents run, if it is installed."""
+    interpreter: Interpreter
 
     def engine(self, app: str, *, imports_adk: bool) -> Finding:
-        """Which engine the app would run on."""
+        """Report which engine the app would run on."""
         choice = self.choices.get(app, self.default)
         source = f" ({'chosen on its page' if app in self.choices else '--engine'}: {choice})"
         source = "" if choice == "auto" else source
@@ -49,11 +56,11 @@ class Ground(NamedTuple):
         return good(f"{text} devui{source}{why}")
 
     def _advice(self) -> str:
-        return f"{self.install_adk}, {_ADVICE}, or choose the engine devui"
+        return f"{self.interpreter.command_for(ADK)}, {_ADVICE}, or choose the engine devui"
 
 
-def look_at_workers(interpreter: Interpreter) -> Iterator[Finding]:
-    """What there is to say of the interpreter that agents run in."""
+def check_workers(interpreter: Interpreter) -> Iterator[Finding]:
+    """Check the interpreter that agents run in."""
     try:
         has = interpreter.check()
     except WrongPython as problem:
@@ -73,19 +80,19 @@ def look_at_workers(interpreter: Interpreter) -> Iterator[Finding]:
         )
 
 
-def ground(interpreter: Interpreter, default: EngineChoice, data: Path) -> Ground:
-    """What decides about engines; nothing is known of a Python that does not answer."""
+def engine_context(interpreter: Interpreter, default: EngineChoice, data: Path) -> EngineContext:
+    """Collect what determines the engines; a Python that doesn't work counts as lacking ADK."""
     try:
         adk = interpreter.installed().packages.get(ADK)
     except WrongPython:
         adk = None
-    return Ground(default, _choices(data), adk, interpreter.command_for(ADK))
+    return EngineContext(default, _choices(data), adk, interpreter)
 
 
 def _choices(data: Path) -> Mapping[str, EngineChoice]:
-    """What the journal keeps; empty where there is none, or none of this version."""
+    """Return the chosen engines from the journal; empty without a journal of this version."""
     path = data / DATABASE
-    # SQLite deletes the log of an empty file, which may be all that is left of a journal.
+    # SQLite deletes an empty file's log, which may be all that is left of a journal.
     if not path.is_file() or path.stat().st_size == 0:
         return {}
     try:
@@ -96,13 +103,15 @@ def _choices(data: Path) -> Mapping[str, EngineChoice]:
 
 
 _EXPORTS: Final = frozenset({"root_agent", "app"})
+_DESCRIPTION: Final = "root_agent.yaml"
 _ADK: Final = "google.adk"
+_OURS: Final = "devui"
 _FOREIGN: Final = frozenset({"site-packages", "__pycache__", "node_modules"})
 """Folders whose files are not the app's own."""
 
 
-def look_at_apps(agents: Path, ground: Ground) -> Iterator[Finding]:
-    """What there is to say of each app, and of folders that are nearly one."""
+def check_apps(agents: Path, context: EngineContext) -> Iterator[Finding]:
+    """Check each app, and report folders that look like one but aren't listed."""
     apps = AppFolder.at(agents)
     names = apps.names()
     if not names:
@@ -110,9 +119,13 @@ def look_at_apps(agents: Path, ground: Ground) -> Iterator[Finding]:
             f"there is no app in {str(agents)!r}",
             "an app is a folder with an agent.py; give another folder with --agents",
         )
+    foreign = {name: foreign_imports(_files(apps.require(name)), apps.path) for name in names}
+    modules = {each.module for imports in foreign.values() for each in imports}
+    missing = context.interpreter.missing(modules - {_ADK, _OURS})
     for name in names:
         folder = apps.require(name)
-        yield from _app(name, folder, ground, apps.path)
+        absent = [each for each in foreign[name] if each.module in missing]
+        yield from _app(name, folder, absent, context, apps.path)
         for each in unread_files(folder):
             yield note(f"{folder / each.path} is only partly supported", each.reason)
     for each in apps.left_out():
@@ -121,43 +134,67 @@ def look_at_apps(agents: Path, ground: Ground) -> Iterator[Finding]:
         yield note(f"{apps.path / each.path} is only partly supported", each.reason)
 
 
-def _app(name: str, folder: Path, ground: Ground, agents: Path) -> Iterator[Finding]:
-    finding, files = _read(name, folder)
-    missing = list(missing_imports(files, agents)) if finding is None else []
-    for each in missing:
-        place = f"{each.file.relative_to(agents)}:{each.line}"
-        module = each.module.relative_to(agents)
-        yield fault(
-            f"{name} cannot be loaded: {place}: {each.statement}: there is no module {module}",
-            f"create {module}.py, or correct the import",
-        )
-    if finding is not None:
-        yield finding
-    elif not missing:
-        yield ground.engine(name, imports_adk=any(map(_imports_adk, _own_files(folder))))
-
-
-def _read(name: str, folder: Path) -> tuple[Finding | None, list[Path]]:
-    """What its first files say against it, and those files that there are."""
+def _files(folder: Path) -> list[Path]:
+    """Return the files of an app that are loaded first."""
     files = [folder / "__init__.py", folder / "agent.py", folder / "agent" / "__init__.py"]
-    files = [file for file in files if file.is_file()]
-    if not files:
-        return good(f"{name} is described in root_agent.yaml"), files
-    names: set[str] = set()
-    for file in files:
-        try:
-            tree = ast.parse(file.read_bytes(), str(file))
-        except (SyntaxError, ValueError, OSError) as error:
-            line = f":{error.lineno}" if isinstance(error, SyntaxError) and error.lineno else ""
-            return fault(f"cannot read {file}{line}: {error}", "fix it and check again"), []
-        names |= bound_names(tree)
-    if not names & _EXPORTS and "*" not in names:
-        unnamed = note(
+    return [file for file in files if file.is_file()]
+
+
+def _app(
+    name: str, folder: Path, absent: list[ForeignImport], context: EngineContext, agents: Path
+) -> Iterator[Finding]:
+    files = _files(folder)
+    try:
+        names = {name for file in files for name in bound_names(_parsed(file))}
+    except _Unreadable as error:
+        yield fault(str(error), "fix it and check again")
+        return
+    faults = list(_missing(files, absent, context, agents))
+    for what, advice in faults:
+        yield fault(f"{name} cannot be loaded: {what}", advice)
+    if faults:
+        return
+    if names & {*_EXPORTS, "*"}:
+        yield context.engine(name, imports_adk=any(map(_imports_adk, _own_files(folder))))
+    elif (folder / _DESCRIPTION).is_file():
+        yield good(f"{name} is described in {_DESCRIPTION}")
+    else:
+        yield note(
             f"{name} has no `root_agent` or `app` that can be found without running it",
             f"define `root_agent = LlmAgent(...)` in {folder / 'agent.py'}",
         )
-        return unnamed, files
-    return None, files
+
+
+def _missing(
+    files: list[Path], absent: list[ForeignImport], context: EngineContext, agents: Path
+) -> Iterator[tuple[str, str]]:
+    """Yield what can't be imported, and what to do about it."""
+    for each in missing_imports(files, agents):
+        module = each.module.relative_to(agents)
+        what = f"{_place(each, agents)}: there is no module {module}"
+        yield what, f"create {module}.py, or correct the import"
+    for one in absent:
+        what = f"{_place(one, agents)}: there is no module {one.module} where agents run"
+        own = own_place(one.module, one.file, agents)
+        package = distribution(one.module)
+        install = f"install it with {context.interpreter.command_for(package)}" if package else ""
+        yield what, own or install or "install the package that provides it, or correct the import"
+
+
+def _place(each: MissingImport | ForeignImport, agents: Path) -> str:
+    return f"{each.file.relative_to(agents)}:{each.line}: {each.statement}"
+
+
+class _Unreadable(ValueError):
+    """A file of an app that Python can't parse; the message names it."""
+
+
+def _parsed(file: Path) -> ast.Module:
+    try:
+        return ast.parse(file.read_bytes(), str(file))
+    except (SyntaxError, ValueError, OSError) as error:
+        line = f":{error.lineno}" if isinstance(error, SyntaxError) and error.lineno else ""
+        raise _Unreadable(f"cannot read {file}{line}: {error}") from error
 
 
 def _own_files(folder: Path) -> Iterator[Path]:
@@ -168,10 +205,10 @@ def _own_files(folder: Path) -> Iterator[Path]:
 
 
 def _imports_adk(file: Path) -> bool:
-    """Whether it imports google-adk; False for a file that cannot be read."""
+    """Return whether a file imports google-adk; False if it can't be read."""
     try:
-        tree = ast.parse(file.read_bytes(), str(file))
-    except (SyntaxError, ValueError, OSError):
+        tree = _parsed(file)
+    except _Unreadable:
         return False
     for node in ast.walk(tree):
         if isinstance(node, ast.ImportFrom):

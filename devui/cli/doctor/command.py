@@ -1,6 +1,6 @@
-"""`devui doctor`: looks at the journal, the data folder, the environment and the apps.
+"""`devui doctor`: checks the journal, the data folder, the environment and the apps.
 
-It changes nothing and runs no code of the apps; a server may go on meanwhile.
+It changes nothing and runs none of the apps' code; a server may keep running.
 """
 
 from collections.abc import Iterable, Mapping
@@ -9,14 +9,14 @@ from typing import Final
 
 import click
 
-from devui.cli.doctor.apps import ground, look_at_apps, look_at_workers
-from devui.cli.doctor.environment import look_at_environment
+from devui.cli.doctor.apps import check_apps, check_workers, engine_context
+from devui.cli.doctor.environment import check_environment
 from devui.cli.doctor.finding import Finding, Level, note
-from devui.cli.doctor.journal import look_at_folder, look_at_journal
+from devui.cli.doctor.journal import check_data_folder, check_database
 from devui.cli.options import engine_option, json_option, json_text, python_option
 from devui.cli.output import plain
-from devui.debugger.workers.interpreter import Interpreter, WrongPython
 from devui.failures import BadRequestError
+from devui.interpreter import Interpreter, WrongPython
 from devui.settings import DEFAULT_DATA_DIR
 from devui.wire.engines import EngineChoice
 
@@ -26,7 +26,7 @@ _MARKS: Final[Mapping[Level, tuple[str, str]]] = {
     "fault": ("FAULT", "red"),
 }
 _FAULTY: Final = 1
-"""The exit status when there is a fault."""
+"""The exit status if there is a fault."""
 
 Areas = Mapping[str, list[Finding]]
 
@@ -70,10 +70,10 @@ def command(
         raise BadRequestError(str(error)) from error
     areas = {
         **_data(data_dir),
-        "environment": list(look_at_environment(agents)),
-        "workers": list(look_at_workers(interpreter)),
+        "environment": list(check_environment(agents)),
+        "workers": list(check_workers(interpreter)),
         "apps": list(
-            look_at_apps(agents, ground(interpreter, engine, data_dir or DEFAULT_DATA_DIR))
+            check_apps(agents, engine_context(interpreter, engine, data_dir or DEFAULT_DATA_DIR))
         ),
     }
     faults = sum(each.level == "fault" for findings in areas.values() for each in findings)
@@ -83,9 +83,7 @@ def command(
 
 
 def _data(data_dir: Path | None) -> Areas:
-    """What is found in the data folder; raises BadRequestError for one that was named and is not
-    there.
-    """
+    """Check the data folder. Raises BadRequestError if it was named but doesn't exist."""
     folder = DEFAULT_DATA_DIR if data_dir is None else data_dir
     if not folder.is_dir():
         if data_dir is not None:
@@ -94,8 +92,8 @@ def _data(data_dir: Path | None) -> Areas:
             )
         return {"data folder": [note(f"there is no data folder {str(folder)!r} yet")]}
     return {
-        "journal": list(look_at_journal(folder)),
-        "data folder": list(look_at_folder(folder)),
+        "journal": list(check_database(folder)),
+        "data folder": list(check_data_folder(folder)),
     }
 
 

@@ -1,6 +1,6 @@
-"""What devui runs on: Python, its packages, SQLite, the port, and which model keys are there.
+"""Checks what devui runs on: Python, its packages, SQLite, the port, and the model keys.
 
-Of keys only the names are read, never the values.
+Only the names of keys are reported, never their values.
 """
 
 import os
@@ -8,16 +8,17 @@ import re
 import socket
 import sqlite3
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing
 from importlib.metadata import PackageNotFoundError, requires, version
 from pathlib import Path
-from typing import Final
+from typing import Final, NamedTuple
 
 from dotenv import dotenv_values
 
 from devui import __version__
 from devui.cli.doctor.finding import Finding, fault, good, note
+from devui.interpreter import numbers
 from devui.settings import DEFAULT_HOST, DEFAULT_PORT
 
 _KEYS: Final = (
@@ -26,7 +27,7 @@ _KEYS: Final = (
     *("ANTHROPIC_API_KEY", "MISTRAL_API_KEY", "GROQ_API_KEY", "OPENROUTER_API_KEY"),
 )
 _WAL_RESET: Final = (3, 51, 3)
-"""Before it, two connections that checkpoint and commit at one moment could damage a file."""
+"""In older versions, a checkpoint and a commit at the same time could damage the file."""
 _REQUIREMENT: Final = re.compile(
     r"""(?P<name>[\w.-]+) (?:\[[^]]*\])? \s* (?:>=\s*(?P<least>[\d.]+))?
         [^;]* (?:;.*extra\s*==\s*['"](?P<extra>[\w-]+)['"])?""",
@@ -35,8 +36,8 @@ _REQUIREMENT: Final = re.compile(
 _NOT_FOR_USE: Final = frozenset({"dev"})
 
 
-def look_at_environment(agents: Path) -> Iterator[Finding]:
-    """What there is to say; `agents` is where `.env` files are looked for."""
+def check_environment(agents: Path) -> Iterator[Finding]:
+    """Check the environment; `agents` is the folder to search for `.env` files."""
     python = ".".join(map(str, sys.version_info[:3]))
     yield good(f"devui {__version__} on Python {python}, {sys.platform}")
     yield _sqlite()
@@ -61,41 +62,50 @@ def _packages() -> Iterator[Finding]:
     except PackageNotFoundError:
         yield note("devui is not installed as a package", "its requirements can't be checked")
         return
-    problems: dict[str, list[str]] = {}
+    problems: dict[str, list[_Problem]] = {}
     for requirement in requirements:
         match = _REQUIREMENT.match(requirement)
         if match is None or match["extra"] in _NOT_FOR_USE:
             continue
-        problem = _problem(match["name"], match["least"])
-        if match["extra"] is not None:
-            problems.setdefault(match["extra"], []).extend([problem] if problem else [])
-        elif problem:
-            yield fault(problem, "reinstall devui in its own virtual environment")
-    yield _extras(problems)
+        of_extra = problems.setdefault(match["extra"] or "", [])
+        if problem := _problem(match["name"], match["least"]):
+            of_extra.append(problem)
+    for problem in problems.pop("", []):
+        yield fault(problem.what, "reinstall devui in its own virtual environment")
+    yield from _extras(problems)
 
 
-def _extras(problems: dict[str, list[str]]) -> Finding:
-    """Which optional parts are there; the others are wrong only if an agent needs them."""
-    present = sorted(extra for extra, wrong in problems.items() if not wrong)
-    absent = sorted(extra for extra, wrong in problems.items() if wrong)
-    words = [f"installed: {', '.join(present) or 'none'}"]
-    words += [f"not installed: {', '.join(absent)}"] if absent else []
-    advice = f"`pip install 'devui[{','.join(absent)}]'` for agents that need them"
-    return Finding("good", f"extras {'; '.join(words)}", advice if absent else "")
+class _Problem(NamedTuple):
+    """A problem with a package."""
+
+    what: str
+    is_missing: bool
 
 
-def _problem(name: str, least: str | None) -> str:
-    """What is wrong with a package; "" if nothing is."""
+def _problem(name: str, least: str | None) -> _Problem | None:
     try:
         current = version(name)
     except PackageNotFoundError:
-        return f"{name} is missing"
-    old = least is not None and _numbers(current) < _numbers(least)
-    return f"{name} {current} is older than {least}" if old else ""
+        return _Problem(f"{name} is missing", is_missing=True)
+    if least is None or numbers(current) >= numbers(least):
+        return None
+    return _Problem(f"{name} {current} is older than {least}", is_missing=False)
 
 
-def _numbers(version: str) -> tuple[int, ...]:
-    return tuple(int(part) for part in re.findall(r"\d+", version)[:3])
+def _extras(problems: Mapping[str, Sequence[_Problem]]) -> Iterator[Finding]:
+    """Report which extras are installed or outdated; agents may not need any."""
+    absent = sorted(
+        extra for extra, wrong in problems.items() if any(each.is_missing for each in wrong)
+    )
+    old = sorted(extra for extra, wrong in problems.items() if wrong and extra not in absent)
+    for extra in old:
+        what = ", ".join(each.what for each in problems[extra])
+        yield note(f"extra {extra}: {what}", f"`pip install 'devui[{extra}]'` updates it")
+    present = sorted(problems.keys() - {*absent, *old})
+    words = [f"installed: {', '.join(present) or 'none'}"]
+    words += [f"not installed: {', '.join(absent)}"] if absent else []
+    advice = f"`pip install 'devui[{','.join(absent)}]'` for agents that need them"
+    yield Finding("good", f"extras {'; '.join(words)}", advice if absent else "")
 
 
 def _port() -> Finding:

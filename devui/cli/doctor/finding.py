@@ -1,13 +1,13 @@
-"""One thing that the doctor found: how bad it is, what it is, and what to do."""
+"""A finding of the doctor: how bad it is, what it is, and what to do."""
 
 from typing import Literal, NamedTuple
 
 Level = Literal["good", "note", "fault"]
-"""A note is worth knowing and leaves everything working; a fault does not."""
+"""A note is worth knowing, but everything works; with a fault, something doesn't."""
 
 
 class Finding(NamedTuple):
-    """One sentence, and the way out of it."""
+    """A sentence, and what to do about it."""
 
     level: Level
     what: str
@@ -15,20 +15,15 @@ class Finding(NamedTuple):
 
 
 def good(what: str) -> Finding:
-    """Something that was looked at and is as it should be."""
+    """Return a finding that something is fine."""
     return Finding("good", what)
 
 
 def note(what: str, advice: str = "") -> Finding:
-    """Something worth knowing."""
+    """Return a finding that is worth knowing."""
     return Finding("note", what, advice)
 
 
 def fault(what: str, advice: str) -> Finding:
-    """Something that is wrong."""
+    """Return a finding that something is wrong."""
     return Finding("fault", what, advice)
-
-
-def quantity(number: int, noun: str) -> str:
-    """`1 event`, `12 events`."""
-    return f"{number:,} {noun}{'' if number == 1 else 's'}"

@@ -1,4 +1,4 @@
-"""The journal and the data folder: whose it is, which server has it, whether it is whole."""
+"""Checks the journal and the data folder: owner, server, integrity."""
 
 import fcntl
 import json
@@ -12,26 +12,27 @@ from pathlib import Path
 from typing import Any, Final
 
 from devui.address import FILE, PRIVATE_FILE, PRIVATE_FOLDER, read_address
-from devui.cli.doctor.finding import Finding, fault, good, note, quantity
+from devui.cli.doctor.finding import Finding, fault, good, note
 from devui.keys import key_file
 from devui.store.errors import StoreError
 from devui.store.sqlite.checkup import Checkup, check_journal
 from devui.store.sqlite.folder import DATABASE, dangers
 from devui.store.sqlite.schema import lost_its_file
+from devui.web.text.formats import plural
 
 _LITTLE: Final = 200 * 1024 * 1024
-"""Bytes that are left of the disk; less is told."""
+"""The free disk space below which a note is reported, in bytes."""
 _NOTHING: Final = 1024 * 1024
-"""With less than this, a message and its answer do not fit any more."""
+"""The free disk space below which a message and its answer may not fit, in bytes."""
 _OURS: Final = ("journal.*", FILE)
 
 
-def look_at_folder(path: Path) -> Iterator[Finding]:
-    """What there is to say of a data folder that exists."""
+def check_data_folder(path: Path) -> Iterator[Finding]:
+    """Check a data folder, which must exist."""
     yield from _owner(path)
     yield from _modes(path)
     yield _server(path)
-    yield _room(path)
+    yield _free_space(path)
     for danger in dangers(path):
         yield note(f"the data folder {danger.what}", danger.why)
     for aside in sorted(path.glob("journal.db.damaged-*Z")):
@@ -41,7 +42,7 @@ def look_at_folder(path: Path) -> Iterator[Finding]:
         )
 
 
-def _room(path: Path) -> Finding:
+def _free_space(path: Path) -> Finding:
     if not os.access(path, os.W_OK):
         return fault(
             "the data folder is not writable",
@@ -99,13 +100,13 @@ def _server(path: Path) -> Finding:
 
 
 _LOCK: Final = "@hhqqi"
-"""A `struct flock` of Linux: kind, whence, start, length, process."""
+"""Linux's `struct flock`: kind, whence, start, length, process."""
 _WRITE_LOCK: Final = 120
-"""Which byte of the log's shared memory whoever writes has locked."""
+"""The byte of the log's shared memory that a writer locks."""
 
 
-def look_at_journal(folder: Path) -> Iterator[Finding]:
-    """What there is to say of the journal in a data folder that exists."""
+def check_database(folder: Path) -> Iterator[Finding]:
+    """Check the journal in a data folder, which must exist."""
     path = folder / DATABASE
     if lost_its_file(path):
         yield fault(
@@ -141,10 +142,10 @@ def _advice(path: Path, checkup: Checkup) -> str:
 
 
 def _writer(path: Path) -> int | None:
-    """Which other process is in the middle of a change of the journal: nobody else can write then.
+    """Return the process that is writing to the journal, which blocks all other writers.
 
-    Asks for the lock of SQLite's write-ahead log (https://sqlite.org/walformat.html, 2.3.3) without
-    taking it, and therefore before the file is opened here. Only Linux tells.
+    Queries the write lock of SQLite's write-ahead log (https://sqlite.org/walformat.html, 2.3.3)
+    without taking it, and therefore before this process opens the file. Works only on Linux.
     """
     memory = path.with_name(f"{path.name}-shm")
     if sys.platform != "linux" or not memory.is_file():
@@ -178,7 +179,7 @@ def _sound(checkup: Checkup) -> Iterator[Finding]:
             "the next server keeps a copy and migrates it; check again then",
         )
         return
-    sessions, events = quantity(checkup.sessions, "session"), quantity(checkup.events, "event")
+    sessions, events = plural(checkup.sessions, "session"), plural(checkup.events, "event")
     yield good(f"{sessions} with {events}, version {checkup.version}")
     yield good("the file is intact, and all references in it are valid")
     yield good("event numbers have no gaps, and every session head matches")
@@ -189,6 +190,6 @@ def _cut_off(folder: Path, checkup: Checkup) -> Iterator[Finding]:
     address = read_address(folder)
     if checkup.active and (address is None or address.is_gone):
         yield note(
-            f"interrupted: {quantity(len(checkup.active), 'run')}, {', '.join(checkup.active[:5])}",
+            f"interrupted: {plural(len(checkup.active), 'run')}, {', '.join(checkup.active[:5])}",
             "the next server marks them as interrupted; continue with `devui resume`",
         )

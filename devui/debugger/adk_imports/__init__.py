@@ -1,4 +1,4 @@
-"""Sessions that google-adk's services have stored, read as data (docs/guide/from-adk-web.md).
+"""Reads sessions stored by google-adk's services, as data (docs/guide/from-adk-web.md).
 
-Each session becomes the lines of a bundle, which takes the way of every import.
+Each session becomes the lines of a bundle, which is then imported like any other.
 """

@@ -1,4 +1,4 @@
-"""Folders of google-adk's FileArtifactService."""
+"""Reads the folders of google-adk's FileArtifactService."""
 
 import base64
 import json
@@ -11,9 +11,9 @@ from typing import Any, Final
 from devui.debugger.adk_imports.sources import Head, Notes, States
 
 _LARGEST: Final = 45_000_000
-"""Bytes of a file: a bundle has each on a line of its own."""
+"""The largest file, in bytes: a bundle has each file on one line."""
 _METADATA: Final = 1_000_000
-"""Bytes of a version's metadata."""
+"""The largest metadata of a version, in bytes."""
 _VERSIONS: Final = "versions"
 _USER: Final = "user:"
 
@@ -31,7 +31,7 @@ class Version:
     created: float
 
     def record(self, notes: Notes) -> dict[str, Any] | None:
-        """The record of a bundle; None for a file that cannot be taken."""
+        """Return the version as a bundle's record; None if it can't be imported."""
         try:
             size = self.file.stat().st_size
             if size > _LARGEST:
@@ -55,10 +55,10 @@ class Version:
 
 
 class ArtifactFolder:
-    """The files of sessions and users, below the folder that a FileArtifactService was given.
+    """The files of sessions and users in the root folder of a FileArtifactService.
 
-    Older versions of google-adk wrote no app's name into the path: such files belong to `app`, the
-    app in whose folder they lie.
+    Older versions of google-adk left the app's name out of the path: such files belong to `app`,
+    whose folder contains them.
     """
 
     def __init__(self, root: Path, app: str | None = None) -> None:
@@ -67,11 +67,11 @@ class ArtifactFolder:
 
     @property
     def place(self) -> str:
-        """The folder, for people."""
+        """The folder, for display."""
         return str(self._root)
 
     def heads(self) -> list[Head]:
-        """Sessions that have files, for a folder without a database; they have no events."""
+        """Return the sessions that have files, without events, for a folder without a database."""
         heads = [
             Head(app, user.name, session.name, min(times), max(times), events=0)
             for app, users in self._apps()
@@ -82,15 +82,15 @@ class ArtifactFolder:
         return sorted(heads, key=lambda head: head.updated)
 
     def states(self, _: Head, __: Notes) -> States:
-        """None: only files are stored here."""
+        """Return empty states: only files are stored here."""
         return States()
 
     def events(self, _: Head, __: Notes) -> Iterator[dict[str, Any]]:
-        """None, either."""
+        """Yield nothing: only files are stored here."""
         yield from ()
 
     def versions(self, head: Head) -> list[Version]:
-        """All versions of the files of a session and of its user, the oldest first."""
+        """Return all versions of the files of a session and of its user, oldest first."""
         versions = {}
         for base in (
             self._root / "users" / head.user,
@@ -122,7 +122,7 @@ class ArtifactFolder:
                     yield _version(file, version, f"{here.relative_to(scope).as_posix()}", prefix)
 
     def _inside(self, file: Path) -> bool:
-        """Whether it is a file of this folder; a link may lead to any other."""
+        """Whether the file is inside this folder; a link may lead anywhere."""
         return file.resolve().is_relative_to(self._root.resolve())
 
 

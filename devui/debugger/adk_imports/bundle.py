@@ -1,8 +1,8 @@
-"""A session of google-adk as the lines of a bundle.
+"""Converts a google-adk session to the lines of a bundle.
 
-google-adk does not store what a session began with. Keys that no event has written are taken for
-its initial state, and so are shared ones. What others have written to shared keys since is written
-behind the last event: so the state in the end is the one that is stored.
+google-adk doesn't store a session's initial state. Keys that no event has written count as initial,
+including shared ones. Later changes of shared keys by others are written after the last event, so
+that the final state is the stored one.
 """
 
 from collections.abc import Iterator, Mapping
@@ -11,7 +11,7 @@ from typing import Any, Final
 from devui.debugger.adk_imports.artifacts import ArtifactFolder, Version
 from devui.debugger.adk_imports.sources import Head, Notes, SessionSource, States
 from devui.debugger.bundles.schema import FORMAT, VERSION
-from devui.debugger.bundles.writing import OPENING, dumped
+from devui.debugger.bundles.writing import OPENING, compact_json
 from devui.wire.events import Event
 
 _METADATA: Final = "__session_metadata__"
@@ -22,7 +22,7 @@ _SCOPES: Final = ("app", "user")
 def bundle_lines(
     source: SessionSource, head: Head, files: ArtifactFolder | None, notes: Notes
 ) -> Iterator[str]:
-    """The lines of the session's bundle, each with its end. Raises Unreadable."""
+    """Yield the lines of the session's bundle, with line breaks. Raises Unreadable."""
     states = source.states(head, notes)
     header = {
         "format": FORMAT,
@@ -36,12 +36,12 @@ def bundle_lines(
         "forked": [],
         "forks": [],
     }
-    yield f"{dumped(header)[:-1]},{OPENING}\n"
+    yield f"{compact_json(header)[:-1]},{OPENING}\n"
     count = 0
     for record in _records(source, head, states, files, notes):
-        yield f"{',' if count else ''}{dumped(record)}\n"
+        yield f"{',' if count else ''}{compact_json(record)}\n"
         count += 1
-    yield f"],{dumped({'count': count, 'redacted': 0})[1:]}\n"
+    yield f"],{compact_json({'count': count, 'redacted': 0})[1:]}\n"
 
 
 def _records(
@@ -79,7 +79,7 @@ def _records(
 
 
 def _final_state(events: Iterator[Mapping[str, Any]]) -> dict[str, Any]:
-    """What the events leave in the state, keys with their prefixes."""
+    """Return the state that the events produce, with prefixed keys."""
     state: dict[str, Any] = {}
     for event in events:
         delta = event["actions"].get("stateDelta")
@@ -90,7 +90,7 @@ def _final_state(events: Iterator[Mapping[str, Any]]) -> dict[str, Any]:
 def _saved_before(
     event: Mapping[str, Any], versions: list[Version]
 ) -> tuple[list[Version], list[Version]]:
-    """The files that were there when the event was committed, and those that come later."""
+    """Split the versions into those that existed when the event was committed, and later ones."""
     delta = event["actions"].get("artifactDelta")
     entries = delta.items() if isinstance(delta, dict) else ()
     delta_versions = {(name, number) for name, number in entries if isinstance(number, int)}

@@ -1,4 +1,4 @@
-"""Databases of google-adk's SqliteSessionService and DatabaseSessionService, of all schemas."""
+"""Reads databases of any schema of google-adk's SqliteSessionService and DatabaseSessionService."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any, Final, Protocol
@@ -28,26 +28,26 @@ _COLUMNS: Final[Mapping[str, frozenset[str]]] = {
 
 
 class Tables(Protocol):
-    """A database, open for reading. Every method raises Unreadable."""
+    """A database open for reading. Every method may raise Unreadable."""
 
     @property
     def place(self) -> str:
-        """The file or address, for people."""
+        """The file or address, for display."""
 
     def columns(self, table: str) -> set[str]:
-        """The columns of a table; none if there is no such table."""
+        """Return the columns of a table; none if it doesn't exist."""
 
     def rows(
         self, query: str, names: Mapping[str, str] | None = ...
     ) -> Iterator[Mapping[str, Any]]:
-        """The rows of a query, one by one, each by the names of its columns."""
+        """Yield the rows of a query, each by column name."""
 
     def events(self, names: Mapping[str, str]) -> Iterator[Mapping[str, Any]]:
-        """The rows of a session's events, in the order in which they were appended."""
+        """Yield the rows of a session's events, in the order in which they were appended."""
 
 
 class Database:
-    """The sessions of a database. Raises Unreadable for one that is not google-adk's."""
+    """The sessions in a database. Raises Unreadable if it isn't google-adk's."""
 
     def __init__(self, tables: Tables) -> None:
         self._tables = tables
@@ -61,18 +61,18 @@ class Database:
                 )
         if not tables.columns("events") & {"event_data", "actions"}:
             raise Unreadable(
-                f"{tables.place}: the table events has neither event_data nor actions. It is of a"
-                " schema that this version of devui does not know"
+                f"{tables.place}: the table events has neither event_data nor actions. Its"
+                " schema is not supported by this version of devui"
             )
         self._shares = [bool(tables.columns(name)) for name in ("user_states", "app_states")]
 
     @property
     def place(self) -> str:
-        """The file or address, for people."""
+        """The file or address, for display."""
         return self._tables.place
 
     def heads(self) -> list[Head]:
-        """All sessions, the one that changed last at the end."""
+        """Return all sessions, the most recently changed one last."""
         counts = {
             (row["app_name"], row["user_id"], row["session_id"]): row["events"]
             for row in self._tables.rows(_COUNTS)
@@ -80,14 +80,14 @@ class Database:
         return [self._head(row, counts) for row in self._tables.rows(_HEADS)]
 
     def states(self, head: Head, notes: Notes) -> States:
-        """The state of a session, and what it shares with others."""
+        """Return the state of a session, including what it shares with others."""
         own = self._state(_OWN, "sessions", head, notes)
         user = self._state(_USER, "user_states", head, notes) if self._shares[0] else {}
         app = self._state(_APP, "app_states", head, notes) if self._shares[1] else {}
         return States(own, user, app)
 
     def events(self, head: Head, notes: Notes) -> Iterator[dict[str, Any]]:
-        """Its events in ADK's wire form, in order."""
+        """Yield the events of a session in ADK's wire form, in order."""
         for number, row in enumerate(self._tables.events(_names(head)), 1):
             place = f"{self.place}, table events, session {head.id}, event {number} ({row['id']})"
             yield wire_event(row, place, notes)

@@ -1,4 +1,4 @@
-"""Which databases and files of google-adk lie at a path."""
+"""Finds google-adk's databases and artifact folders at a path."""
 
 import os
 from collections.abc import Iterator
@@ -13,7 +13,7 @@ from devui.debugger.adk_imports.sources import SessionSource, Unreadable
 from devui.debugger.adk_imports.sqlite import SqliteTables, is_sqlite
 
 ADK_FOLDER: Final = ".adk"
-"""Where `adk web` keeps sessions and files, in each agent's folder."""
+"""The folder inside each agent's folder where `adk web` stores sessions and artifacts."""
 _FILES: Final = "artifacts"
 _ENDINGS: Final = frozenset({".db", ".sqlite", ".sqlite3"})
 _SKIPPED: Final = frozenset({"__pycache__", "node_modules", "site-packages", "venv"})
@@ -21,16 +21,16 @@ _SKIPPED: Final = frozenset({"__pycache__", "node_modules", "site-packages", "ve
 
 @dataclass(frozen=True, slots=True)
 class Store:
-    """Sessions that are stored together, with their files."""
+    """Sessions stored in one place, with their artifacts."""
 
     source: SessionSource
     files: ArtifactFolder | None = None
 
 
 def stores_at(path: Path, stack: ExitStack, skipped: list[str]) -> list[Store]:
-    """What lies at a path: a SQLite file, a folder of files, or a folder that holds such.
+    """Find the stores at a path: a SQLite file, an artifact folder, or a folder that has any.
 
-    What is opened is closed with the stack; files that are passed over are named in `skipped`.
+    What is opened is closed with the stack; skipped files are added to `skipped`, with reasons.
     Raises Unreadable.
     """
     if path.is_file():
@@ -64,7 +64,7 @@ def _below(path: Path, stack: ExitStack, skipped: list[str]) -> Iterator[Store]:
 
 
 def _database_in(file: Path, stack: ExitStack, skipped: list[str]) -> Store | None:
-    """The database in a file that nobody has named; None for one of something else."""
+    """Open a file that may be google-adk's database; return None if it isn't."""
     try:
         return _database(file, stack) if is_sqlite(file) else None
     except (OSError, Unreadable) as error:
@@ -86,7 +86,7 @@ def _files(folder: Path) -> Store:
 
 
 def _holds_files(folder: Path) -> bool:
-    """Whether it has the layout of a FileArtifactService."""
+    """Whether the folder has the layout of a FileArtifactService."""
     users = folder / "users"
     if users.is_dir() and any((each / "sessions").is_dir() for each in users.iterdir()):
         return True

@@ -1,4 +1,4 @@
-"""Events as google-adk stores them, in ADK's wire form."""
+"""Converts events as stored by google-adk to ADK's wire form."""
 
 import datetime as dt
 import json
@@ -17,20 +17,20 @@ _OPAQUE: Final = frozenset(
         *("output", "payload", "route", "set_model_response", "scopes", "additional_headers"),
     }
 )
-"""Members whose value belongs to the agent: its names stay as they are."""
+"""Members whose value belongs to the agent; names in it are left unchanged."""
 _NAMED: Final = frozenset({"requested_auth_configs", "requested_tool_confirmations"})
-"""Members whose value has names of calls, with something of ADK behind each."""
+"""Members that map call ids to ADK's own objects."""
 _JSON: Final = (
     *("content", "grounding_metadata", "custom_metadata", "usage_metadata", "citation_metadata"),
     *("input_transcription", "output_transcription"),
 )
 _PLAIN: Final = ("author", "branch", "error_code", "error_message")
 _SWITCHES: Final = ("partial", "turn_complete", "interrupted")
-_EPOCH: Final = dt.datetime(1970, 1, 1)  # UTC, as what it is subtracted from
+_EPOCH: Final = dt.datetime(1970, 1, 1)  # UTC, like the times that it is subtracted from
 
 
 def wire_event(row: Mapping[str, Any], place: str, notes: Notes) -> dict[str, Any]:
-    """The event in a row of the table `events`. Raises Unreadable, with the place of the row."""
+    """Return the event in a row of the table `events`. Raises Unreadable, with the row's place."""
     fields = _of_columns(row, place, notes) if "actions" in row else _whole(row, place, notes)
     event = {name: value for name, value in camel(fields).items() if value is not None}
     event["id"], event["invocationId"] = str(row["id"]), str(row["invocation_id"] or "")
@@ -47,7 +47,7 @@ def wire_event(row: Mapping[str, Any], place: str, notes: Notes) -> dict[str, An
 
 
 def camel(value: Any) -> Any:
-    """The value with ADK's own names in camelCase, as they are on the wire."""
+    """Return a value with ADK's own names in camelCase, as on the wire."""
     if isinstance(value, list):
         return [camel(each) for each in value]
     if not isinstance(value, dict):
@@ -68,7 +68,7 @@ _SNAKE: Final = {to_camel(name): name for name in (*_OPAQUE, *_NAMED)}
 
 
 def json_of(value: Any, place: str, notes: Notes) -> Any:
-    """The JSON in a column, which a database may have read itself. Raises Unreadable."""
+    """Parse the JSON in a column, unless the database already has. Raises Unreadable."""
     if not isinstance(value, str | bytes):
         return value
 
@@ -82,7 +82,7 @@ def json_of(value: Any, place: str, notes: Notes) -> Any:
 
 
 def seconds(value: Any, place: str) -> float:
-    """A time as seconds since the epoch; without a zone it is UTC, as google-adk stores it.
+    """Return a time as seconds since the epoch; without a zone it is UTC, as google-adk stores it.
 
     Raises Unreadable.
     """
@@ -108,7 +108,7 @@ def _whole(row: Mapping[str, Any], place: str, notes: Notes) -> dict[str, Any]:
 
 
 def _of_columns(row: Mapping[str, Any], place: str, notes: Notes) -> dict[str, Any]:
-    """The event of the first schema, which has a column for each member."""
+    """Return an event of the first schema, which has a column for each member."""
     event = {name: row.get(name) for name in _PLAIN}
     event |= {name: None if row.get(name) is None else bool(row[name]) for name in _SWITCHES}
     event |= {name: json_of(row.get(name), f"{place}, column {name}", notes) for name in _JSON}

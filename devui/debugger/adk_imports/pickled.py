@@ -1,10 +1,10 @@
 """Reads pickles as plain data, without running anything that they name.
 
-The first schema of google-adk's DatabaseSessionService keeps each event's `actions` as a pickle. A
-pickle is a program: unpickling it may call whatever it names. Here its instructions are walked by
-`pickletools`, which only decodes them, and every object that it would build is noted as its type's
-name and its parts. What such an object holds is taken where that is known: models of pydantic,
-enumerations, dates, sets. Everything else is left out, and named.
+The first schema of google-adk's DatabaseSessionService stores each event's `actions` as a pickle. A
+pickle is a program: unpickling it may call whatever it names. Here, `pickletools` only decodes its
+instructions, and each object that they would build is represented by its type's name and its parts.
+The contents of known types are extracted: pydantic models, enumerations, dates, sets. Everything
+else is left out and reported.
 """
 
 import base64
@@ -16,17 +16,17 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 
 _LARGEST: Final = 64_000_000
-"""Bytes of a pickle."""
+"""The largest pickle, in bytes; also the most text in it, in characters."""
 _MOST: Final = 1_000_000
-"""Values of one pickle once what it shares is written out."""
+"""The maximum number of values in a pickle, counting shared ones each time they occur."""
 _DEEPEST: Final = 200
 
 LeftOut = Callable[[str, str], None]
-"""Hears where a value was left out, and what it was."""
+"""Called with the place and the description of each value that is left out."""
 
 
 class NotPlain(ValueError):
-    """The bytes are no pickle that is understood here."""
+    """The bytes aren't a pickle that this module can read."""
 
 
 @dataclass(slots=True)
@@ -38,7 +38,7 @@ class _Name:
 
 @dataclass(slots=True)
 class _Object:
-    """What calling or filling something would have made."""
+    """The object that a call would have created, with its contents."""
 
     name: str
     args: Any
@@ -48,11 +48,11 @@ class _Object:
 
 
 class _Mark:
-    """Where a list of parts begins on the stack."""
+    """A marker on the stack, below a list of parts."""
 
 
 def read(data: bytes, left_out: LeftOut) -> Any:
-    """The value in the pickle as JSON knows it. Raises NotPlain."""
+    """Return the value in a pickle as a JSON value. Raises NotPlain."""
     if len(data) > _LARGEST:
         raise NotPlain(f"it has more than {_LARGEST:,} bytes")
     try:
@@ -63,7 +63,7 @@ def read(data: bytes, left_out: LeftOut) -> Any:
 
 
 class _Machine:
-    """Follows the instructions of one pickle."""
+    """Interprets the instructions of one pickle."""
 
     def __init__(self) -> None:
         self._stack: list[Any] = []
@@ -90,7 +90,7 @@ class _Machine:
         return items
 
     def _parts(self) -> list[Any]:
-        """All since the last mark."""
+        """Take everything above the last mark from the stack."""
         for place in range(len(self._stack) - 1, -1, -1):
             if isinstance(self._stack[place], _Mark):
                 parts = self._stack[place + 1 :]
@@ -102,7 +102,7 @@ class _Machine:
         self._stack.append(value)
 
     def keep(self, place: int | None) -> None:
-        """Remember the newest value."""
+        """Store the top value in the memo."""
         self._memo[len(self._memo) if place is None else place] = self._stack[-1]
 
     def recall(self, place: int) -> None:
@@ -116,7 +116,7 @@ class _Machine:
         self._stack.append(_Name(f"{module}.{name}"))
 
     def push_call(self, count: int) -> None:
-        """A class or function with its arguments; nothing is called."""
+        """Replace a class or function and its arguments with an `_Object`; nothing is called."""
         what, *args = self._take(count)
         name = what.text if isinstance(what, _Name) else type(what).__name__
         self._stack.append(_Object(name, args[0] if args else ()))
@@ -148,7 +148,7 @@ class _Machine:
 
 
 class _Text:
-    """A key that JSON does not know."""
+    """A key that isn't valid in JSON."""
 
     def __init__(self, value: Any) -> None:
         self.value = value
@@ -206,7 +206,7 @@ _STEPS: Final[dict[str, Callable[[_Machine, Any], None]]] = {
 
 
 def _drop(_: list[Any]) -> None:
-    """What was taken is not needed."""
+    """Discard values taken from the stack."""
 
 
 def _push_dict(machine: _Machine, parts: list[Any]) -> None:
@@ -215,7 +215,7 @@ def _push_dict(machine: _Machine, parts: list[Any]) -> None:
 
 
 class _Plain:
-    """Makes JSON of what a pickle would have built."""
+    """Converts what a pickle would have built to JSON."""
 
     def __init__(self, left_out: LeftOut) -> None:
         self._left_out = left_out
@@ -223,13 +223,13 @@ class _Plain:
         self._size = 0
 
     def of(self, value: Any, place: str, depth: int) -> Any:
-        """The value as JSON knows it; None for what is left out. Raises NotPlain."""
+        """Return a value as JSON; None for what is left out. Raises NotPlain."""
         self._count += 1
         if self._count > _MOST or depth > _DEEPEST:
             raise NotPlain("it holds too many values, or is nested too deeply")
         if isinstance(value, str | bytes | bytearray):
             self._size += len(value)
-            if self._size > _LARGEST:  # one text may be named any number of times
+            if self._size > _LARGEST:  # one text may be referred to any number of times
                 raise NotPlain(f"its texts have more than {_LARGEST:,} characters")
         if value is None or isinstance(value, bool | int | str):
             return value
@@ -287,7 +287,7 @@ class _Plain:
 
 
 def _readable(data: bytes) -> str:
-    """Bytes as pydantic writes them into JSON, or in base64 if they are no text."""
+    """Return bytes as text, like pydantic's JSON, or as base64 if they aren't UTF-8."""
     try:
         return data.decode()
     except UnicodeDecodeError:
@@ -314,4 +314,4 @@ _MAPPINGS: Final = frozenset({"collections.OrderedDict", "collections.defaultdic
 _SETS: Final = frozenset({"builtins.set", "builtins.frozenset", "__builtin__.set"})
 _TEXTS: Final = frozenset({"decimal.Decimal", "uuid.UUID", "pathlib.PosixPath"})
 _ENUMS: Final = ("google.adk.", "google.genai.", "fastapi.openapi.models.")
-"""Packages whose enumerations may stand in actions; each is called with its value alone."""
+"""Packages whose enumerations may occur in actions; each is called with only its value."""

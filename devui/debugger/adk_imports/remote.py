@@ -1,4 +1,4 @@
-"""Databases by their URL, through SQLAlchemy (`pip install 'devui[databases]'`)."""
+"""Opens databases by URL with SQLAlchemy (`pip install 'devui[databases]'`)."""
 
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -14,11 +14,11 @@ _EVENTS: Final = """
     ORDER BY timestamp, id
 """
 _DRIVERS: Final = {"postgresql": "psycopg", "mysql": "pymysql", "mariadb": "pymysql"}
-"""The driver that the extra brings; that of the URL may be one for asyncio."""
+"""The drivers that the extra installs; they replace the URL's driver, which may need asyncio."""
 
 
 class RemoteTables:
-    """A database server's tables. Raises Unreadable."""
+    """The tables of a database server. Raises Unreadable."""
 
     def __init__(self, address: str) -> None:
         self._place = "the database"
@@ -37,12 +37,11 @@ class RemoteTables:
         return self._place
 
     def close(self) -> None:
-        """Close the connection."""
         self._connection.close()
         self._engine.dispose()
 
     def columns(self, table: str) -> set[str]:
-        """The columns of a table; none if there is no such table."""
+        """Return the columns of a table; none if it doesn't exist."""
         with self._reading():
             if not self._inspector.has_table(table):
                 return set()
@@ -51,13 +50,13 @@ class RemoteTables:
     def rows(
         self, query: str, names: Mapping[str, str] | None = None
     ) -> Iterator[Mapping[str, Any]]:
-        """The rows of a query, one by one."""
+        """Yield the rows of a query."""
         with self._reading():
             for row in self._connection.execute(text(query), names or {}):
                 yield dict(row._mapping)
 
     def events(self, names: Mapping[str, str]) -> Iterator[Mapping[str, Any]]:
-        """The rows of a session's events; those of one moment by their id, as google-adk does."""
+        """Yield the rows of a session's events; at equal times by id, as google-adk does."""
         return self.rows(_EVENTS, names)
 
     @contextmanager
@@ -69,7 +68,7 @@ class RemoteTables:
             advice = "run `pip install 'devui[databases]'`"
             raise Unreadable(f"{self._place}: Python has no {missing}: {advice}") from None
         except (SQLAlchemyError, NoSuchModuleError) as error:
-            # The text of an error may repeat the address with its password: the first line of the
-            # driver's own words is enough.
+            # An error's text may repeat the address with its password, so only the first line of
+            # the driver's own message is shown.
             cause = error.__cause__ or error
             raise Unreadable(f"{self._place}: {str(cause).splitlines()[0]}") from None

@@ -1,4 +1,4 @@
-"""What a source of sessions is, and why one cannot be read."""
+"""The interface of session sources, and the values that they exchange."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
@@ -6,12 +6,12 @@ from typing import Any, Protocol
 
 
 class Unreadable(ValueError):
-    """A file, folder or database cannot be read: which one, where in it, and what to do."""
+    """A file, folder or database can't be read; the message says which, where, and what to do."""
 
 
 @dataclass(frozen=True, slots=True)
 class Head:
-    """A session as a list shows it."""
+    """A session's entry in a list."""
 
     app: str
     user: str
@@ -24,21 +24,21 @@ class Head:
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """Which sessions are wanted; None stands for all."""
+    """Which sessions to import; None stands for all."""
 
     app: str | None = None
     user: str | None = None
     session: str | None = None
 
     def includes(self, head: Head) -> bool:
-        """Whether the session is wanted."""
+        """Whether the session is to be imported."""
         criteria = ((self.app, head.app), (self.user, head.user), (self.session, head.id))
         return all(name is None or name == value for name, value in criteria)
 
 
 @dataclass(frozen=True, slots=True)
 class States:
-    """The state as it is stored now, by scope; keys without their prefixes."""
+    """The stored state by scope; keys are without their prefixes."""
 
     session: Mapping[str, Any] = field(default_factory=dict)
     user: Mapping[str, Any] = field(default_factory=dict)
@@ -46,28 +46,28 @@ class States:
 
 
 class Notes:
-    """What of a session could not be brought along, each thing once."""
+    """Notes on what couldn't be imported, without duplicates."""
 
     def __init__(self) -> None:
         self.lines: dict[str, None] = {}
 
     def add(self, line: str) -> None:
-        """Say that something was left out: what, and where it stands."""
+        """Add a note that something was left out, and where it is."""
         self.lines[line] = None
 
 
 class SessionSource(Protocol):
-    """Where sessions are stored. Every method raises Unreadable."""
+    """A place where sessions are stored. Every method may raise Unreadable."""
 
     @property
     def place(self) -> str:
-        """The file, folder or address, for people; without a password."""
+        """The file, folder or address without a password, for display."""
 
     def heads(self) -> list[Head]:
-        """All sessions, the one that changed last at the end."""
+        """Return all sessions, the most recently changed one last."""
 
     def states(self, head: Head, notes: Notes) -> States:
-        """The state of a session, and what it shares with others."""
+        """Return the state of a session, including what it shares with others."""
 
     def events(self, head: Head, notes: Notes) -> Iterator[dict[str, Any]]:
-        """Its events in ADK's wire form, in order."""
+        """Yield the events of a session in ADK's wire form, in order."""

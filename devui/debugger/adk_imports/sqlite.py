@@ -1,4 +1,4 @@
-"""SQLite files, opened for reading only; nothing that a file defines is run."""
+"""Opens SQLite files read-only; nothing that a file defines is run."""
 
 import sqlite3
 from collections.abc import Iterator, Mapping
@@ -10,7 +10,7 @@ from urllib.parse import quote
 from devui.debugger.adk_imports.sources import Unreadable
 
 MAGIC: Final = b"SQLite format 3\0"
-"""How every such file begins."""
+"""The beginning of every SQLite file."""
 _COLUMNS: Final = """
     SELECT info.name FROM sqlite_master AS tables, pragma_table_info(tables.name) AS info
     WHERE tables.type = 'table' AND tables.name = :table
@@ -20,22 +20,22 @@ _EVENTS: Final = """
     ORDER BY timestamp, rowid
 """
 _LONGEST: Final = 256_000_000
-"""Bytes of a value."""
+"""The longest value, in bytes."""
 
 
 def is_sqlite(path: Path) -> bool:
-    """Whether the file is one of SQLite's. Raises OSError."""
+    """Whether the file is a SQLite database. Raises OSError."""
     with path.open("rb") as file:
         return file.read(len(MAGIC)) == MAGIC
 
 
 class SqliteTables:
-    """A SQLite file. Raises Unreadable."""
+    """The tables of a SQLite file. Raises Unreadable."""
 
     def __init__(self, path: Path, *, place: str | None = None) -> None:
         self._place = place or str(path)
-        # A log beside it may hold the newest events; without one the file is read as it is, so that
-        # nothing has to be written beside it.
+        # A write-ahead log may contain the newest events. Without one, the file is opened as
+        # immutable, so that SQLite doesn't have to write anything beside it.
         log = path.with_name(f"{path.name}-wal").exists()
         address = f"file:{quote(str(path.resolve()))}?mode=ro{'' if log else '&immutable=1'}"
         with self._reading():
@@ -46,27 +46,26 @@ class SqliteTables:
 
     @property
     def place(self) -> str:
-        """The file, for people."""
+        """The file, for display."""
         return self._place
 
     def close(self) -> None:
-        """Close the file."""
         self._connection.close()
 
     def columns(self, table: str) -> set[str]:
-        """The columns of a table; none if there is no such table."""
+        """Return the columns of a table; none if it doesn't exist."""
         return {str(row["name"]) for row in self.rows(_COLUMNS, {"table": table})}
 
     def rows(
         self, query: str, names: Mapping[str, str] | None = None
     ) -> Iterator[Mapping[str, Any]]:
-        """The rows of a query, one by one."""
+        """Yield the rows of a query."""
         with self._reading():
             for row in self._connection.execute(query, names or {}):
                 yield dict(row)
 
     def events(self, names: Mapping[str, str]) -> Iterator[Mapping[str, Any]]:
-        """The rows of a session's events, in the order in which they were appended."""
+        """Yield the rows of a session's events, in the order in which they were appended."""
         return self.rows(_EVENTS, names)
 
     @contextmanager

@@ -1,1 +1,1 @@
-"""Apps: which there are, when their code changes, and the engine each runs on."""
+"""Apps: how they are found, when their code changes, and the engine each one runs on."""

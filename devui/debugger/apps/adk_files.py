@@ -1,4 +1,4 @@
-"""Files beside agents that ADK's server reads: what devui makes of them."""
+"""The files beside agents that ADK's server reads, and how devui treats them."""
 
 import json
 import logging
@@ -11,7 +11,7 @@ logger = logging.getLogger("devui.apps")
 
 INITIAL_STATE: Final = "initial_state.json"
 _LIMIT: Final = 1_000_000
-"""Bytes of an initial state."""
+"""The maximum size of an initial state, in bytes."""
 _SERVICES: Final = ("services.py", "services.yaml", "services.yml")
 _KEPT_HERE: Final = (
     "Memory services registered here are used with --memory_service_uri and their scheme."
@@ -26,13 +26,14 @@ _PLUGINS: Final = (
 
 
 class WrongState(ValueError):
-    """An `initial_state.json` that cannot be used; the message says why."""
+    """An `initial_state.json` is unusable; the message says why."""
 
 
 def initial_state(folder: Path) -> dict[str, Any]:
-    """The state with which new sessions of the app in this folder begin; {} without a file.
+    """Return the initial state of new sessions of the app in this folder; {} without a file.
 
-    It is read each time, so that an edit counts from the next session on. Raises WrongState.
+    The file is read each time, so that an edit takes effect with the next session. Raises
+    WrongState.
     """
     file = folder / INITIAL_STATE
     if not file.is_file():
@@ -54,11 +55,11 @@ def _refuse(constant: str) -> None:
     raise ValueError(f"{constant} is not a valid JSON number")
 
 
-def begun_with(folder: Path, state: dict[str, Any] | None) -> dict[str, Any]:
-    """The state of a new session: what the caller gives goes before the file's, key by key.
+def starting_state(folder: Path, state: dict[str, Any] | None) -> dict[str, Any]:
+    """Return the state of a new session: the file's, overridden key by key by the caller's.
 
-    A file that cannot be used is left out, with a line in the log and on the app's page, as it
-    keeps nobody from working.
+    An unusable file is ignored, with a line in the log and on the app's page, so that people can
+    go on working.
     """
     try:
         return {**initial_state(folder), **(state or {})}
@@ -68,7 +69,7 @@ def begun_with(folder: Path, state: dict[str, Any] | None) -> dict[str, Any]:
 
 
 def unread_files(folder: Path) -> list[LeftOut]:
-    """Files of an app's folder that do less here than with google-adk, each with the reason."""
+    """Return the files in an app's folder that do less here than in google-adk, with reasons."""
     files = unread_services(folder)
     if (folder / "plugins.yaml").is_file():
         files.append(LeftOut("plugins.yaml", _PLUGINS))
@@ -82,12 +83,12 @@ def unread_files(folder: Path) -> list[LeftOut]:
 
 
 def unread_services(folder: Path) -> list[LeftOut]:
-    """Files that register services with ADK's server, in the agents folder or in an app's."""
+    """Return the files in an agents or app folder that register services with ADK's server."""
     return [LeftOut(name, _KEPT_HERE) for name in _SERVICES if _registers(folder / name)]
 
 
 def _registers(file: Path) -> bool:
-    """Whether it registers services; a `services.py` may well be a module of the agents' own."""
+    """Whether the file registers services; a `services.py` may be a module of the agents' own."""
     if not file.is_file():
         return False
     try:

@@ -1,4 +1,4 @@
-"""Which changes on the disk make an app's code be read anew."""
+"""Decides which file changes make an app's code reload."""
 
 import contextlib
 import os
@@ -9,16 +9,16 @@ from typing import Final
 from watchfiles import Change, DefaultFilter
 
 _MAX_ENTRIES: Final = 1_000
-"""Files and folders of an app that are looked at before a run; that takes a few milliseconds."""
+"""How many files and folders of an app are checked before a run; it takes a few milliseconds."""
 _CODE: Final = (".py", ".yaml", ".yml", ".env")
-"""How files end that runs wait for; what else an agent reads, it may also write in each run."""
+"""Endings of the files that are checked before a run; an agent may write others in each run."""
 
 Version = frozenset[tuple[str, int, int]]
-"""The files of an app's code: path, time of change in ns, size in bytes."""
+"""The files of an app's code: path, modification time in ns, size in bytes."""
 
 
 class AgentFiles(DefaultFilter):
-    """What an agent's behaviour may depend on; not data folders, caches or editors' files."""
+    """A filter for files that agents may depend on; not data folders, caches or editors' files."""
 
     endings = (".py", ".yaml", ".yml", ".env", ".json", ".md", ".txt", ".toml")
     marks = ("agent.py", "__init__.py", "root_agent.yaml")
@@ -29,9 +29,9 @@ class AgentFiles(DefaultFilter):
         self._ignored = {*self.ignore_dirs, ".devui"}
 
     def __call__(self, change: Change, path: str) -> bool:
-        """Whether the change counts."""
+        """Whether the change is relevant."""
         name = Path(path).name
-        # Of a folder that gets another name nothing else is told.
+        # If a folder is renamed, nothing but the change of the folder itself is reported.
         is_app = not name.startswith(".") and (
             Path(path).parent == self._root
             or (change is Change.deleted and not Path(path).suffix)
@@ -41,9 +41,9 @@ class AgentFiles(DefaultFilter):
         return counts and "/.devui/" not in path and super().__call__(change, path)
 
     def version(self, app: str) -> Version | None:
-        """The code on the disk of an app and of what shares its topmost folder.
+        """Return the version on disk of an app's code and of all that shares its topmost folder.
 
-        None if that is too much to look at, as with a data set in the folder.
+        None if there are too many files, for example a data set in the folder.
         """
         folders = [str(self._root / app.split(".", maxsplit=1)[0])]
         files: set[tuple[str, int, int]] = set()
@@ -53,7 +53,7 @@ class AgentFiles(DefaultFilter):
                 for entry in here:
                     entries += 1
                     if entry.name.endswith(_CODE):
-                        with contextlib.suppress(OSError):  # a link to nothing, as of an editor
+                        with contextlib.suppress(OSError):  # a dangling link, as editors make
                             status = entry.stat()
                             files.add((entry.path, status.st_mtime_ns, status.st_size))
                     elif entry.is_dir(follow_symlinks=False) and entry.name not in self._ignored:
@@ -64,9 +64,9 @@ class AgentFiles(DefaultFilter):
 
 
 def touched_apps(batch: set[tuple[Change, str]], root: Path, names: Iterable[str]) -> set[str]:
-    """The apps whose folder a change is in, or else all that share its topmost folder.
+    """Return the apps whose folder contains a change, or else all that share its topmost folder.
 
-    `names` are the apps that are known. A change of no app is told of by its topmost folder.
+    `names` are the known apps. A change outside all apps is reported as its topmost folder.
     """
     apps = {name: tuple(name.split(".")) for name in names}
     changed: set[str] = set()

@@ -1,4 +1,4 @@
-"""Which apps there are: folders, found by looking and never by importing (R22)."""
+"""Discovers apps: folders, recognized by their files and never by importing them (R22)."""
 
 import os
 import re
@@ -9,9 +9,9 @@ from pathlib import Path
 from typing import Final
 
 _LONGEST: Final = 64
-"""Characters of a folder's name."""
+"""The longest name of a folder, in characters."""
 _DEPTH: Final = 5
-"""Folders between the agents folder and an app's `agent.py`, as with ADK."""
+"""How many folders deep an app may be below the agents folder, as in ADK."""
 _SKIPPED: Final = frozenset({"__pycache__", "tmp", "node_modules", "site-packages"})
 _MARKS: Final = ("agent.py", "root_agent.yaml")
 _PACKAGES: Final = ("agent/__init__.py", "__init__.py")
@@ -19,51 +19,51 @@ _NAMES: Final = frozenset({*_MARKS, "__init__.py"})
 _EXPORT: Final = re.compile(rb"^root_agent\s*[:=]", re.MULTILINE)
 _REEXPORT: Final = re.compile(rb"\broot_agent\b|^app\s*[:=]|\bimport\b.*\bapp\b", re.MULTILINE)
 _MAX_SOURCE = 256_000
-"""Bytes of a module that are searched for the agent."""
+"""How many bytes of a module are searched for an agent."""
 _MAX_MODULES = 32
-"""Modules of a folder that are searched."""
+"""How many modules of a folder are searched."""
 _MAX_README = 64_000
 _REMEMBERED = 128
 _PLAIN = str.maketrans("", "", "`*")
-"""Takes markdown's marks out of a sentence."""
+"""Removes markdown's marks from a sentence."""
 
 
 class UnknownApp(LookupError):
-    """No folder of this name holds an agent."""
+    """There is no app of this name."""
 
 
 @dataclass(frozen=True, slots=True)
 class LeftOut:
-    """A folder or module that looks like an agent and is not listed as an app."""
+    """A file or folder that devui ignores, wholly or in part, with the reason."""
 
     path: str
-    """From the agents folder."""
+    """Its path, relative to the folder that was searched."""
     reason: str
-    """A sentence: why, and what to do."""
+    """Why, and what to do, as one or more sentences."""
 
 
 @dataclass(frozen=True, slots=True)
 class AppFolder:
-    """The folder of the apps, by ADK's rules (adk-web 2.2).
+    """The agents folder, by ADK's rules (adk-web 2.2).
 
-    A folder at any of the first levels counts when it holds `agent.py`, `root_agent.yaml`,
+    A folder on any of the first levels is an app if it contains `agent.py`, `root_agent.yaml`,
     `agent/__init__.py`, or an `__init__.py` that may export an agent itself. The app in
-    `team/alpha` is called `team.alpha`. What lies below an app is its own code. A folder that is
-    itself an app stands for just that app.
+    `team/alpha` is called `team.alpha`. Everything below an app is its own code. A folder that is
+    itself an app stands for that app alone.
     """
 
     path: Path
-    """The folder the apps lie in."""
+    """The folder that contains the apps."""
     only: str | None = None
-    """The one app to show, when the user pointed at an app instead of a folder of apps."""
+    """The only app to show, if the user named an app instead of a folder of apps."""
     objects: tuple[str, ...] = ()
-    """The apps, where they are objects of a running process and no folders."""
+    """The apps, if they are objects of a running process instead of folders."""
 
     @classmethod
     def at(cls, path: Path) -> "AppFolder":
-        """Look at what the user pointed at; the folder has to exist.
+        """Return the agents folder, or the app, that the user named; it must exist.
 
-        A folder of apps may be a package itself: where folders in it hold an `agent.py`, those are
+        An agents folder may be a package itself: if folders in it contain an `agent.py`, those are
         the apps, unless it has an `agent.py` of its own.
         """
         path = path.resolve()
@@ -72,9 +72,9 @@ class AppFolder:
         return cls(path)
 
     @staticmethod
-    def meant_by(path: Path) -> Path:
-        """The folder of an app whose `agent.py`, `__init__.py` or `root_agent.yaml` this is; any
-        other path as it is."""
+    def folder_of(path: Path) -> Path:
+        """Return the folder of an app, given its `agent.py`, `__init__.py` or `root_agent.yaml`;
+        return any other path unchanged."""
         if path.name not in _NAMES or not path.is_file():
             return path
         folder = path.resolve().parent
@@ -82,7 +82,7 @@ class AppFolder:
         return folder.parent if is_module else folder
 
     def names(self) -> list[str]:
-        """The apps, sorted by name, as the disk is now."""
+        """Return the names of the apps that exist now, sorted."""
         if self.objects:
             return sorted(self.objects)
         if self.only is not None:
@@ -90,7 +90,7 @@ class AppFolder:
         return sorted(".".join(parts) for parts in _apps_below(self.path, ()))
 
     def require(self, name: str) -> Path:
-        """The folder of an app by name; raises UnknownApp for any name that was not discovered."""
+        """Return the folder of an app; raises UnknownApp if there is no such app."""
         if name in self.objects:
             return self.place(name)
         parts = name.split(".")
@@ -101,7 +101,6 @@ class AppFolder:
         return self.place(name)
 
     def has(self, name: str) -> bool:
-        """Whether there is an app of this name."""
         try:
             self.require(name)
         except UnknownApp:
@@ -109,11 +108,11 @@ class AppFolder:
         return True
 
     def place(self, name: str) -> Path:
-        """Where an app of this name lies, or would lie."""
+        """Return the folder of an app of this name, whether it exists or not."""
         return self.path.joinpath(*name.split("."))
 
     def places(self, app: str | None = None) -> list[Path]:
-        """Folders whose `.env` files an app may load, the nearest first; None means every app.
+        """Return the folders whose `.env` files an app may load, nearest first; None for all apps.
 
         These are the app's folder and all above it. The app need not exist.
         """
@@ -133,7 +132,7 @@ class AppFolder:
         return not _skip_reason(folder / parts[-1]) and _is_app(folder / parts[-1])
 
     def left_out(self) -> list[LeftOut]:
-        """What looks like an agent and is no app, sorted by path."""
+        """Return what looks like an agent but isn't an app, sorted by path."""
         if self.only is not None or self.objects:
             return []
         if any(_is_file(self.path / mark) for mark in _MARKS):
@@ -142,16 +141,16 @@ class AppFolder:
         return sorted(odd, key=lambda each: each.path)
 
     def readme(self, name: str) -> str:
-        """The app's README, or an empty text; read anew when the file has changed."""
+        """Return the app's README, "" without one; the file is reread when it changes."""
         file = self.require(name) / "README.md"
         try:
             stat = file.stat()
             return _readme(file, stat.st_mtime_ns, stat.st_size)
-        except OSError:  # there is none, or it is not ours to read: a page can do without
+        except OSError:  # missing or unreadable: the page can do without
             return ""
 
     def about(self, name: str) -> str:
-        """The first paragraph of the app's README, in one line; empty without one."""
+        """Return the first paragraph of the app's README on one line; "" without one."""
         return _first_paragraph(self.readme(name))
 
 
@@ -167,7 +166,7 @@ def _apps_below(folder: Path, parts: tuple[str, ...]) -> Iterator[tuple[str, ...
 
 
 def _odd(folder: Path, depth: int = 1) -> Iterator[tuple[Path, str]]:
-    """What looks like an agent below the folder and is no app, with the reason."""
+    """Yield what looks like an agent below the folder but isn't an app, with the reason."""
     for entry in _entries(folder):
         if entry.suffix == ".py" and _is_file(entry):
             if entry.name != "agent.py" and entry.name != "__init__.py" and _defines_agent(entry):
@@ -180,7 +179,7 @@ def _odd(folder: Path, depth: int = 1) -> Iterator[tuple[Path, str]]:
 
 
 def _nearly(folder: Path, depth: int) -> Iterator[tuple[Path, str]]:
-    """What is odd about a folder that is no app, or in it."""
+    """Yield what keeps a folder, or something in it, from being an app."""
     if not os.access(folder, os.R_OK | os.X_OK):
         yield folder, "devui can't read this folder. Change its permissions."
     elif _is_file(folder / "root_agent.yml"):
@@ -198,7 +197,7 @@ def _nearly(folder: Path, depth: int) -> Iterator[tuple[Path, str]]:
 
 
 def _entries(folder: Path) -> list[Path]:
-    """What is in a folder, by name; nothing if it cannot be read."""
+    """Return the entries of a folder, sorted; none if it can't be read."""
     try:
         return sorted(folder.iterdir())
     except OSError:
@@ -206,7 +205,7 @@ def _entries(folder: Path) -> list[Path]:
 
 
 def _is_file(path: Path) -> bool:
-    """Whether it is a file; no if the folder cannot be searched, which `Path` raises."""
+    """Whether it is a file; false if the folder can't be searched, where `Path.is_file` raises."""
     try:
         return path.is_file()
     except OSError:
@@ -214,7 +213,7 @@ def _is_file(path: Path) -> bool:
 
 
 def _is_link(path: Path) -> bool:
-    """Whether it is a symbolic link; no if the folder cannot be searched."""
+    """Whether it is a symbolic link; false if the folder can't be searched."""
     try:
         return path.is_symlink()
     except OSError:
@@ -229,7 +228,7 @@ def _is_dir(path: Path) -> bool:
 
 
 def _name_problem(name: str) -> str:
-    """Why a folder of this name cannot be an app; "" if it can."""
+    """Return why a folder of this name can't be an app; "" if it can."""
     if name in _SKIPPED:
         return f"Folders named {name} are skipped. Give it another name."
     if name.startswith("."):
@@ -244,14 +243,14 @@ def _name_problem(name: str) -> str:
 
 
 def _fit(name: str) -> str:
-    """The nearest name that can be imported."""
+    """Return a similar name that can be imported."""
     fit = re.sub(r"\W+", "_", name).strip("_") or "agent"
     return fit if fit.isidentifier() else f"agent_{fit}"
 
 
 def _skip_reason(folder: Path) -> str:
-    """Why nothing below this folder is looked at, whatever its name is; "" if it is."""
-    # A link out of the folder leads to code the user did not point at; it is not followed.
+    """Return why this folder is skipped, regardless of its name; "" if it isn't."""
+    # Links out of the folder lead to code that the user didn't name, so they aren't followed.
     if _is_link(folder) and Path(os.path.realpath(folder)).parent != folder.parent:
         return "It is a link to another folder. Move the app here, or start devui in that folder."
     if _is_file(folder / "pyvenv.cfg"):
@@ -278,7 +277,7 @@ def _source(file: Path) -> bytes:
 
 @lru_cache(maxsize=_REMEMBERED)
 def _readme(file: Path, changed: int, size: int) -> str:
-    """The text of the file as it was when it had this time and size."""
+    """Return the text of the file with this modification time and size, which are cache keys."""
     with file.open(encoding="utf-8", errors="replace") as stream:
         return stream.read(_MAX_README)
 

@@ -1,1 +1,1 @@
-"""Tasks with an owner, jobs with progress and Stop, and long work beside the event loop."""
+"""Background work: tasks with an owner, jobs that can be stopped, and long work in small turns."""

@@ -1,8 +1,7 @@
-"""Long work that people wait for: how far it is, and a way to stop it.
+"""Long work that people wait for: its progress, and a way to stop it.
 
-A job lasts as long as the request that does the work. It is stopped where it counts its progress,
-by an exception: so the work undoes what it began as it does after any other error. Threads may
-count, too.
+A job lasts as long as the request that does the work. To stop it, the call that counts its progress
+raises an exception, so that the work is undone as after any other error. Threads may count, too.
 """
 
 import asyncio
@@ -18,24 +17,24 @@ Kind = Literal["export", "import", "test", "replay"]
 Status = Literal["running", "stopping", "done", "stopped", "failed"]
 
 _REMEMBERED: Final = 50
-"""Jobs that have ended and can still be looked up."""
+"""How many ended jobs can still be looked up."""
 
 
 class JobStopped(Exception):
-    """Somebody stopped the work."""
+    """Somebody stopped the job."""
 
     def __init__(self) -> None:
         super().__init__("The work was stopped. Nothing was saved.")
 
 
 class Progress:
-    """Counts work that nobody watches; a `Job` is watched."""
+    """A progress counter that ignores all calls, for work that nobody watches; see `Job`."""
 
     def begin(self, total: int) -> None:
-        """Set how much work there is, in any unit."""
+        """Set the total amount of work, in any unit."""
 
     def advance(self, amount: int = 1) -> None:
-        """Count work that is done. Raises JobStopped."""
+        """Count finished work. Raises JobStopped if the job was stopped."""
 
 
 UNWATCHED: Final = Progress()
@@ -43,7 +42,7 @@ UNWATCHED: Final = Progress()
 
 @dataclass(frozen=True, slots=True)
 class Stoppable(Progress):
-    """Counts nothing, and stops with other work."""
+    """A progress counter that ignores amounts, but stops when other work is stopped."""
 
     work: Progress
 
@@ -53,23 +52,23 @@ class Stoppable(Progress):
 
 @dataclass(slots=True)
 class Job(Progress):
-    """One piece of long work."""
+    """A piece of long work, with its progress."""
 
     id: str
     kind: Kind
     session: int | None
-    """The key of the session; None for an import and for an export of several sessions."""
+    """The key of the session; None for an import or an export of several sessions."""
     name: str
-    """Of the session or the file."""
+    """The name of the session or file."""
     progress: int = 0
     total: int = 0
-    """0 until it is known."""
+    """0 until the total is known."""
     status: Status = "running"
     started: float = field(default_factory=time.monotonic)
     ended: float | None = None
-    """Both in seconds of `time.monotonic`."""
+    """None until it ends. `started` and `ended` are in seconds of `time.monotonic`."""
     saved: int = 0
-    """Sessions that were saved before it was stopped."""
+    """How many sessions were saved before it was stopped."""
 
     def begin(self, total: int) -> None:
         self.total = max(1, total)
@@ -80,11 +79,11 @@ class Job(Progress):
         self.progress = min(self.progress + amount, self.total or self.progress + amount)
 
     def break_off(self, saved: int) -> None:
-        """End as stopped, although some sessions were saved."""
+        """Mark the job as stopped, although some sessions were saved."""
         self.status, self.saved = "stopped", saved
 
     def stop(self) -> None:
-        """End the work where it counts next; a job that has ended stays as it is."""
+        """Stop the work at its next `advance`; does nothing if the job has ended."""
         if self.status == "running":
             self.status = "stopping"
 
@@ -100,7 +99,7 @@ class Jobs:
     def begin(
         self, kind: Kind, name: str, *, session: int | None = None, job_id: str = ""
     ) -> Iterator[Job]:
-        """A job for as long as the block; `job_id` is its id, unless another job has it."""
+        """Run the block as a job. Its id is `job_id`, unless another job has that."""
         id_ = job_id if job_id and self.get(job_id) is None else uuid.uuid4().hex
         job = self._running[id_] = Job(id_, kind, session, name)
         try:
@@ -119,11 +118,11 @@ class Jobs:
             self._ended_jobs.append(self._running.pop(id_))
 
     def get(self, id_: str) -> Job | None:
-        """An active job, or one of the last that ended."""
+        """Return an active job, or one of the last that ended."""
         return self._running.get(id_) or next(
             (job for job in self._ended_jobs if job.id == id_), None
         )
 
     def all(self) -> list[Job]:
-        """The last jobs that ended, then the active ones, each in order."""
+        """Return the last jobs that ended, then the active ones, each in order."""
         return [*self._ended_jobs, *self._running.values()]

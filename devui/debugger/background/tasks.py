@@ -1,4 +1,4 @@
-"""Tasks with one owner, none of which can take the others down."""
+"""Background tasks with one owner, whose failures don't affect each other."""
 
 import asyncio
 import logging
@@ -10,13 +10,12 @@ logger = logging.getLogger("devui.tasks")
 
 
 class Tasks:
-    """A task group with an edge: what a task did not expect is logged, and ends that task alone."""
+    """A task group in which an unexpected error is logged and only ends the task that raised it."""
 
     def __init__(self) -> None:
         self._group = asyncio.TaskGroup()
 
     def start(self, work: Coroutine[Any, Any, None], name: str) -> asyncio.Task[None]:
-        """Begin a task."""
         return self._group.create_task(_run_logged(work, name), name=name)
 
     async def __aenter__(self) -> Self:
@@ -29,13 +28,13 @@ class Tasks:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        """Wait for all of them; cancel them if something went wrong among those who use them."""
+        """Wait for all tasks; cancel them if the block raised an error."""
         try:
             await self._group.__aexit__(kind, error, trace)
         except ExceptionGroup:
             if error is None:
                 raise
-            # No task has a part in it: what went wrong goes on as it is, and is told in its words.
+            # Tasks don't raise, so the group contains only `error`, which propagates unwrapped.
 
 
 async def _run_logged(work: Coroutine[Any, Any, None], name: str) -> None:

@@ -1,1 +1,1 @@
-"""Breakpoints: their conditions, what they hit, now and in the past."""
+"""Breakpoints: their kinds and conditions, and their hits, now and in the past."""

@@ -26,12 +26,12 @@ class BreakpointBook:
         self._by_number: dict[int, StoredBreakpoint] = {}
         self._of_app: dict[str, tuple[int, ...]] = {}
         self._flags: dict[int, dict[str, bool]] = {}
-        """By breakpoint: the switches of single users."""
+        """By breakpoint: the switches of individual users."""
         self._changed: Callable[[str], None] = lambda _: None
 
     @classmethod
     async def load(cls, journal: Journal, bus: Bus[News]) -> Self:
-        """Compile the breakpoints of the journal, without those that this version can't read."""
+        """Compile the breakpoints in the journal, skipping those that this version can't read."""
         book = cls(journal, bus)
         for row in await journal.breakpoints.all():
             try:
@@ -49,30 +49,30 @@ class BreakpointBook:
         self._changed = changed
 
     def enabled(self, app: str, user: str) -> tuple[StoredBreakpoint, ...]:
-        """The app's breakpoints that are on for this user."""
+        """Return the app's breakpoints that are on for this user."""
         return tuple(point for point in self.of(app) if self.is_on(point, user))
 
     def is_on(self, point: StoredBreakpoint, user: str) -> bool:
-        """Whether it is on for this user: by their own switch, or else by the common one."""
+        """Whether it is on for this user, by the user's own switch or else by the common one."""
         return self.flags(point.row.id).get(user, point.row.enabled)
 
     def flags(self, number: int) -> dict[str, bool]:
-        """The switches of single users, by user."""
+        """Return the switches of individual users, by user."""
         return self._flags.get(number, {})
 
     def of(self, app: str) -> list[StoredBreakpoint]:
-        """All breakpoints of the app, the oldest first."""
+        """Return all breakpoints of the app, oldest first."""
         return [self._by_number[number] for number in self._of_app.get(app, ())]
 
     def get(self, app: str, number: int) -> StoredBreakpoint | None:
-        """One of the app."""
+        """Return the app's breakpoint with this number, if there is one."""
         point = self._by_number.get(number)
         return point if point is not None and point.row.app == app else None
 
     async def add(
         self, app: str, draft: Draft, *, enabled: bool = True, actor: str | None = None
     ) -> StoredBreakpoint:
-        """Make one; `actor` is who sets it, as shown to others. Raises BreakpointError."""
+        """Add a breakpoint; `actor` is who sets it, as shown to others. Raises BreakpointError."""
         Breakpoint(draft)
         data = json.dumps(asdict(draft))
         row = await self._journal.breakpoints.add(app, data, enabled=enabled, actor=actor)
@@ -81,7 +81,7 @@ class BreakpointBook:
     async def change(
         self, number: int, version: int, *, draft: Draft | None, enabled: bool | None
     ) -> StoredBreakpoint:
-        """Change what is given of the one that still has this version.
+        """Change the given parts of a breakpoint, if it still has this version.
 
         Raises BreakpointError, BreakpointNotFound, BreakpointChanged.
         """
@@ -94,7 +94,7 @@ class BreakpointBook:
     async def switch(
         self, number: int, version: int, user: str, *, enabled: bool
     ) -> StoredBreakpoint:
-        """Switch the one that still has this version on or off for one user.
+        """Switch a breakpoint on or off for one user, if it still has this version.
 
         Raises BreakpointNotFound, BreakpointChanged, BadValue.
         """
@@ -103,7 +103,7 @@ class BreakpointBook:
         return self._take(row)
 
     async def delete(self, app: str, number: int) -> bool:
-        """Delete one and return whether it was there."""
+        """Delete a breakpoint, and return whether it was there."""
         if self.get(app, number) is None or not await self._journal.breakpoints.delete(number):
             return False
         self._by_number.pop(number, None)

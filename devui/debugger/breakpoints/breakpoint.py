@@ -1,7 +1,7 @@
-"""Breakpoints: what they wait for, which hits count, and what a logpoint says.
+"""Breakpoints: what they wait for, which hits count, and what a logpoint writes.
 
 A breakpoint is a row of the journal, compiled once when it is made or read. Live runs and scans of
-the past ask it about every arrival at its gate.
+the past check every arrival at its gate against it.
 """
 
 import json
@@ -26,7 +26,7 @@ _IN_BODIES = frozenset(name for name, fact in FACTS.items() if fact.in_body)
 
 
 class BreakpointError(ValueError):
-    """An invalid breakpoint; `field` is the wrong one, `at` the character in its text."""
+    """An invalid breakpoint; `field` is the invalid field, `at` the character in its text."""
 
     def __init__(self, message: str, field: str, at: int | None = None) -> None:
         super().__init__(f"{field}: {message}")
@@ -40,24 +40,24 @@ class Draft:
 
     on: On
     name: str = "*"
-    """What the kind is about: an event's kind, an agent, a tool, a state key, a file, an error
-    code. `*` stands for any characters."""
+    """The name to match, depending on the kind: an event's kind, an agent, a tool, a state key, a
+    file, an error code. `*` stands for any characters."""
     agent: str = "*"
-    """Whose."""
+    """The agent at work, with `*` as in `name`."""
     when: When = "before"
-    """Before or after the commit, the call, the agent."""
+    """Whether it stops before or after the commit, call or agent."""
     condition: str = ""
     hit: str = ""
     """`== 3`, `>= 3` or `% 3`: which hits in one run count."""
     log: str = ""
-    """Write this line, with the values of `{…}`, and don't stop."""
+    """The line to write instead of stopping, with values in place of `{…}`."""
 
 
 class Breakpoint:
     """A compiled draft."""
 
     def __init__(self, draft: Draft) -> None:
-        """Compile; raises BreakpointError."""
+        """Compile the draft. Raises BreakpointError."""
         if draft.on not in KINDS:
             raise BreakpointError(f"unknown kind {draft.on!r}; use one of {', '.join(KINDS)}", "on")
         self.draft = draft
@@ -80,7 +80,7 @@ class Breakpoint:
 
     @property
     def reads_body(self) -> bool:
-        """Whether an event's row alone can't decide."""
+        """Whether an event's row alone can't decide a match."""
         several = self.draft.on == "state" and "*" in self.draft.name
         return several or self.kind.needs_body or not _IN_BODIES.isdisjoint(self.names)
 
@@ -90,7 +90,7 @@ class Breakpoint:
         return not self.draft.log
 
     def matches(self, arrival: Arrival, facts: Facts) -> list[Facts]:
-        """The facts for which it holds, one for each state key that matches; empty for no match."""
+        """Return the facts that match, one for each matching state key; empty for no match."""
         draft = self.draft
         if arrival.gate != self.gate or not like(arrival.agent, draft.agent):
             return []
@@ -103,9 +103,9 @@ class Breakpoint:
         return [each for each in candidates if not self._condition or self._condition.holds(each)]
 
     def may_match(self, facts: Facts, *, first: bool) -> bool:
-        """Whether an event may be a hit, by its row; `first`: its agent's first of the run."""
+        """Whether an event may be a hit, by its row; `first`: its agent's first event of a run."""
         if self.kind.once:
-            return True  # one that doesn't match makes the next match a hit again
+            return True  # an event that doesn't match makes the next match a hit again
         if not like(facts.author, self.draft.agent):
             return False
         if self.kind.in_past != "named":
@@ -113,7 +113,7 @@ class Breakpoint:
         return _names_match(self.draft, facts) is not False
 
     def counts(self, times: int) -> bool:
-        """Whether this hit, counted from 1 in each run, is one that counts."""
+        """Whether the hit with this number, from 1 in each run, counts."""
         if self._hit is None:
             return True
         sign, number = self._hit
@@ -122,7 +122,7 @@ class Breakpoint:
         return times == number if sign == "==" else times >= number
 
     def message(self, hits: Iterable[Facts]) -> str:
-        """The line of a logpoint; of several keys of one event, all in one line."""
+        """Return the line of a logpoint; several keys of one event share a line."""
         return shortened("; ".join(map(self._message, hits)), _MAX_LOG)
 
     def _message(self, facts: Facts) -> str:
@@ -134,20 +134,20 @@ class Breakpoint:
 
 @dataclass(frozen=True, slots=True)
 class StoredBreakpoint:
-    """A breakpoint of the journal."""
+    """A breakpoint in the journal, compiled."""
 
     row: BreakpointRow
     breakpoint: Breakpoint
 
 
 def marks(draft: Draft, facts: Facts) -> bool:
-    """Whether the gutter shows the breakpoint at this event, by its row, whatever its condition."""
+    """Whether the gutter marks the event, judging by its row and ignoring the condition."""
     is_marked = KINDS[draft.on].marks_events and like(facts.author, draft.agent)
     return is_marked and _names_match(draft, facts) is True
 
 
 def _names_match(draft: Draft, facts: Facts) -> bool | None:
-    """None: only the event's body tells."""
+    """Whether the name matches; None if only the event's body can tell."""
     rest: bool | None = False
     try:
         names = KINDS[draft.on].names(facts, draft.when)
@@ -183,7 +183,7 @@ def _pieces(template: str) -> Iterator[str | Condition]:
 
 
 def _plain(template: str, start: int, end: int) -> str:
-    """The text between two pairs of braces, which must not open another."""
+    """Return the text between two `{…}`. Raises BreakpointError for an unmatched brace."""
     brace = template.find("{", start, end)
     if brace >= 0:
         raise BreakpointError(f"column {brace + 1}: unmatched '{{'", "log", brace)
@@ -195,7 +195,7 @@ def _as_text(value: Any) -> str:
 
 
 LINES = 1000
-"""Lines that one logpoint may write in one run."""
+"""How many lines one logpoint may write in one run."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -204,7 +204,7 @@ class Hit:
 
     point: StoredBreakpoint
     line: str | None
-    """What a logpoint writes; None for one that stops, or that has written `LINES` lines."""
+    """The line of a logpoint; None if the breakpoint stops, or has written `LINES` lines."""
 
     @property
     def stops(self) -> bool:
@@ -218,12 +218,12 @@ class Watch:
     def __init__(self) -> None:
         self._hits: Counter[int] = Counter()
         self._true: set[int] = set()
-        """Those of a kind that hits `once` whose condition was true when last asked."""
+        """The breakpoints of `once` kinds whose condition was true at the last check."""
 
     def check(
         self, breakpoints: Iterable[StoredBreakpoint], arrival: Arrival, facts: Facts
     ) -> list[Hit]:
-        """The breakpoints that this arrival hits."""
+        """Return the hits of this arrival."""
         hits = []
         for each in breakpoints:
             number, point = each.row.id, each.breakpoint

@@ -1,6 +1,6 @@
 """The kinds of breakpoints: what each one waits for, at which gates, and what its name matches.
 
-A new kind is a row in `KINDS`, and its sentence in docs/guide/debugging.md.
+To add a kind, add its row to `KINDS` and its sentence to docs/guide/debugging.md.
 """
 
 from collections.abc import Mapping
@@ -19,32 +19,32 @@ class BreakpointKind:
     """One row of the table."""
 
     label: str
-    """In the list of a form."""
+    """Its name in the list of a form."""
     phrase: str
-    """What a description begins with: `tool` of `tool find_airports in TravelAgent`."""
+    """The beginning of a description, such as `tool` in `tool find_airports in TravelAgent`."""
     gates: tuple[GateKind, GateKind] = ("before_commit", "after_commit")
-    """Where it stops when it stops before, and after."""
+    """The gates for stopping before and after."""
     where: Condition | None = None
-    """What has to hold of the event, or of what is held; None: nothing."""
+    """A condition that the event, or what is held, has to meet, if any."""
     name: str | tuple[str, str] = ""
-    """The fact that the breakpoint's name is compared with, or one when it stops before and one
-    after; "" if there are no names."""
+    """The fact that the breakpoint's name is compared with, or two: one for before, one for after.
+    "" if there are no names."""
     each_change: bool = False
-    """Whether every state key that matches is a hit with facts of its own, not only the first."""
+    """Whether every matching state key is a match of its own, with its own facts."""
     needs_body: bool = False
-    """Whether an event's row alone never decides."""
+    """Whether an event's row alone can never decide a match."""
     needs_condition: str = ""
     """Why it needs a condition; empty if it doesn't."""
     once: bool = False
-    """Whether it hits only when its condition becomes true, not as long as it is."""
+    """Whether it hits only when its condition becomes true, not while it stays true."""
     marks_events: bool = True
     """Whether it shows in the timeline's gutter."""
     in_past: Literal["named", "every", "first"] = "named"
-    """The events that stand for its gates in the past: those with such a name, every event of an
+    """The events that stand for its gates in the past: those whose name matches, every event of an
     agent, or the first one of each agent in a run."""
 
     def names(self, facts: Facts, when: When) -> list[str]:
-        """What the breakpoint's name is compared with; empty for nothing. Raises Unread."""
+        """Return what the breakpoint's name is compared with; empty for no match. Raises Unread."""
         if self.where is not None and not self.where.holds(facts):
             return []
         name = self.name if isinstance(self.name, str) else self.name[when == "after"]
@@ -94,13 +94,13 @@ KINDS: Final[Mapping[str, BreakpointKind]] = {
     "final": BreakpointKind(
         label="final response",
         phrase="final response",
-        # A checkpoint, which a resumable app records at the end of an agent, answers nobody.
+        # A checkpoint, which a resumable app records at the end of an agent, isn't a response.
         where=compiled('final and kind != "checkpoint"'),
     ),
     "human": BreakpointKind(
         label="question to a person",
         phrase="question to a person",
-        # The event behind the question, which stands in for the call's result, asks nothing more.
+        # The event after the question, which stands in for the call's result, asks nothing more.
         where=compiled('kind == "human" and not responses'),
     ),
     "escalate": BreakpointKind(label="escalation", phrase="escalation", where=compiled("escalate")),

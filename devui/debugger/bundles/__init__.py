@@ -1,1 +1,1 @@
-"""Sessions as files: written, looked at for secrets, read back (docs/guide/bundles.md)."""
+"""Sessions as files: how they are written, redacted and read back (docs/guide/bundles.md)."""

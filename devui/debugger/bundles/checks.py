@@ -1,7 +1,7 @@
-"""What has to hold in a bundle as a whole: order, unique names, and references that resolve.
+"""Checks a bundle as a whole: order, unique names, and references that resolve.
 
-A fork brings events and spans of its parent, but not the runs that made them: only up to the event
-where it was forked may something refer to a run that is not in the file.
+A fork contains events and spans of its parent, but not the runs that made them. So references to
+runs that aren't in the file are allowed only up to the event where it was forked.
 """
 
 import base64
@@ -17,11 +17,11 @@ from devui.debugger.bundles.schema import EVENT
 
 
 class BadBundle(ValueError):
-    """The file is no bundle that this version can read: which line, what, what to do."""
+    """The file isn't a bundle that this version can read; the message says where and why."""
 
 
 def valid(adapter: TypeAdapter[Any], place: str, value: Any) -> Any:
-    """The value as the model that the adapter makes of it. Raises BadBundle."""
+    """Validate a value, and return the adapter's model of it. Raises BadBundle."""
     try:
         return adapter.validate_python(value)
     except ValidationError as error:
@@ -34,79 +34,78 @@ def valid(adapter: TypeAdapter[Any], place: str, value: Any) -> Any:
 
 @dataclass(slots=True)
 class Checks:
-    """What has to hold between the records."""
+    """The checks across records."""
 
     count: int = 0
     events: int = 0
     edits: int = 0
     started: bool = False
-    late: str = ""
-    """The first thing that is told about events and is not known until all are there."""
+    referrer: str = ""
+    """The place that refers to event `highest_reference`, which may turn out not to exist."""
     names: set[tuple[object, ...]] = field(default_factory=set)
-    noted: int = 0
-    """The highest number of an event that something refers to."""
+    highest_reference: int = 0
+    """The highest event number that is referred to."""
     forked: int | None = None
-    """The number of the last event that a fork has of its parent; None if it is no fork."""
+    """The number of the last event that a fork copied from its parent; None if it isn't a fork."""
     runless: dict[str, str] = field(default_factory=dict)
-    """Runs that something of this session refers to and that have not been told yet, with the place
-    of the first reference."""
+    """Runs that are referred to before their record, with the place of the first reference."""
 
     def header(self, place: str, header: schema.Header) -> None:
-        """Look at the first line."""
+        """Check the first line."""
         self.forked = header.forked[0].number if header.forked else None
         for lineage in (*header.forked[:1], *header.forks):
             self._refers(place, lineage.number)
 
     def take(self, place: str, record: Any) -> None:
-        """Look at the next record. Raises BadBundle."""
+        """Check the next record. Raises BadBundle."""
         self.count += 1
         step = _STEPS.get(type(record))
         if step is not None:
             step(self, place, record)
 
     def start(self, place: str, _: schema.Start) -> None:
-        """The beginning comes once."""
+        """Check that there is only one start record."""
         self._once(place, "start")
         self.started = True
 
     def edit(self, place: str, record: schema.Edit) -> None:
-        """Edits are numbered from 1."""
+        """Check that edits are numbered from 1."""
         self.edits += 1
         self._in_order(place, "edit", record.edit, self.edits)
         self._from_run(place, record.run, inherited=self.forked is not None)
 
     def dropped(self, place: str, record: schema.Dropped) -> None:
-        """An event is dropped by an edit that was told."""
+        """Check that the event was dropped by an earlier edit, which dropped no other."""
         self._once(place, "dropped", record.edit)
         if not 1 <= record.edit <= self.edits:
             raise BadBundle(f"{place}: edit {record.edit} doesn't exist")
 
     def chunk(self, place: str, record: schema.Chunk) -> None:
-        """Events know how many chunks they have."""
+        """Check that chunks come before all events, which are stored with their chunk counts."""
         if self.events:
             raise BadBundle(f"{place}: chunks come before the events")
         self._from_run(place, record.run, inherited=self.forked is not None)
 
     def write(self, place: str, record: schema.Write) -> None:
-        """The session's own state changes with its start and its events only."""
+        """Check that the session's own state is changed only by its start and its events."""
         if record.scope == "session":
             raise BadBundle(
                 f"{place}: session state can only be written by the start record and events"
             )
 
     def run(self, place: str, record: schema.Run) -> None:
-        """Each run is told once."""
+        """Check that each run has one record, which comes before its spans."""
         self._once(place, "run", record.run)
         if ("spans", record.run) in self.names:
             raise BadBundle(f"{place}: run {record.run} comes after its spans")
         self.runless.pop(record.run, None)
 
     def piece(self, place: str, record: schema.PieceOf) -> None:
-        """Each piece is told once."""
+        """Check that each piece has one record."""
         self._once(place, "piece", record.name)
 
     def span(self, place: str, record: schema.Span) -> None:
-        """A span comes after its run, and after the span that it lies in."""
+        """Check that a span comes after its run, and after its parent."""
         self._once(place, "span", record.run, record.number)
         self._refers(place, record.event)
         if not self._is_inherited(record.event):
@@ -119,23 +118,24 @@ class Checks:
         self.names.add(("spans", record.run))
 
     def note(self, place: str, record: schema.Note) -> None:
-        """A note is on an event that exists."""
+        """Check that an event has one note at most; `finish` checks that the event exists."""
         self._once(place, "note", record.number)
         self._refers(place, record.number)
 
     def finish(self) -> None:
-        """Look at the whole. Raises BadBundle."""
+        """Check what can only be known at the end. Raises BadBundle."""
         if not self.started:
             raise BadBundle("the start record is missing")
-        if self.noted > self.events:
+        if self.highest_reference > self.events:
             raise BadBundle(
-                f"{self.late}: there is no event #{self.noted}: there are {self.events}"
+                f"{self.referrer}: there is no event #{self.highest_reference}: there are"
+                f" {self.events}"
             )
         for run, place in self.runless.items():
             raise BadBundle(f"{place}: the record of run {run} is missing")
 
     def event(self, place: str, record: schema.Event) -> None:
-        """Events are numbered from 1 and have ids of their own."""
+        """Check that events are numbered from 1 and have unique ids."""
         if not self.started:
             raise BadBundle(f"{place}: an event before the start record")
         self.events += 1
@@ -152,7 +152,7 @@ class Checks:
             )
 
     def artifact(self, place: str, record: schema.Artifact) -> None:
-        """A file has a content, and each version is there once."""
+        """Check that an artifact has content, and that each version occurs once."""
         self._once(place, "artifact", record.name, record.version)
         if (record.text is None) == (record.data is None):
             raise BadBundle(f"{place}: an artifact needs either text or data")
@@ -162,14 +162,14 @@ class Checks:
             raise BadBundle(f"{place}: the artifact's data isn't valid base64") from None
 
     def output(self, place: str, record: schema.Output) -> None:
-        """What was printed belongs to a run that was told."""
+        """Check that the output belongs to an earlier run."""
         self._of_run(place, record.run)
         for stream, text, at in record.lines:
             if not (isinstance(stream, str) and isinstance(text, str) and isinstance(at, float)):
                 raise BadBundle(f"{place}: a line needs a stream, a text, and a time")
 
     def touch(self, place: str, record: schema.Touch) -> None:
-        """So does what it did to the state."""
+        """Check that the touch belongs to an earlier run and is unique."""
         self._of_run(place, record.run)
         self._once(place, "touch", record.run, record.number)
 
@@ -182,12 +182,12 @@ class Checks:
             self.runless.setdefault(run, place)
 
     def _is_inherited(self, event: int | None) -> bool:
-        """Whether a fork has the event of its parent."""
+        """Whether the event was copied from the parent of a fork."""
         return event is not None and event <= (self.forked or 0)
 
     def _refers(self, place: str, number: int | None) -> None:
-        if number is not None and number > self.noted:
-            self.noted, self.late = number, place
+        if number is not None and number > self.highest_reference:
+            self.highest_reference, self.referrer = number, place
 
     def _once(self, place: str, *name: object) -> None:
         if name in self.names:

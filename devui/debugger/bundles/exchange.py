@@ -1,14 +1,14 @@
-"""Sessions out of the journal as bundles, and bundles into it."""
+"""Exports sessions from the journal as bundles, and imports bundles."""
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from dataclasses import dataclass
 from functools import partial
 from typing import IO, Final
 
 from devui.debugger.apps.apps import AppFolder
 from devui.debugger.background.jobs import UNWATCHED, Progress
-from devui.debugger.bundles.landing import AS_IT_IS, Landed, Lander, new_import
+from devui.debugger.bundles.importing import AS_EXPORTED, BundleImporter, ImportOptions, new_import
 from devui.debugger.bundles.reading import check, outline, records
 from devui.debugger.bundles.writing import Cleaning, lines
 from devui.debugger.questions.questions import CREDENTIAL
@@ -21,69 +21,69 @@ from devui.store.rows import SessionRow
 from devui.store.sqlite.database import Snapshot
 
 _PLACES: Final = 5
-"""Places that are told of each thing that would be taken out."""
+"""How many places are listed for each finding."""
 
 
 @dataclass(frozen=True, slots=True)
-class Wish:
-    """What is to be taken out of an export."""
+class ExportOptions:
+    """What to redact in an export, and what to leave out."""
 
     keep_secrets: bool = False
-    """Secrets stay in; the reader asked for it in so many words."""
+    """Whether secrets stay in, because the reader explicitly asked for that."""
     keys: frozenset[str] = frozenset()
-    """State keys that are taken out, with their prefixes."""
+    """State keys whose values are redacted, with their prefixes."""
     extra: bool = True
-    """What was set aside when the session was imported comes along."""
+    """Whether to include what was set aside when the session was imported."""
 
 
 @dataclass(slots=True)
 class Finding:
-    """Something that would be taken out."""
+    """A text that would be redacted."""
 
     kind: str
     hint: str
-    """The text with its middle left out; "" for values of state keys."""
+    """The beginning and length of the text; "" for values of state keys."""
     count: int = 0
     places: list[str] | None = None
-    """The first few."""
+    """The first few places where it occurs."""
 
 
 @dataclass(frozen=True, slots=True)
 class Preview:
-    """What an export would leave out, before it is made."""
+    """What an export would redact."""
 
     findings: tuple[Finding, ...]
     keys: tuple[str, ...]
-    """All state keys that the session ever saw."""
+    """All state keys that the session ever had."""
 
 
 class Exchange:
-    """Writes bundles and reads them."""
+    """Writes and reads bundles."""
 
     def __init__(self, journal: Journal, settings: Settings) -> None:
         self._journal = journal
         self._settings = settings
 
     async def size(self, session: int) -> int:
-        """About how many lines the session's bundle has."""
+        """Estimate the number of lines in the session's bundle."""
         async with self._journal.snapshot() as snapshot:
             return await size_of(snapshot, session)
 
     async def lines(
-        self, session: int, wish: Wish, progress: Progress = UNWATCHED
+        self, session: int, options: ExportOptions, progress: Progress = UNWATCHED
     ) -> AsyncIterator[str]:
-        """The lines of a bundle, as they come; they are counted.
+        """Yield the lines of a bundle, and count them as progress.
 
         Raises SessionNotFound, JournalDamaged, JobStopped.
         """
         async with self._journal.snapshot() as snapshot:
-            cleaning = Cleaning(await self._for(snapshot, session, wish), wish.keys)
-            async for line in lines(snapshot, session, cleaning, extra=wish.extra):
+            cleaning = Cleaning(await self._for(snapshot, session, options), options.keys)
+            async for line in lines(snapshot, session, cleaning, extra=options.extra):
                 progress.advance()
                 yield line
 
-    async def preview(self, session: int, wish: Wish) -> Preview:
-        """What would be taken out. Raises SessionNotFound, JournalDamaged."""
+    async def preview(self, session: int, options: ExportOptions) -> Preview:
+        """Return what an export would redact. Raises SessionNotFound, JournalDamaged."""
         findings: dict[tuple[str, str], Finding] = {}
 
         def report(place: str, kind: str, text: str) -> None:
@@ -94,22 +94,22 @@ class Exchange:
                 finding.places = [*finding.places, place][:_PLACES]
 
         async with self._journal.snapshot() as snapshot:
-            cleaning = Cleaning(await self._for(snapshot, session, wish), wish.keys, report)
+            cleaning = Cleaning(await self._for(snapshot, session, options), options.keys, report)
             async for _ in lines(snapshot, session, cleaning):
                 pass
             keys = await keys_of(snapshot, session)
         by_count = sorted(findings.values(), key=lambda each: (-each.count, each.kind))
         return Preview(tuple(by_count), tuple(keys))
 
-    async def redactor_of(self, session: int, wish: Wish) -> Redactor:
-        """What takes out of a session what is wished. Raises JournalDamaged."""
+    async def redactor_of(self, session: int, options: ExportOptions) -> Redactor:
+        """Return the redactor for an export of a session. Raises JournalDamaged."""
         async with self._journal.snapshot() as snapshot:
-            return await self._for(snapshot, session, wish)
+            return await self._for(snapshot, session, options)
 
-    async def _for(self, snapshot: Snapshot, session: int, wish: Wish) -> Redactor:
-        values = await values_of(snapshot, session, wish.keys) if wish.keys else []
+    async def _for(self, snapshot: Snapshot, session: int, options: ExportOptions) -> Redactor:
+        values = await values_of(snapshot, session, options.keys) if options.keys else []
         texts = secrets_in(values, "the value of a chosen state key")
-        if wish.keep_secrets:
+        if options.keep_secrets:
             return Redactor(texts, shapes=False) if texts else NOTHING
         folder, app = AppFolder.at(self._settings.agents), await app_of(snapshot, session)
         secrets = await asyncio.to_thread(secrets_about, folder, app)
@@ -120,27 +120,31 @@ class Exchange:
     async def take(
         self,
         file: IO[bytes],
-        wish: Landed = AS_IT_IS,
+        options: ImportOptions = AS_EXPORTED,
         progress: Progress = UNWATCHED,
         *,
+        words_of: Callable[[str], str],
         own: bool = False,
     ) -> SessionRow:
-        """Make a session of a bundle, all of it or nothing; nothing in it is run.
+        """Import a bundle as a session, completely or not at all; nothing in it is run.
 
-        Its bytes are counted twice: as they are checked, and as they are put into the journal.
-        `own` is for a file that this process has just written: it isn't checked.
-        Raises BadBundle, SessionExists, JobStopped, and BadValue for what the journal does not
-        keep.
+        Its bytes are counted twice: when they are checked, and when they are stored. `words_of` is
+        as in `opening_title`. Set `own` for a file that this process just wrote: it isn't checked.
+
+        Raises BadBundle, SessionExists, JobStopped, and BadValue if the journal can't store it.
         """
         bundle = await asyncio.to_thread(
             partial(outline, file) if own else partial(check, file, progress)
         )
-        new = new_import(bundle, wish)
+        new = new_import(bundle, options)
         return await self._journal.imports.add(
-            new, lambda landing: Lander(landing).land(records(file, progress, own=own))
+            new,
+            lambda builder: BundleImporter(builder, words_of).store(
+                records(file, progress, own=own)
+            ),
         )
 
 
 def masked(text: str) -> str:
-    """A secret so that its owner knows which one it is, and nobody else."""
+    """Abbreviate a secret so that only its owner can recognize it."""
     return f"{text[:3]}…({len(text)} characters)" if text else ""

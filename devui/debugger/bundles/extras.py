@@ -1,10 +1,10 @@
-"""What bundles say in members that this devui does not know (R27, the quarantined `extra`).
+"""Preserves the members of bundles that this devui doesn't know (R27, the quarantined `extra`).
 
-It is set aside unread while a file is checked, kept with the origin of the imported session, and
-put back where it stood when that session is exported; nothing else looks at it. It stands at the
-header, at one of its ancestors or forks, at the end, or at a record: the so many-th of its type, a
-note by its number. A record has to say what it said then: so what stood at a note that was changed
-is left out, and never gets to another one.
+They are set aside unread while a file is checked, kept with the origin of the imported session, and
+put back in their place when that session is exported; nothing else uses them. Their place is the
+header, one of its ancestors or forks, the end, or a record: the nth of its type, or a note by its
+number. They are put back only if that record is unchanged, so that the members of a note that was
+edited are dropped and never get attached to another one.
 """
 
 import json
@@ -19,21 +19,21 @@ from devui.store.runs.spans import Record
 from devui.store.values import json_text
 
 LARGEST: Final = 1 << 20
-"""Bytes of JSON that all of one file may have together, with the names of their places."""
+"""The maximum size of a file's unknown members, with the names of their places, in bytes."""
 _RECORDS: Final = "records"
 _HEADER: Final = frozenset({*schema.Header.model_fields, _RECORDS})
 _TRAILER: Final = frozenset({*schema.Trailer.model_fields, _RECORDS})
 
 Members = dict[str, Any]
-"""Of one object, by their names, in their order."""
+"""The members of an object by name, in order."""
 
 
 class Unkept(ValueError):
-    """What is not known cannot be set aside: why."""
+    """Unknown members can't be set aside; the message says why."""
 
 
-class SetAside:
-    """What is taken out of one file, part by part in their order. Its methods raise Unkept."""
+class UnknownMembers:
+    """The unknown members of a file, added part by part in order. The methods raise Unkept."""
 
     def __init__(self) -> None:
         self.members = 0
@@ -42,14 +42,14 @@ class SetAside:
         self._size = 0
 
     def header(self, value: Members, header: schema.Header) -> None:
-        """The first line, with where the session was forked."""
+        """Add unknown members of the first line, and of the ancestors and forks in it."""
         self._keep("header", _unknown(value, header, twice=_TRAILER))
         for name in ("forked", "forks"):
             for n, (raw, model) in enumerate(zip(value[name], getattr(header, name), strict=True)):
                 self._keep(f"{name} {n}", _unknown(raw, model))
 
     def record(self, value: Members, record: Any) -> None:
-        """The next record."""
+        """Add unknown members of the next record."""
         number = record.number if record.type == "note" else None
         place = self._numbers.next(record.type, number)
         if members := _unknown(value, record):
@@ -57,12 +57,12 @@ class SetAside:
             self._keep(place, members, _print(fields))
 
     def trailer(self, value: Members, trailer: schema.Trailer) -> None:
-        """The last line; it and the first are one object."""
+        """Add unknown members of the last line, which forms one object with the first."""
         _, first = self._places.get("header", ("", {}))
         self._keep("end", _unknown(value, trailer, twice=_HEADER | first.keys()))
 
     def content(self) -> Members:
-        """All of it, for `PutBack`; {} if there is none."""
+        """Return everything that was added, for `PutBack`; {} if there is nothing."""
         return {"members": self.members, "places": self._places} if self.members else {}
 
     def _keep(self, place: str, members: Members, note: str = "") -> None:
@@ -80,14 +80,14 @@ class SetAside:
 
 
 class PutBack:
-    """Puts what was set aside where it stood, once through the parts of a session in order."""
+    """Puts unknown members back in their places, in one pass through the parts of a session."""
 
     def __init__(self, content: Members) -> None:
         self._places: Mapping[str, tuple[str, Members]] = content.get("places", {})
         self._numbers = _Numbers()
 
     def header(self, header: Members) -> Members:
-        """The first line, with what stood there behind what is known."""
+        """Return the first line with its unknown members after the known ones."""
         lineage = {
             name: [self._with(each, f"{name} {n}") for n, each in enumerate(header[name])]
             for name in ("forked", "forks")
@@ -95,7 +95,7 @@ class PutBack:
         return self._with(header | lineage, "header")
 
     def record(self, record: Record) -> Record:
-        """The next record, as a file has it; secrets are still in it."""
+        """Return the next record, not redacted yet, with its unknown members."""
         if not self._places:
             return record
         place = self._numbers.next(record["type"], record.get("number"))
@@ -104,7 +104,7 @@ class PutBack:
         return self._with(record, place)
 
     def trailer(self) -> Members:
-        """What stood in the last line."""
+        """Return the unknown members of the last line."""
         return self._with({}, "end")
 
     def _with(self, fields: Members, place: str) -> Members:
@@ -119,7 +119,7 @@ class _Numbers:
         self._counts = Counter[str]()
 
     def next(self, kind: str, number: int | None) -> str:
-        """The place of the next record: those in front of a note may come and go."""
+        """Return the place of the next record; notes aren't counted, since they come and go."""
         if kind == "note":
             return f"{kind} {number}"
         self._counts[kind] += 1
@@ -127,7 +127,7 @@ class _Numbers:
 
 
 def _unknown(value: Members, model: Any, *, twice: Iterable[str] = ()) -> Members:
-    """What the model has not taken of an object; none of it may be named as in `twice`."""
+    """Return the members that the model ignored. Raises Unkept if one has a name in `twice`."""
     if len(value) == len(model.model_fields_set):
         return {}
     members = {name: value[name] for name in value if name not in model.model_fields_set}
@@ -137,5 +137,5 @@ def _unknown(value: Members, model: Any, *, twice: Iterable[str] = ()) -> Member
 
 
 def _print(record: Members) -> str:
-    """Tells what a record says, in a few characters."""
+    """Return a short fingerprint of a record."""
     return sha256(json.dumps(record, sort_keys=True).encode()).hexdigest()[:32]

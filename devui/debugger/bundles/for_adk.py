@@ -1,12 +1,12 @@
-"""A bundle as a session's JSON: as google-adk's API gives it, or as `adk web` imports it.
+"""Converts a bundle to session JSON as google-adk's API returns it, or as `adk web` imports it.
 
-Both are made of a bundle's lines, so that secrets are left out by one rule.
+Both are made from the lines of a bundle, so that there is only one place that redacts secrets.
 """
 
 from collections.abc import AsyncIterator
 from typing import Any, Final, Literal
 
-from devui.debugger.bundles.writing import dumped, values_of
+from devui.debugger.bundles.writing import compact_json, values_of
 from devui.debugger.events.shape import no_actions
 
 AdkFormat = Literal["adk", "adk-web"]
@@ -14,19 +14,20 @@ FORMATS: Final[tuple[AdkFormat, ...]] = ("adk", "adk-web")
 _OWN: Final = frozenset(
     {"adk_request_confirmation", "adk_request_credential", "adk_request_input"},
 )
-"""Calls that google-adk makes itself; `adk web` takes none of them in."""
+"""Calls that google-adk makes itself; `adk web` doesn't import them."""
 
 
 async def adk_session(lines: AsyncIterator[str], adk_format: AdkFormat) -> AsyncIterator[str]:
-    """The pieces of the session's JSON, in order.
+    """Yield the pieces of the session's JSON, in order.
 
     `adk` has everything that google-adk's Session has. `adk-web` leaves out what its import
-    refuses: actions, which the state has carried out, long-running calls and ADK's own calls.
+    rejects: actions (their effects are already in the state), long-running calls and ADK's own
+    calls.
     """
     values = values_of(lines)
     header = await anext(values)
     head = {"id": header["id"], "appName": header["app"], "userId": header["user"]}
-    yield f"{dumped(head)[:-1]},{dumped('events')}:["
+    yield f"{compact_json(head)[:-1]},{compact_json('events')}:["
     state: dict[str, Any] = {}
     count = 0
     async for record in values:
@@ -40,13 +41,13 @@ async def adk_session(lines: AsyncIterator[str], adk_format: AdkFormat) -> Async
             state |= (event.get("actions") or {}).get("stateDelta") or {}
             result = event if adk_format == "adk" else _acceptable(event)
             if result is not None:
-                yield f"{',' if count else ''}{dumped(result)}"
+                yield f"{',' if count else ''}{compact_json(result)}"
                 count += 1
-    yield f"],{dumped({'state': state, 'lastUpdateTime': header['updated']})[1:]}\n"
+    yield f"],{compact_json({'state': state, 'lastUpdateTime': header['updated']})[1:]}\n"
 
 
 def _acceptable(event: dict[str, Any]) -> dict[str, Any] | None:
-    """The event as `adk web` takes it in; None for one that has nothing else to say."""
+    """Return the event as `adk web` accepts it; None if nothing is left of it."""
     fields = {name: value for name, value in event.items() if name != "longRunningToolIds"}
     fields["actions"] = no_actions()
     content = event.get("content")

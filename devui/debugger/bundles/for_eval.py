@@ -1,8 +1,7 @@
-"""A bundle as an eval set of google-adk with one case, as `adk eval` and its pytest runner read it.
+"""Converts a bundle to a google-adk eval set with one case, for `adk eval` and its pytest runner.
 
-It has what google-adk's own "add session to eval set" takes from a session, of the conversation as
-it stands: without what a rewind has undone. It begins with the state that the session began with,
-where google-adk's has empty texts.
+The case has what google-adk's own "add session to eval set" takes from a session, without what a
+rewind has undone. Its initial state is the session's; google-adk's version has empty texts instead.
 """
 
 import re
@@ -10,7 +9,7 @@ from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from devui.debugger.bundles.writing import dumped, values_of
+from devui.debugger.bundles.writing import compact_json, values_of
 from devui.debugger.history.rewinds import TakenBack
 from devui.store.rows import Rewind
 
@@ -19,14 +18,14 @@ Json = dict[str, Any]
 
 @dataclass(slots=True)
 class _Turn:
-    """One invocation: what the user said, and the agents' events."""
+    """An invocation: the user's message and the agents' events."""
 
     user_content: Json | None = None
     timestamp: float = 0.0
     events: list[Json] = field(default_factory=list)
 
     def add(self, event: Json) -> None:
-        """Take an event; of several messages of the user, the first that says something counts."""
+        """Add an event. Of several user messages, the first that isn't only answers counts."""
         if event.get("author") != "user":
             if _parts(event) or event.get("groundingMetadata"):
                 self.events.append(event)
@@ -35,7 +34,8 @@ class _Turn:
             self.timestamp = event.get("timestamp") or 0.0
 
     def invocation(self, invocation_id: str) -> Json:
-        """Google-adk's Invocation: calls, results and texts on the way, and the final response."""
+        """Return google-adk's Invocation: intermediate calls, results and texts, and the final
+        response."""
         finals = [event for event in self.events if _parts(event) and _is_final(event)]
         final = next((e for e in reversed(finals) if _has(e, "text")), None) or (
             finals[-1] if finals else None
@@ -54,7 +54,7 @@ class _Turn:
 
 
 async def eval_set(lines: AsyncIterator[str]) -> AsyncIterator[str]:
-    """The file's text: an eval set with the session as its only case."""
+    """Yield the text of the file: an eval set with the session as its only case."""
     values = values_of(lines)
     header = await anext(values)
     state: Json = {}
@@ -76,11 +76,11 @@ async def eval_set(lines: AsyncIterator[str]) -> AsyncIterator[str]:
         "session_input": {"app_name": header["app"], "user_id": header["user"], "state": state},
         "creation_timestamp": header["created"],
     }
-    yield dumped({"eval_set_id": name, "name": header["title"], "eval_cases": [case]}) + "\n"
+    yield compact_json({"eval_set_id": name, "name": header["title"], "eval_cases": [case]}) + "\n"
 
 
 def _standing(events: Sequence[Json]) -> Iterator[Json]:
-    """The events that no rewind has taken back."""
+    """Return the events that no rewind has taken back."""
     firsts: dict[str, int] = {}
     rewinds: list[Rewind] = []
     for number, event in enumerate(events, 1):
@@ -97,7 +97,7 @@ def _invocation(event: Mapping[str, Any]) -> str:
 
 
 def _step(event: Json, *, with_content: bool) -> Json:
-    """An InvocationEvent; the text of the final response isn't repeated."""
+    """Return an InvocationEvent; the text of the final response isn't repeated in it."""
     step = {
         "author": event.get("author") or "agent",
         "content": event.get("content") if with_content else None,
@@ -109,7 +109,7 @@ def _step(event: Json, *, with_content: bool) -> Json:
 
 
 def _is_final(event: Mapping[str, Any]) -> bool:
-    """As google-adk's `Event.is_final_response`."""
+    """Whether it is a final response, as in google-adk's `Event.is_final_response`."""
     actions = event.get("actions") or {}
     if actions.get("skipSummarization") or event.get("longRunningToolIds"):
         return True

@@ -1,7 +1,7 @@
-"""Reads bundles as data: all is checked before anything is done with it, nothing is run (R27).
+"""Reads bundles as data: everything is checked before it is used, and nothing is run (R27).
 
-A file is read twice: once to be checked as a whole, and then record by record into the journal.
-What is wrong is told with its line.
+A file is read twice: once to check it as a whole, and then to store it record by record. Errors
+name the line.
 """
 
 import json
@@ -12,48 +12,48 @@ from typing import IO, Any, Final
 from devui.debugger.background.jobs import Progress
 from devui.debugger.bundles import schema
 from devui.debugger.bundles.checks import BadBundle, Checks, valid
-from devui.debugger.bundles.extras import Members, SetAside, Unkept
+from devui.debugger.bundles.extras import Members, Unkept, UnknownMembers
 from devui.debugger.bundles.schema import FORMAT, HEADER, RECORD, TRAILER, VERSION
 from devui.debugger.bundles.writing import OPENING
 from devui.debugger.events.checked import refuse_constant
 
 LONGEST_LINE: Final = 64_000_000
-"""Bytes of a line; the largest is an artifact."""
+"""The longest line, in bytes; the longest ones are artifacts."""
 _WHOLE: Final = 32_000_000
-"""Bytes of a file that somebody has formatted anew, which has to be read as a whole."""
+"""The largest reformatted file, in bytes; such a file has to be read as a whole."""
 _DEEPEST: Final = 260
-"""Levels: those of the deepest event that a worker can send, and the record around it."""
+"""The deepest nesting: the deepest event that a worker can send, and the record around it."""
 
 
 @dataclass(frozen=True, slots=True)
 class Bundle:
-    """A file that was checked."""
+    """The outline of a checked file."""
 
     header: schema.Header
     trailer: schema.Trailer
     events: int
     extra: Members
-    """What it says in members that are not known, as `extras.PutBack` takes it."""
+    """Its unknown members, in the form that `extras.PutBack` takes."""
 
 
 def check(file: IO[bytes], progress: Progress) -> Bundle:
-    """Read a whole file and make sure that it is a bundle; its bytes are counted.
+    """Read a whole file and check that it is a valid bundle; its bytes count as progress.
 
     Raises BadBundle, JobStopped.
     """
     header: schema.Header | None = None
     trailer: schema.Trailer | None = None
-    checks, aside = Checks(), SetAside()
+    checks, unknown = Checks(), UnknownMembers()
     for place, value in _values(file, progress, _parse):
         if header is None:
             header = _header(place, value)
             checks.header(place, header)
-            _keep(place, aside.header, value, header)
+            _keep(place, unknown.header, value, header)
         elif trailer is not None:
             raise BadBundle(f"{place}: there is data after the end")
         elif isinstance(value, _End):
             trailer = valid(TRAILER, place, value.value)
-            _keep(place, aside.trailer, value.value, trailer)
+            _keep(place, unknown.trailer, value.value, trailer)
             if trailer.count != checks.count:
                 raise BadBundle(
                     f"{place}: it declares {trailer.count} records, but there are"
@@ -62,15 +62,15 @@ def check(file: IO[bytes], progress: Progress) -> Bundle:
         else:
             record = valid(RECORD, place, value)
             checks.take(place, record)
-            _keep(place, aside.record, value, record)
+            _keep(place, unknown.record, value, record)
     if header is None or trailer is None:
         raise BadBundle("the file is truncated: it wasn't completely written or copied")
     checks.finish()
-    return Bundle(header, trailer, checks.events, aside.content())
+    return Bundle(header, trailer, checks.events, unknown.content())
 
 
 def outline(file: IO[bytes]) -> Bundle:
-    """The beginning and the end of a file that this process has written: it needs no check."""
+    """Read the beginning and end of a file that this process wrote, which needs no check."""
     file.seek(0)
     first = last = file.readline()
     for line in file:
@@ -82,9 +82,9 @@ def outline(file: IO[bytes]) -> Bundle:
 
 
 def records(file: IO[bytes], progress: Progress, *, own: bool = False) -> Iterator[tuple[str, Any]]:
-    """The records of a file that was checked, in order, each with its place; its bytes are counted.
+    """Yield the records of a checked file, each with its place; the file's bytes count as progress.
 
-    `own` is for a file that this process has written. Raises JobStopped.
+    Set `own` for a file that this process wrote. Raises JobStopped.
     """
     file.seek(0)
     for n, (place, value) in enumerate(
@@ -96,7 +96,7 @@ def records(file: IO[bytes], progress: Progress, *, own: bool = False) -> Iterat
 
 @dataclass(frozen=True, slots=True)
 class _End:
-    """What stands behind the records."""
+    """The members after the records."""
 
     value: dict[str, Any]
 
@@ -104,7 +104,7 @@ class _End:
 def _values(
     file: IO[bytes], progress: Progress, parse: Callable[[str, str], Any]
 ) -> Iterator[tuple[str, Any]]:
-    """Header, records and end, each with its place."""
+    """Yield the header, the records and the end, each with its place."""
     file.seek(0)
     first = _line(file, 1)
     if not first.strip():
@@ -126,7 +126,7 @@ def _values(
 
 
 def _values_of_whole(file: IO[bytes]) -> Iterator[tuple[str, Any]]:
-    """The same of a file with other line ends than ours."""
+    """Yield the same from a file that doesn't have one record per line."""
     file.seek(0)
     data = file.read(_WHOLE + 1)
     if len(data) > _WHOLE:
@@ -183,7 +183,7 @@ def _parse(place: str, text: str) -> Any:
 
 
 def _require_whole(place: str, value: Any) -> None:
-    """Refuse lone surrogates, which only an escape can bring."""
+    """Reject lone surrogates, which only come from escapes."""
     try:
         json.dumps(value, ensure_ascii=False).encode()
     except UnicodeEncodeError as error:
@@ -243,7 +243,7 @@ def _header(place: str, value: Any) -> schema.Header:
 
 
 def _keep(place: str, keep: Callable[[Members, Any], None], value: Members, model: Any) -> None:
-    """Set aside what is not known."""
+    """Set aside unknown members."""
     try:
         keep(value, model)
     except Unkept as error:

@@ -1,7 +1,7 @@
-"""The records of a bundle: what each holds, as far as it is known here (R27).
+"""The records of a bundle, with the members that this version knows (R27).
 
-Runs, edits and pieces of requests are named `r1`, `1`, `p1` … in the order in which they first
-come, so that the same session gives the same file wherever it is.
+Runs, edits and pieces of requests are named `r1`, `1`, `p1` … in order of first appearance, so that
+the same session gives the same file everywhere.
 """
 
 from functools import partial
@@ -35,13 +35,13 @@ Seconds: TypeAlias = Annotated[float, Field(ge=-LATEST, le=LATEST)]
 
 
 class Strict(BaseModel):
-    """A number for a text is a mistake; a member that is not known is left out (`extras`)."""
+    """A model without type conversions; unknown members are left to `extras`."""
 
     model_config = ConfigDict(extra="ignore", strict=True, frozen=True, allow_inf_nan=False)
 
 
 def _validate(shape: TypeAdapter[Any], value: Any) -> Any:
-    """The value as it is. Raises ValueError if pages could not read it."""
+    """Return the value unchanged. Raises ValueError if pages couldn't read it."""
     try:
         shape.validate_python(value)
     except ValidationError as error:
@@ -51,12 +51,12 @@ def _validate(shape: TypeAdapter[Any], value: Any) -> Any:
 
 
 def _of_shape(kind: Any) -> AfterValidator:
-    """What is kept as it is, and has the types that pages read of it."""
+    """Return a validator that keeps the value but requires the types that pages read."""
     return AfterValidator(partial(_validate, TypeAdapter(kind)))
 
 
 class UnfinishedAnswer(Strict):
-    """What an agent had streamed of an answer that is no event."""
+    """The part of an answer that an agent had streamed without committing an event."""
 
     author: str
     text: str
@@ -87,7 +87,7 @@ class TouchData(Strict):
 
 
 class RequestPieces(Strict):
-    """What a model was sent, by the names of its pieces."""
+    """A model request by the names of its pieces."""
 
     system: str | None = None
     tools: str | None = None
@@ -122,17 +122,17 @@ class Header(Strict):
     created: Time
     updated: Time
     forked: list[Lineage]
-    """What it is a fork of, what that is a fork of, and so on."""
+    """The session it was forked from, that one's parent, and so on."""
     forks: list[Lineage]
-    """What was forked from it."""
+    """The forks of this session."""
 
 
 class Trailer(Strict):
-    """The last line: how much there was, so that half a file is noticed."""
+    """The last line: the totals, by which a truncated file is detected."""
 
     count: Count
     redacted: Count
-    """How many texts were taken out, here and when it was written before."""
+    """How many texts were redacted, in this export and in earlier ones."""
 
 
 class Edit(Strict):
@@ -190,7 +190,7 @@ class Event(Strict):
     final: bool
     event: dict[str, Any]
     paused: Seconds = 0.0
-    """For how many seconds the debugger held the run since the event before; less than none if that
+    """How long the debugger held the run since the previous event, in seconds; negative if that one
     was produced later."""
 
 
@@ -206,16 +206,16 @@ class Run(Strict):
     unfinished: Annotated[Any, _of_shape(list[UnfinishedAnswer] | None)]
     closed: bool
     held: Any
-    """Where the debugger held it in the end."""
+    """Where the debugger last held it."""
     paused: Time = 0.0
-    """For how many seconds in all."""
+    """How long it was held in total, in seconds."""
 
 
 class Output(Strict):
     type: Literal["output"]
     run: Label
     lines: list[Annotated[list[str | float], Field(min_length=3, max_length=3)]]
-    """Stream, text and time of each."""
+    """The stream, text and time of each line."""
 
 
 class Touch(Strict):

@@ -1,4 +1,4 @@
-"""A session as the lines of a bundle: one JSON document with a record on each line."""
+"""Writes a session as the lines of a bundle: one JSON document with one record per line."""
 
 import json
 from collections.abc import AsyncIterator, Callable, Collection, Sequence
@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, Final
 
-from devui.debugger.background.turns import Turns, beside, encode
+from devui.debugger.background.slices import Yielder, beside, encode
 from devui.debugger.bundles.extras import PutBack
 from devui.debugger.bundles.schema import FORMAT, VERSION
 from devui.debugger.secrets.fragments import clean_answers, clean_fragments
@@ -22,21 +22,21 @@ _ASCII: Final = json.JSONEncoder(allow_nan=False, separators=(",", ":"))
 OPENING: Final = '"records":['
 
 Report = Callable[[str, str, str], None]
-"""Hears what is taken out: where, of what kind it was, and the text."""
+"""Called with the place, kind and text of each redaction."""
 
 
 @dataclass(slots=True)
 class Cleaning:
-    """What is taken out of a bundle, and how much it was."""
+    """The redaction of a bundle: what to redact, and how much has been."""
 
     redactor: Redactor = NOTHING
     keys: Collection[str] = ()
-    """State keys whose values are taken out, with their prefixes."""
+    """State keys whose values are redacted, with their prefixes."""
     report: Report | None = None
     count: int = 0
 
     def record(self, record: Record) -> Record:
-        """A record without secrets."""
+        """Redact a record."""
         place = place_of(record)
         keyless = record
         if self.keys:
@@ -66,12 +66,12 @@ class Cleaning:
         return clean
 
     def header(self, members: Record) -> Record:
-        """Members of the first line, or the last one, without secrets."""
+        """Redact the members of the first or last line."""
         clean: Record = self.record({"type": "session", "members": members})["members"]
         return clean
 
     def chunks(self, chunks: Sequence[Record]) -> list[Record]:
-        """Partial events of one answer; what is split among them is found, too."""
+        """Redact the partial events of one answer, including secrets that are split among them."""
         place = place_of(chunks[0])
         events = [chunk["data"] for chunk in chunks]
 
@@ -96,14 +96,14 @@ class Cleaning:
 
 @dataclass(slots=True)
 class _Labels:
-    """Names that are the same wherever the session is."""
+    """Names that don't depend on the journal."""
 
     runs: dict[str, str] = field(default_factory=dict)
     edits: dict[int, int] = field(default_factory=dict)
     pieces: dict[str, str] = field(default_factory=dict)
 
     def record(self, record: Record) -> Record:
-        """The record with labels in the place of this journal's names."""
+        """Replace the journal's names in the record with labels."""
         if record.get("run") is not None:
             record["run"] = self.runs.setdefault(record["run"], f"r{len(self.runs) + 1}")
         if "edit" in record:
@@ -116,7 +116,7 @@ class _Labels:
         elif record["type"] == "piece":
             record["name"] = self._piece(record["name"])
         elif record["type"] == "span" and record["kind"] == "model":
-            record["sent"] = renamed(record["sent"], self._piece)
+            record["sent"] = rename_pieces(record["sent"], self._piece)
         return record
 
     def _piece(self, name: str) -> str:
@@ -126,31 +126,31 @@ class _Labels:
 async def lines(
     snapshot: Snapshot, key: int, cleaning: Cleaning, *, extra: bool = True
 ) -> AsyncIterator[str]:
-    """The lines of a bundle, each with its end. Raises SessionNotFound, JournalDamaged.
+    """Yield the lines of a bundle, with line breaks. Raises SessionNotFound, JournalDamaged.
 
-    Those of an imported session with what was set aside of its own bundle, if `extra`.
+    With `extra`, those of an imported session include what was set aside from its own bundle.
     """
     fields = await head(snapshot, key)
-    before, aside = fields.pop("redacted"), fields.pop("extra")
-    back = PutBack(aside if extra else {})
+    before, unknown = fields.pop("redacted"), fields.pop("extra")
+    back = PutBack(unknown if extra else {})
     header = cleaning.header(back.header({"format": FORMAT, "version": VERSION, **fields}))
-    yield f"{dumped(header)[:-1]},{OPENING}\n"
-    count, turns = 0, Turns()
+    yield f"{compact_json(header)[:-1]},{OPENING}\n"
+    count, yielder = 0, Yielder()
     async for record in _clean(snapshot, key, cleaning, back):
-        line = f"{',' if count else ''}{await beside(record, partial(dumped, record))}\n"
+        line = f"{',' if count else ''}{await beside(record, partial(compact_json, record))}\n"
         yield line
         count += 1
-        await turns.after(len(line))
-    # Names, too, may have lost a secret: no two may be the same then, nor in the first line.
+        await yielder.after(len(line))
+    # Names may be redacted, too; even then none may repeat one of the first line.
     end = {k: v for k, v in cleaning.header(back.trailer()).items() if k not in header}
     counts = {"count": count, "redacted": before + cleaning.count}
-    yield f"],{dumped(counts | end)[1:]}\n"
+    yield f"],{compact_json(counts | end)[1:]}\n"
 
 
 async def _clean(
     snapshot: Snapshot, key: int, cleaning: Cleaning, back: PutBack
 ) -> AsyncIterator[Record]:
-    """The records without secrets; chunks of one answer are cleaned together."""
+    """Yield the redacted records; the chunks of one answer are redacted together."""
     labels = _Labels()
     waiting: list[Record] = []
     async for original in records(snapshot, key):
@@ -166,7 +166,7 @@ async def _clean(
 
 
 def _clean_bytes(event: Any, clean: Any, redactor: Redactor) -> None:
-    """Put bytes without secrets into a clean event: a mark within base64 would leave none."""
+    """Put redacted bytes into a redacted event: a mark inside base64 would make it invalid."""
     for part, clean_part in zip(_parts(event), _parts(clean), strict=True):
         _clean_part(part, clean_part, redactor)
 
@@ -189,7 +189,7 @@ def _clean_part(part: Any, clean: Any, redactor: Redactor) -> None:
 
 
 async def values_of(bundle: AsyncIterator[str]) -> AsyncIterator[dict[str, Any]]:
-    """The header and then the records of a bundle's `lines`."""
+    """Yield the header and then the records of a bundle's `lines`."""
     header = await anext(bundle)
     yield json.loads(header.rstrip().removesuffix(f",{OPENING}") + "}")
     async for line in bundle:
@@ -198,8 +198,8 @@ async def values_of(bundle: AsyncIterator[str]) -> AsyncIterator[dict[str, Any]]
         yield json.loads(line.lstrip(","))
 
 
-def dumped(value: Any) -> str:
-    """Compact JSON; what UTF-8 has no form for is escaped."""
+def compact_json(value: Any) -> str:
+    """Return compact JSON; lone surrogates, which UTF-8 can't encode, are escaped."""
     text = encode(value, _PLAIN)
     try:
         text.encode()
@@ -209,8 +209,8 @@ def dumped(value: Any) -> str:
 
 
 def relabel(event: Any, number_of: Callable[[int], int | None]) -> None:
-    """Give the marks of an edited event, or of what else was held, other numbers; those that are
-    not known lose theirs."""
+    """Renumber the edits in the marks of an event, or of another held payload; unknown ones get no
+    number."""
     metadata = event.get("customMetadata") if isinstance(event, dict) else None
     marks = metadata.get(EDITED) if isinstance(metadata, dict) else None
     for mark in marks if isinstance(marks, list) else ():
@@ -218,8 +218,8 @@ def relabel(event: Any, number_of: Callable[[int], int | None]) -> None:
             mark["edit"] = number_of(mark["edit"])
 
 
-def renamed(content: Any, name_of: Callable[[str], str]) -> Any:
-    """What a model call was sent, with other names for the pieces."""
+def rename_pieces(content: Any, name_of: Callable[[str], str]) -> Any:
+    """Return a model request with its pieces renamed."""
     if not isinstance(content, dict) or not any(True for _ in names_in(content)):
         return content
     copy = dict(content)
@@ -233,7 +233,7 @@ def renamed(content: Any, name_of: Callable[[str], str]) -> Any:
 
 
 def place_of(record: Record) -> str:
-    """Where in a session a record is, in words."""
+    """Return the place of a record in its session, for display."""
     kind = record["type"]
     if record.get("number") and kind in {"event", "note"}:
         return f"{'' if kind == 'event' else 'note on '}event #{record['number']}"

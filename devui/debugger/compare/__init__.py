@@ -1,1 +1,1 @@
-"""Two sessions or runs beside each other: what belongs together, and what of it differs."""
+"""The comparison of two sessions or runs: which events correspond, and how they differ."""

@@ -1,10 +1,10 @@
-"""Two sequences beside each other: which items belong together, and which stand alone.
+"""Aligns two sequences: which items correspond, and which stand alone.
 
-What is alike weighs, and the alignment is the heaviest one that keeps the order of both sides
-(Needleman-Wunsch without a price for gaps). What both begin and end with alike is taken off first,
-which changes nothing. What is left and large is parted at items that occur once on each side, as
-patience diff does, or looked at in a band around the diagonal: so the work is bounded, by what is
-compared and never by a clock.
+The more alike two items are, the higher the weight of their pair. The alignment is the heaviest one
+that keeps the order of both sides (Needleman-Wunsch without a gap penalty). Identical items at the
+beginning and end are set aside first, which doesn't change the result. A large rest is split at
+items that occur once on each side, as in patience diff, or searched in a band around the diagonal.
+So the amount of work depends only on the input, never on a clock.
 """
 
 from bisect import bisect_left
@@ -15,31 +15,30 @@ from itertools import pairwise
 from typing import Final, Generic, Protocol, TypeAlias, TypeVar
 
 SAME: Final = 100
-"""What two items of one sign weigh; no other pair may weigh as much."""
+"""The weight of two items with the same sign; all other pairs weigh less."""
 CELLS: Final = 250_000
-"""Pairs of items that are weighed for one stretch."""
+"""The maximum number of pairs of items to weigh in one stretch."""
 
 Pair: TypeAlias = tuple[int | None, int | None]
-"""The places of two items that belong together, or of one that stands alone."""
+"""The indexes of two items that correspond, or of one that stands alone."""
 
 
 class Item(Protocol):
-    """What can be aligned."""
+    """An item that can be aligned."""
 
     @property
     def sign(self) -> Hashable:
-        """Two items of one sign are the same; signs have an order."""
+        """Items with the same sign are the same."""
 
 
 T = TypeVar("T", bound=Item)
 
 
 def aligned(left: Sequence[T], right: Sequence[T], weigh: Callable[[T, T], int]) -> Iterator[Pair]:
-    """Every item of both sides once, in their order; what stands alone on the left comes first.
+    """Yield every item of both sides once, in order; lone items on the left come first.
 
-    `weigh` says how much two items of different signs are alike: 0 if they may not stand together,
-    less than SAME, and the same whichever comes first. With the sides exchanged the pairs are the
-    same.
+    `weigh` returns how alike two items with different signs are: 0 if they can't be paired, always
+    less than SAME, and symmetric. Swapping the sides gives the same pairs.
     """
     is_swapped = _order(right) < _order(left)
     first, second = (right, left) if is_swapped else (left, right)
@@ -60,7 +59,7 @@ def _order(items: Sequence[Item]) -> tuple[int, list[str]]:
 
 @dataclass(frozen=True, slots=True)
 class _Stretch:
-    """Items `a` up to `b` of the first sequence, `c` up to `d` of the second."""
+    """Items `a` up to `b` of the first sequence and `c` up to `d` of the second, ends excluded."""
 
     a: int
     b: int
@@ -79,7 +78,7 @@ class _Aligner(Generic[T]):
         self._first, self._second, self._weigh = first, second, weigh
 
     def pairs(self) -> Iterator[tuple[int, int]]:
-        """What belongs together, in order."""
+        """Yield the pairs, in order."""
         waiting = [_Stretch(0, len(self._first), 0, len(self._second))]
         while waiting:
             whole = waiting.pop()
@@ -91,7 +90,7 @@ class _Aligner(Generic[T]):
                 yield from self._heaviest(inner)
                 yield from tail
                 continue
-            # From each anchor to the next is a stretch of its own; the first one is looked at next.
+            # Each anchor starts a stretch up to the next; the first one is on top of the stack.
             bounds = [(inner.a, inner.c), *anchors, (inner.b, inner.d), (whole.b, whole.d)]
             parts = [_Stretch(a, b, c, d) for (a, c), (b, d) in pairwise(bounds)]
             waiting += reversed(parts)
@@ -100,7 +99,7 @@ class _Aligner(Generic[T]):
         return self._first[i].sign == self._second[j].sign
 
     def _trim(self, whole: _Stretch) -> tuple[int, _Stretch]:
-        """How many items are the same at the beginning, and what is left without the end."""
+        """Return the number of identical items at the start, and the stretch without both ends."""
         a, b, c, d = whole.a, whole.b, whole.c, whole.d
         while a < b and c < d and self._same(a, c):
             a, c = a + 1, c + 1
@@ -109,7 +108,7 @@ class _Aligner(Generic[T]):
         return a - whole.a, _Stretch(a, b, c, d)
 
     def _anchors(self, inner: _Stretch) -> list[tuple[int, int]]:
-        """Items that occur once on each side, as many as stand in the same order on both."""
+        """Return pairs of items that occur once on each side, as many as are in the same order."""
         counts = Counter(self._first[i].sign for i in range(inner.a, inner.b))
         others = Counter(self._second[j].sign for j in range(inner.c, inner.d))
         places = {self._second[j].sign: j for j in range(inner.c, inner.d)}
@@ -121,7 +120,7 @@ class _Aligner(Generic[T]):
         return _rising(once)
 
     def _heaviest(self, inner: _Stretch) -> Iterator[tuple[int, int]]:
-        """The heaviest alignment of a stretch; of a very large one, that in a band."""
+        """Yield the heaviest alignment of a stretch; in a very large one, the one in a band."""
         rows, columns = inner.b - inner.a, inner.d - inner.c
         if not rows or not columns:
             return
@@ -133,13 +132,13 @@ class _Aligner(Generic[T]):
             start, stop = max(middle - half, 0), min(middle + half + 1, columns)
             band = range(start, stop)
             steps.append((start, self._row(inner.a + row, inner.c, scores, band)))
-            # The next row's band reaches farther; nothing there is worse than what is in this one.
+            # The next row's band reaches farther; scores there are at least this row's last one.
             for j in range(stop + 1, min(stop + columns // rows + 2, columns + 1)):
                 scores[j] = max(scores[j], scores[stop])
         yield from _trace_back(inner, steps)
 
     def _row(self, i: int, offset: int, scores: list[int], columns: range) -> bytearray:
-        """Weigh one item against those of the columns; how each cell's best score came about."""
+        """Weigh one item against those of the columns; return the step to each cell's score."""
         item, second, weigh = self._first[i], self._second, self._weigh
         sign = item.sign
         steps = bytearray(len(columns))
@@ -162,7 +161,7 @@ _TOGETHER: Final = 2
 
 
 def _trace_back(inner: _Stretch, steps: list[tuple[int, bytearray]]) -> list[tuple[int, int]]:
-    """The pairs, found from the last cell back."""
+    """Return the pairs by following the steps back from the last cell."""
     pairs = []
     row, column = len(steps) - 1, inner.d - inner.c - 1
     while row >= 0 and column >= 0:
@@ -177,11 +176,11 @@ def _trace_back(inner: _Stretch, steps: list[tuple[int, bytearray]]) -> list[tup
 
 
 def _rising(pairs: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
-    """The longest part in which the second places rise; the first ones do already."""
+    """Return the longest subsequence whose second indexes rise; the first ones do already."""
     ends: list[int] = []
-    """The second place that ends the best run of each length."""
+    """For each length, the smallest second index that ends a chain of it."""
     last: list[int] = []
-    """The pair that does."""
+    """For each length, the position of the pair that ends this chain."""
     before: list[int | None] = []
     for place, (_, j) in enumerate(pairs):
         length = bisect_left(ends, j)

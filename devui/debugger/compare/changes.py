@@ -1,6 +1,6 @@
-"""What differs between two events: texts, arguments, results, state and the rest, each by its path.
+"""The differences between two events in texts, arguments, results, state and so on, by path.
 
-Of one event alone, everything is a difference.
+If there is only one event, everything in it is a difference.
 """
 
 from collections import defaultdict
@@ -17,17 +17,17 @@ from devui.wire.events import Event
 
 @dataclass(frozen=True, slots=True)
 class Section:
-    """What differs in one aspect; of calls and results, in one of them."""
+    """The differences in one aspect; for calls and results, in one call or result."""
 
     aspect: Aspect
     name: str
-    """The tool; "" where there is none."""
+    """The name of the tool, if any; else ""."""
     differences: tuple[Difference, ...]
-    """Of a text one, at the path that leads nowhere."""
+    """A text has one at most, with an empty path."""
 
 
 def sections(first: Event | None, second: Event | None) -> list[Section]:
-    """What differs between two events; None for one that is not there."""
+    """Return the differences between two events, either of which may be missing."""
     old, new = (comparable(event) if event else {} for event in (first, second))
     return [
         section
@@ -51,7 +51,7 @@ def _sections(aspect: Aspect, old: Any, new: Any) -> Iterator[Section]:
 
 
 def _spoken_text(parts: Iterable[Json]) -> str:
-    """What is said as one text; files and code are told by what they are."""
+    """Return the parts as one text; files are described."""
     return "\n".join(_part_text(part) for part in parts if isinstance(part, dict))
 
 
@@ -69,7 +69,7 @@ def _part_text(part: Mapping[str, Any]) -> str:
 
 
 def _pairs(old: list[Any], new: list[Any]) -> Iterator[tuple[str, Any, Any]]:
-    """The calls of one tool in their order, each with that of the other side; None for no such."""
+    """Pair the calls of each tool in order; None if a call has no counterpart."""
     waiting: defaultdict[str, list[Any]] = defaultdict(list)
     for each in new:
         waiting[str(each.get("name", ""))].append(each)

@@ -1,41 +1,49 @@
-"""The rows of a comparison: what stands beside what, what differs there, and where it began to.
+"""The rows of a comparison: which events are paired, how they differ, and where that begins.
 
-Parallel branches commit in any order. So events are aligned within their branch, too, and one whose
-partner stands elsewhere only because another branch was faster has moved, which is no difference.
+Parallel branches commit in any order. So events are also aligned within their branch. If an event's
+partner is elsewhere only because another branch was faster, it has moved, which isn't a difference.
 """
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Literal, TypeAlias
 
-from devui.debugger.compare.alignment import aligned
+from devui.debugger.compare.alignment import Pair, aligned
+from devui.debugger.compare.forked import fork_pairs
 from devui.debugger.compare.moved import Move, moves
 from devui.debugger.compare.steps import Aspect, Step, differing, likeness
 
 RowKind: TypeAlias = Literal["same", "changed", "left", "right", "moved"]
-"""`left` and `right`: it stands alone there. `moved`: its partner is in another row."""
+"""`left` or `right`: it exists only on that side. `moved`: its partner is in another row."""
 
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """One row. Numbers are those of the events in their sessions."""
+    """A row of a comparison. Events are given by their numbers in their sessions."""
 
     kind: RowKind
     left: int | None
     right: int | None
     aspects: tuple[Aspect, ...] = ()
-    """In what the two differ."""
+    """The aspects in which the two events differ."""
     other_step: bool = False
-    """They do not even call the same tools, or are of different kinds."""
+    """Whether the two are of different kinds or call different tools."""
     elsewhere: int | None = None
-    """Of one that moved: its partner on the other side."""
+    """The partner on the other side of an event that moved."""
     differs: bool = False
-    """It counts as a difference."""
+    """Whether the row counts as a difference."""
+    later: bool = False
+    """Whether, after a fork, it belongs to a turn that the other side hasn't reached."""
+
+    @property
+    def number(self) -> int | None:
+        """The number of the left event, or else of the right one."""
+        return self.left or self.right
 
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """Two sequences of steps beside each other."""
+    """The comparison of two sequences of steps."""
 
     rows: tuple[Row, ...]
 
@@ -46,23 +54,43 @@ class Comparison:
 
     @property
     def first(self) -> Row | None:
-        """Where the two begin to differ."""
+        """The first row that differs, if any."""
         return next((row for row in self.rows if row.differs), None)
 
     def count(self, kind: RowKind) -> int:
-        """How many rows of a kind there are."""
+        """Return the number of rows of a kind."""
         return sum(row.kind == kind for row in self.rows)
 
     @property
     def differences(self) -> int:
-        """How many rows differ; two that moved and differ count as one."""
+        """The number of differences; an event that moved and differs has two rows, counted once."""
         twice = sum(row.differs and row.kind == "moved" for row in self.rows) // 2
         return sum(row.differs for row in self.rows) - twice
 
+    @property
+    def later(self) -> tuple[Row, ...]:
+        """The last rows, if only one side got that far after a fork."""
+        return tuple(row for row in self.rows if row.later)
 
-def compare(left: Sequence[Step], right: Sequence[Step]) -> Comparison:
-    """Align two sequences of steps; the other way round it gives the same, mirrored."""
-    pairs = list(aligned(left, right, likeness))
+
+def compare(
+    left: Sequence[Step], right: Sequence[Step], *, shared: int | None = None
+) -> Comparison:
+    """Align two sequences of steps; swapping the sides mirrors the result.
+
+    `shared` is the number of events that a fork and its parent, or two forks, have in common;
+    None for all other sides.
+    """
+    if shared is None:
+        pairs = list(aligned(left, right, likeness))
+        end = len(pairs)
+    else:
+        pairs, end = fork_pairs(left, right, shared)
+    rows = _rows(left, right, pairs[:end])
+    return Comparison((*rows, *(_later(left, right, pair) for pair in pairs[end:])))
+
+
+def _rows(left: Sequence[Step], right: Sequence[Step], pairs: Sequence[Pair]) -> list[Row]:
     all_moves = moves(left, right, pairs)
     ours, theirs = {move.left: move for move in all_moves}, {move.right: move for move in all_moves}
     rows = []
@@ -77,7 +105,13 @@ def compare(left: Sequence[Step], right: Sequence[Step]) -> Comparison:
             move = theirs.get(j)
             row = Row("right", None, right[j].number, differs=True)
             rows.append(_with_move(row, move, left, right) if move else row)
-    return Comparison(tuple(rows))
+    return rows
+
+
+def _later(left: Sequence[Step], right: Sequence[Step], pair: Pair) -> Row:
+    i, j = pair
+    numbers = (None if i is None else left[i].number, None if j is None else right[j].number)
+    return Row("right" if i is None else "left", *numbers, later=True)
 
 
 def _beside(first: Step, second: Step) -> Row:

@@ -1,4 +1,4 @@
-"""What a side of a comparison came to: its figures, as far as they are known."""
+"""The totals of each side of a comparison, as far as they are known."""
 
 import math
 from dataclasses import dataclass
@@ -9,24 +9,24 @@ from devui.debugger.events.prices import Prices
 
 @dataclass(frozen=True, slots=True)
 class SideFacts:
-    """Figures of the events that are compared."""
+    """The totals of the compared events."""
 
     events: int
     calls: int
-    """Calls of tools."""
+    """The number of tool calls."""
     tokens: int | None
-    """None when no model counted any."""
+    """None if no model reported a count."""
     cost: float | None
-    """Dollars; None when no answer's cost is known."""
+    """The sum of the known costs, in dollars; None if none is known."""
     unpriced: int
-    """Answers whose cost is unknown, and is not in the sum."""
+    """How many answers have an unknown cost, which is missing from the sum."""
     seconds: float | None
-    """Of the ended runs, without the time in which they were held; what lies between runs does not
-    count."""
+    """The time at work of the ended runs: without the time held, and without the time between
+    runs."""
 
 
 def facts_of(side: Side, prices: Prices) -> SideFacts:
-    """The sums over the events of a side."""
+    """Return the totals of a side."""
     summaries = [row.summary for row in side.events]
     tokens = [each.tokens for each in summaries if each.tokens is not None]
     costs = [prices.cost(each.usage) for each in summaries if each.usage is not None]

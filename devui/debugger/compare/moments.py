@@ -1,4 +1,4 @@
-"""Two events beside each other in full: what they say, the state after them, what was sent."""
+"""Compares two events in full: their contents, the state after them, and the model requests."""
 
 import asyncio
 from collections.abc import Sequence
@@ -14,7 +14,7 @@ from devui.wire.events import Event
 
 @dataclass(frozen=True, slots=True)
 class Moment:
-    """An event of a side."""
+    """An event of one side."""
 
     row: EventRow
     event: Event
@@ -22,7 +22,7 @@ class Moment:
 
 @dataclass(frozen=True, slots=True)
 class Prompts:
-    """What was sent to models for two events."""
+    """The model requests of two events."""
 
     left: SpanRow
     right: SpanRow
@@ -31,32 +31,32 @@ class Prompts:
 
     @property
     def differing(self) -> tuple[str, ...]:
-        """Which pieces of the requests differ."""
+        """The names of the pieces in which the requests differ."""
         old, new = _pieces(self.before), _pieces(self.after)
         return tuple(name for name, piece in old.items() if piece != new[name])
 
 
 @dataclass(frozen=True, slots=True)
 class MomentDiff:
-    """What differs between two events, or what there is of one that stands alone."""
+    """The differences between two events, or the contents of an event without a partner."""
 
     left: Moment | None
     right: Moment | None
     sections: Sequence[Section]
     state: Sequence[StateChange] | None
-    """What differs in the state after them; None where one of them is not there."""
+    """The differences in the state after the events; None if one of them is missing."""
     prompts: Prompts | None
-    """None unless a model was asked for both, and what was sent is on record."""
+    """None unless both events have a model call whose request was recorded."""
 
 
 async def moment(journal: Journal, session: SessionRow, number: int) -> Moment | None:
-    """The event of this number, None if there is none."""
+    """Return the event of this number, if it exists."""
     body = await journal.events.body(session.key, number)
     return Moment(*body) if body else None
 
 
 async def moment_diff(journal: Journal, left: Moment | None, right: Moment | None) -> MomentDiff:
-    """Compare two events, of which one may be missing."""
+    """Compare two events; one of them may be missing."""
     changes = await asyncio.to_thread(
         sections, left.event if left else None, right.event if right else None
     )
@@ -83,7 +83,7 @@ async def _model_call(journal: Journal, row: EventRow) -> SpanRow | None:
 
 
 def _pieces(request: SentRequest) -> dict[str, object]:
-    """The pieces by what they are; those of one name say the same."""
+    """Return the pieces by kind, as their names: equal names mean equal texts."""
     return {
         "model": request.model,
         "system": _name(request.system),

@@ -1,8 +1,8 @@
-"""Partners that are not beside each other: parallel branches commit in any order.
+"""Finds events that moved: partners in different rows, as parallel branches commit in any order.
 
-What stands alone on both sides is looked at once more, within its branch, where the order is that
-of one agent's work. What is the same and in the same turn, and yet elsewhere, has moved, too: there
-the order itself is what differs.
+Events that stand alone are aligned once more within their branch, whose order is that of one
+agent's work. Identical events of the same turn in different places have moved, too: for them, the
+order itself is the difference.
 """
 
 from collections import defaultdict
@@ -14,29 +14,29 @@ from devui.debugger.compare.alignment import Pair, aligned
 from devui.debugger.compare.steps import Step, likeness
 
 _ONE_SHAPE: Final = 60
-"""The least likeness of partners that are apart."""
+"""The smallest likeness of partners that moved."""
 
-Stretch: TypeAlias = tuple[int, str, int]
-"""The turn, the branch, and how many of the branch that stand beside each other come before."""
+_Segment: TypeAlias = tuple[int, str, int]
+"""The turn, the branch, and how many pairs of this branch come before."""
 
 
 @dataclass(frozen=True, slots=True)
 class Move:
-    """Two that belong together, by their places in the sequences."""
+    """Two corresponding steps, by their indexes in the sequences."""
 
     left: int
     right: int
     by_clock: bool
-    """Only the clock has parted them: another branch was faster."""
+    """Whether only timing separates them: another branch was faster."""
 
 
 def moves(left: Sequence[Step], right: Sequence[Step], pairs: Sequence[Pair]) -> list[Move]:
-    """Partners among the steps that stand alone."""
+    """Return the partners among the steps that stand alone."""
     partners: list[Move] = []
     ours, theirs = _lone(left, right, pairs)
-    for stretch in ours.keys() & theirs.keys():
-        if stretch[1]:
-            partners += _in_branch(left, right, ours[stretch], theirs[stretch])
+    for segment in ours.keys() & theirs.keys():
+        if segment[1]:
+            partners += _in_branch(left, right, ours[segment], theirs[segment])
     lefts, rights = {move.left for move in partners}, {move.right for move in partners}
     waiting: defaultdict[tuple[int, str], list[int]] = defaultdict(list)
     for place, turn in sorted(_turns(theirs), reverse=True):
@@ -50,10 +50,10 @@ def moves(left: Sequence[Step], right: Sequence[Step], pairs: Sequence[Pair]) ->
 
 def _lone(
     left: Sequence[Step], right: Sequence[Step], pairs: Sequence[Pair]
-) -> tuple[dict[Stretch, list[int]], dict[Stretch, list[int]]]:
-    """What stands alone on each side, by stretch."""
-    ours: defaultdict[Stretch, list[int]] = defaultdict(list)
-    theirs: defaultdict[Stretch, list[int]] = defaultdict(list)
+) -> tuple[dict[_Segment, list[int]], dict[_Segment, list[int]]]:
+    """Return the lone steps of each side, by segment."""
+    ours: defaultdict[_Segment, list[int]] = defaultdict(list)
+    theirs: defaultdict[_Segment, list[int]] = defaultdict(list)
     counts: defaultdict[str, int] = defaultdict(int)
     turn = 0
     for i, j in pairs:
@@ -67,8 +67,8 @@ def _lone(
     return ours, theirs
 
 
-def _turns(lone: dict[Stretch, list[int]]) -> Iterator[tuple[int, int]]:
-    """Each place with its turn."""
+def _turns(lone: dict[_Segment, list[int]]) -> Iterator[tuple[int, int]]:
+    """Yield each index with its turn."""
     for (turn, _, _), places in lone.items():
         yield from ((place, turn) for place in places)
 

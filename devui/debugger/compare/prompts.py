@@ -1,6 +1,6 @@
-"""Whether two runs asked their models in the same way: which model, instruction, tools, settings.
+"""Compares the prompts of two runs: their models, instructions, tools and settings.
 
-Messages are left out: they follow from what was said and done before, which the rows tell.
+Messages are left out: they follow from earlier events, which the rows show.
 """
 
 from collections.abc import Iterator
@@ -16,7 +16,7 @@ _PIECES: Final = ("model", "system", "tools", "config")
 
 @dataclass(frozen=True, slots=True)
 class OtherPrompt:
-    """A piece of the prompt that is another one on the right, and where that begins."""
+    """A piece of the prompt that differs, and the first events where it does."""
 
     piece: str
     """`model`, `system`, `tools` or `config`."""
@@ -27,7 +27,7 @@ class OtherPrompt:
 async def other_prompts(
     journal: Journal, left: Side, right: Side, comparison: Comparison
 ) -> list[OtherPrompt]:
-    """The pieces that differ somewhere, each with the first two events of which it does."""
+    """Return the pieces that differ anywhere, each with the first pair of events where it does."""
     ours = await journal.spans.settings(left.session.key)
     theirs = await journal.spans.settings(right.session.key)
     prompts: dict[str, OtherPrompt] = {}
@@ -40,7 +40,7 @@ async def other_prompts(
 
 
 def _pairs(comparison: Comparison) -> Iterator[tuple[int, int]]:
-    """The events that belong together, by their numbers."""
+    """Yield the numbers of corresponding events."""
     for row in comparison.rows:
         if row.left and (right := row.right or row.elsewhere):
             yield row.left, right

@@ -1,4 +1,4 @@
-"""The two sides of a comparison, read from the journal: sessions, or single runs of them."""
+"""The two sides of a comparison, read from the journal: sessions or single runs."""
 
 import asyncio
 from collections.abc import Sequence
@@ -12,9 +12,9 @@ from devui.store.rows import Durations, EventRow, RunRow, SessionRow
 from devui.wire.events import Event
 
 MOST: Final = 5_000
-"""Events of a side that are compared, from its beginning."""
+"""How many events of a side are compared, from its beginning."""
 _BATCH: Final = 200
-"""Events whose bodies are read at a time."""
+"""How many bodies are read at a time."""
 
 
 class NoSuchRun(LookupError):
@@ -23,29 +23,29 @@ class NoSuchRun(LookupError):
 
 @dataclass(frozen=True, slots=True)
 class Side:
-    """What is compared: the events of a session, or of one of its runs."""
+    """One side of a comparison: the events of a session or of one of its runs."""
 
     session: SessionRow
     place: int | None
-    """Of the run in its session, from 1; None for the whole session."""
+    """The position of the run in its session, from 1; None for the whole session."""
     run: RunRow | None
-    """That run; of a whole session the newest one."""
+    """That run, or the newest one of a whole session."""
     runs: tuple[RunRow, ...]
-    """All of the session, in the order in which they began."""
+    """All runs of the session, in the order in which they began."""
     events: tuple[EventRow, ...]
     left_out: int
-    """Events beyond those that are compared."""
+    """How many events aren't compared because there are too many."""
     durations: Durations
-    """Of all its runs that have ended."""
+    """The durations of all its runs that have ended."""
 
     @property
     def name(self) -> str:
-        """How an address names it: `12`, or `12@2` for a run."""
+        """Its name in URLs: `12`, or `12@2` for a run."""
         return str(self.session.key) + (f"@{self.place}" if self.place else "")
 
 
 async def read_side(journal: Journal, session: SessionRow, place: int | None) -> Side:
-    """The session, or its run at this place, counted from 1; raises NoSuchRun."""
+    """Read a session, or its run at this position, counted from 1; raises NoSuchRun."""
     runs = _in_order(await journal.runs.list(session.key))
     if place is not None and not 1 <= place <= len(runs):
         raise NoSuchRun(f"session {session.key} has no run {place}: it has {len(runs)}")
@@ -63,19 +63,38 @@ async def read_side(journal: Journal, session: SessionRow, place: int | None) ->
 
 
 def place_of(run: RunRow, runs: Sequence[RunRow]) -> int:
-    """Which of its session's runs it is, from 1."""
+    """Return the position of a run among its session's runs, from 1."""
     return [each.id for each in _in_order(runs)].index(run.id) + 1
 
 
 def _in_order(runs: Sequence[RunRow]) -> list[RunRow]:
-    """As they began; one begins after the other has ended."""
+    """Sort runs by their start; each starts after the previous one has ended."""
     return sorted(runs, key=lambda run: (run.started, run.seq))
 
 
 async def compare_sides(journal: Journal, left: Side, right: Side) -> Comparison:
-    """Align the events of both; the work is done beside the event loop."""
+    """Align the events of both sides, in another thread."""
+    shared = None if left.place or right.place else await _shared(journal, left, right)
     first, second = await _steps(journal, left), await _steps(journal, right)
-    return await asyncio.to_thread(compare, first, second)
+    return await asyncio.to_thread(compare, first, second, shared=shared)
+
+
+async def _shared(journal: Journal, left: Side, right: Side) -> int | None:
+    """Return how many events two sessions have in common by forks; None if they have no common
+    ancestor."""
+    ours, theirs = [await _ancestors(journal, side.session) for side in (left, right)]
+    limits = [min(ours[key], theirs[key]) for key in ours.keys() & theirs.keys()]
+    return max(limits, default=None)
+
+
+async def _ancestors(journal: Journal, session: SessionRow) -> dict[int, int]:
+    """Map the session and its ancestors, by key, to how many of their events it shares."""
+    counts = {session.key: session.events}
+    key = session.key
+    while (fork := await journal.forks.get(key)) and fork.parent not in counts:
+        counts[fork.parent] = min(counts[key], fork.number)
+        key = fork.parent
+    return counts
 
 
 async def _steps(journal: Journal, side: Side) -> list[Step]:

@@ -1,8 +1,8 @@
-"""What of an event is compared: its place in the run's structure, and what it says and does.
+"""Reduces events to what is compared: their place in the run, and what they say and do.
 
-Ids, times and counts of tokens are another with every run and are left out, and so is what the
-runtime and the debugger note for themselves. What is left is sorted into aspects, since people ask
-whether the arguments differ or the text (dev-uis 4.1, feature 13).
+Ids, times and token counts differ in every run and are left out, as is bookkeeping of the runtime
+and the debugger. The rest is sorted into aspects, since people ask whether the arguments differ or
+the text (dev-uis 4.1, feature 13).
 """
 
 import json
@@ -23,11 +23,11 @@ Aspect: TypeAlias = Literal[
 ]
 ASPECTS: Final[tuple[Aspect, ...]] = get_args(Aspect)
 Compared: TypeAlias = "dict[Aspect, list[Json] | dict[str, Json]]"
-"""What an event says and does; an aspect that it has nothing of is missing."""
+"""What an event says and does, by aspect; empty aspects are missing."""
 
 _ACTIONS: Final[Mapping[str, Aspect]] = {"stateDelta": "state", "artifactDelta": "artifacts"}
 _BY_CALL: Final = frozenset({"requestedToolConfirmations", "requestedAuthConfigs"})
-"""Objects whose keys are the ids of calls."""
+"""Objects whose keys are call ids."""
 _VOLATILE: Final = frozenset({"id", "thoughtSignature"})
 _NO_TEXT: Final = frozenset({*_VOLATILE, "functionCall", "functionResponse"})
 _CALL_IDS: Final = frozenset({"functionCallId", "function_call_id", "interruptId", "interrupt_id"})
@@ -42,15 +42,15 @@ _LEFT_OUT: Final = frozenset(
 )
 
 _USUAL: Final = ("finishReason", "STOP")
-"""How an answer ends as it should; what is no answer does not say it."""
+"""The normal end of an answer, which other events don't have."""
 _ERROR: Final = frozenset({"errorCode", "errorMessage", "finishReason", "interrupted"})
 _OWN: Final = ("devui_", "__adk_internal")
 _OF_CALL: Final = re.compile(r"@[^./@]*[^./@\d][^./@]*")
-"""In a branch: which call an agent was given its task by. A plain number says which run of a node
-it is, and stays."""
+"""The part of a branch that names the call by which an agent got its task. A plain number, which is
+the run of a node, is kept."""
 _WORD: Final = re.compile(r"\w+")
 _WORDS: Final = 200
-"""How many words of an event decide between events that are otherwise alike."""
+"""How many words of an event are used to choose between otherwise similar events."""
 
 _SHAPE: Final = 60
 _LIKENESS: Final = 30
@@ -60,28 +60,28 @@ _PLACE: Final = 6
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """An event as it is compared with another."""
+    """An event in the form in which it is compared."""
 
     number: int
     place: tuple[str, str, str]
-    """Who made it: the author, the branch, and the node of a workflow."""
+    """Where it comes from: the author, the branch, and the node of a workflow."""
     kind: Kind
     shape: str
-    """Place, kind, and the names of what is called and what returned."""
+    """A digest of the place, the kind, and the names of the tools that are called or responded."""
     digests: tuple[tuple[Aspect, str], ...]
-    """What each of its aspects says, in brief."""
+    """A digest of each of its aspects."""
     words: frozenset[str]
     sign: str
-    """Steps of one sign say and do the same in the same place."""
+    """Steps with the same sign say and do the same in the same place."""
 
     @property
     def branch(self) -> str:
-        """The branch, "" for the main line."""
+        """The branch; "" outside of branches."""
         return self.place[1]
 
 
 def step_of(row: EventRow, event: Event) -> Step:
-    """The step that an event is."""
+    """Convert an event to a step."""
     summary = row.summary
     place = (row.author, _OF_CALL.sub("@", row.branch or ""), _OF_CALL.sub("@", summary.node))
     texts = {aspect: _text(value) for aspect, value in comparable(event).items()}
@@ -101,10 +101,10 @@ def step_of(row: EventRow, event: Event) -> Step:
 
 
 def likeness(first: Step, second: Step) -> int:
-    """How well two steps of different signs stand beside each other; 0: not at all.
+    """Return how well two steps with different signs match; 0 if they can't be paired.
 
-    Calls of the same tools by the same agent do, whatever the arguments are; among several, those
-    that share the most words. What an agent did in place of something else does as a last resort.
+    Calls of the same tools by the same agent match, whatever their arguments, and better the more
+    words they share. Different actions of the same agent match as a last resort.
     """
     if first.place != second.place or (first.kind == "user") != (second.kind == "user"):
         return 0
@@ -116,13 +116,13 @@ def likeness(first: Step, second: Step) -> int:
 
 
 def differing(first: Step, second: Step) -> tuple[Aspect, ...]:
-    """The aspects in which two steps differ."""
+    """Return the aspects in which two steps differ."""
     old, new = dict(first.digests), dict(second.digests)
     return tuple(aspect for aspect in ASPECTS if old.get(aspect) != new.get(aspect))
 
 
 def comparable(event: Event) -> Compared:
-    """What an event says and does, without what no two runs share."""
+    """Return what an event says and does, without what differs in every run."""
     lists: defaultdict[Aspect, list[Json]] = defaultdict(list)
     objects: defaultdict[Aspect, dict[str, Json]] = defaultdict(dict)
     for aspect, value in _content(event):
@@ -144,7 +144,7 @@ def _content(event: Event) -> Iterator[tuple[Aspect, Json]]:
 
 
 def _call(call: Fields) -> Json:
-    """A call or a response without its ids; also those that a question of the runtime repeats."""
+    """Remove the ids from a call or response, also in calls that the runtime's questions repeat."""
     stable = {key: value for key, value in call.items() if key not in _VOLATILE}
     args = stable.get("args")
     if str(call.get("name", "")).startswith("adk_request_") and isinstance(args, dict):

@@ -1,1 +1,1 @@
-"""Events as the server reads them: summaries, filters, spans, and the feed of news."""
+"""Events as the server reads them: summaries, filter matches, spans, and the feed of news."""

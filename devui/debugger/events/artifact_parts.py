@@ -1,4 +1,4 @@
-"""Artifacts as Parts in wire form, and back (adk-web 1.1)."""
+"""Conversion of artifacts to and from Parts in wire form (adk-web 1.1)."""
 
 import base64
 from dataclasses import dataclass
@@ -8,12 +8,12 @@ from devui.store.rows import Artifact
 
 
 class InvalidRequest(ValueError):
-    """A request is well formed and asks for something that cannot be."""
+    """A request is well-formed but asks for something invalid."""
 
 
 @dataclass(frozen=True, slots=True)
 class Content:
-    """What a Part holds: bytes with their type, or a text."""
+    """The content of a Part: bytes with their MIME type, or a text."""
 
     mime: str | None
     data: bytes | None
@@ -21,9 +21,9 @@ class Content:
 
 
 def content_of(part: Any) -> Content:
-    """What is to be kept of a Part; its bytes may be in either alphabet of base64.
+    """Return what to store of a Part; its bytes may be in either alphabet of base64.
 
-    Raises InvalidRequest, ValueError where the bytes are no base64.
+    Raises InvalidRequest if it isn't a Part, ValueError if the bytes aren't base64.
     """
     blob = (part.get("inlineData") or {}) if isinstance(part, dict) else None
     if not isinstance(blob, dict):
@@ -33,7 +33,7 @@ def content_of(part: Any) -> Content:
 
 
 def part_of(artifact: Artifact) -> dict[str, Any]:
-    """An artifact as a Part in wire form; bytes are URL-safe base64."""
+    """Return an artifact as a Part in wire form; bytes are URL-safe base64."""
     if artifact.data is None:
         return {"text": artifact.text or ""}
     data = base64.urlsafe_b64encode(artifact.data).decode()

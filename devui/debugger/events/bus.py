@@ -1,7 +1,7 @@
-"""Publish and subscribe inside the server, by topic.
+"""Publish and subscribe within the server, by topic.
 
-Publishing never waits (R60): each subscriber has a bounded buffer, and one that does not keep up
-is cut off and has to begin again from the store, where everything committed can be read.
+Publishing never blocks (R60): each subscriber has a bounded buffer. One that can't keep up is cut
+off and restarts from the store, which has everything committed.
 """
 
 import asyncio
@@ -11,18 +11,18 @@ from contextlib import suppress
 from types import TracebackType
 from typing import Generic, Self, TypeVar
 
-from devui.debugger.background.weights import bytes_of
+from devui.debugger.background.memory_size import bytes_of
 
 T = TypeVar("T")
 
 CAPACITY = 1000
-"""How many items a subscriber may be behind."""
+"""How many items a subscriber's buffer holds."""
 BYTES = 8 * 1024 * 1024
-"""How much memory these items may take; one item always fits alone, however large it is."""
+"""How much memory a subscriber's buffer may take. A single item always fits, however large."""
 
 
 class Subscription(Generic[T]):
-    """One reader's place in a topic; a context manager that leaves the topic at its end."""
+    """One reader of some topics; as a context manager, it unsubscribes on exit."""
 
     def __init__(
         self, bus: "Bus[T]", topics: tuple[Hashable, ...], kinds: tuple[type, ...]
@@ -36,9 +36,9 @@ class Subscription(Generic[T]):
         self.closed = False
 
     async def batch(self) -> list[T]:
-        """All items that have come since the last call, at least one; empty: the end.
+        """Wait for items, and return all that arrived since the last call.
 
-        The end comes when the bus closes or when this reader was too slow.
+        An empty list is the end: the bus has closed or restarted, or this reader was too slow.
         """
         await self._wake.wait()
         items = list(self._items)
@@ -48,14 +48,14 @@ class Subscription(Generic[T]):
         return items
 
     async def batch_within(self, seconds: float) -> list[T]:
-        """As `batch`; nothing if nothing comes in so many seconds, and that is no end."""
+        """Like `batch`, but return an empty list on timeout; that isn't the end."""
         with suppress(TimeoutError):
             async with asyncio.timeout(seconds):
                 return await self.batch()
         return []
 
     def put(self, item: T, size: int) -> None:
-        """Called by the bus, with the bytes that the item takes."""
+        """Buffer an item of `size` bytes, or cut this reader off; only the bus calls this."""
         if self.closed or not isinstance(item, self._kinds):
             return
         if self._items and (len(self._items) >= CAPACITY or self._bytes + size > BYTES):
@@ -71,7 +71,7 @@ class Subscription(Generic[T]):
         self._bytes = 0
 
     def close(self) -> None:
-        """Let the reader find the end after what it has."""
+        """End the subscription; the reader still gets what is buffered."""
         self.closed = True
         self._wake.set()
 
@@ -89,22 +89,21 @@ class Subscription(Generic[T]):
 
 
 class Bus(Generic[T]):
-    """Topics and who reads them."""
+    """The topics and their readers."""
 
     def __init__(self) -> None:
         self._readers: defaultdict[Hashable, set[Subscription[T]]] = defaultdict(set)
         self.closed = False
 
     def publish(self, topic: Hashable, item: T) -> None:
-        """Give `item` to every reader of `topic`."""
         readers = tuple(self._readers.get(topic, ()))
         size = bytes_of(item) if readers else 0
         for reader in readers:
             reader.put(item, size)
 
     def subscribe(self, *topics: Hashable, kinds: tuple[type, ...] = (object,)) -> Subscription[T]:
-        """A reader of the topics that sees what is published from now on, in order: everything, or
-        items of some classes."""
+        """Return a reader of what is published on the topics from now on, in order: everything, or
+        only items of some classes."""
         reader: Subscription[T] = Subscription(self, topics, kinds)
         for topic in topics:
             self._readers[topic].add(reader)
@@ -113,7 +112,7 @@ class Bus(Generic[T]):
         return reader
 
     def leave(self, topics: tuple[Hashable, ...], reader: Subscription[T]) -> None:
-        """Forget a reader."""
+        """Unsubscribe a reader."""
         for topic in topics:
             readers = self._readers.get(topic, set())
             readers.discard(reader)
@@ -121,16 +120,16 @@ class Bus(Generic[T]):
                 self._readers.pop(topic, None)
 
     def readers(self, topic: Hashable) -> int:
-        """How many read `topic` now."""
+        """Return the number of current readers of `topic`."""
         return len(self._readers.get(topic, ()))
 
     def close(self) -> None:
-        """End every subscription, present and future."""
+        """End every subscription, current and future."""
         self.closed = True
         self.restart()
 
     def restart(self) -> None:
-        """End every present subscription: each reader begins again from the store."""
+        """End every current subscription, so that each reader restarts from the store."""
         for readers in tuple(self._readers.values()):
             for reader in tuple(readers):
                 reader.close()

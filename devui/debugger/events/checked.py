@@ -1,4 +1,4 @@
-"""Events as workers tell them: none is taken whose members have wrong types (R27, R53)."""
+"""Validates the events that workers send: every member must have the right type (R27, R53)."""
 
 import json
 from functools import cache
@@ -9,24 +9,25 @@ from typing import Final
 from devui.wire.events import Event
 
 _SAMPLE: Final = 400
-"""Characters that are told of what is no event."""
+"""How many characters of an invalid event its error quotes."""
 
 
 class InvalidEvent(ValueError):
-    """What a worker sent as an event is none (R53)."""
+    """A worker sent something that isn't a valid event (R53)."""
 
 
 @cache
 def event_shape() -> ModuleType:
-    """Load what knows the types of members, unless it is there; the first event would wait."""
+    """Import the module with the types of members, so that the first event needn't wait for it."""
     return import_module("devui.debugger.events.shape")
 
 
-def told_event(text: str) -> Event:
-    """The event in what a worker has sent: an object whose members have their types.
+def checked_event(text: str) -> Event:
+    """Parse an event that a worker has sent, and check the types of its members.
 
-    Whatever agent code does to the classes of its process, what is not so would be found in the
-    middle of a page, or by the next server at its start. Raises InvalidEvent, with a sample of it.
+    Agent code can do anything to the classes of its process. Without this check, the damage would
+    surface in the middle of a page, or when the next server starts. Raises InvalidEvent, which
+    quotes the beginning of the text.
     """
     try:
         fields = _DECODER.decode(text)

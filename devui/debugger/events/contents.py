@@ -1,7 +1,7 @@
-"""A content in ADK's wire form, with every field that google-genai has (adk-web 1.5).
+"""Contents in ADK's wire form, with every field that google-genai has (adk-web 1.5).
 
-The server imports no google-genai, so what a runtime could not read is found here, before anything
-is written. Values of enumerations are any text, as for google-genai, which may know newer ones.
+The server doesn't import google-genai, so these models reject what a runtime couldn't read, before
+anything is written. Enumerations accept any text, as google-genai does: it may know newer values.
 """
 
 import base64
@@ -12,13 +12,13 @@ from pydantic.alias_generators import to_camel
 
 
 class WireObject(BaseModel):
-    """A JSON object in camelCase or snake_case, in which an unknown member is a mistake."""
+    """A JSON object in camelCase or snake_case; unknown members are errors."""
 
     model_config = ConfigDict(alias_generator=to_camel, populate_by_name=True, extra="forbid")
 
 
 def _base64(text: str) -> str:
-    """The text, if it is base64 in one of the alphabets, padded or not. Raises ValueError."""
+    """Return the text if it is base64, in either alphabet, padded or not; else raise ValueError."""
     plain = text.rstrip("=")
     whole = plain + "=" * (-len(plain) % 4)
     altchars = b"-_" if set(text) & {"-", "_"} else b"+/"
@@ -32,7 +32,7 @@ Base64 = Annotated[str, AfterValidator(_base64)]
 
 
 class FileData(WireObject):
-    """A file elsewhere."""
+    """A reference to a file stored elsewhere."""
 
     file_uri: str | None = None
     mime_type: str | None = None
@@ -48,14 +48,14 @@ class Blob(WireObject):
 
 
 class MediaResolution(WireObject):
-    """How closely a model is to look."""
+    """The resolution at which a model processes a medium."""
 
     level: str | None = None
     num_tokens: int | None = None
 
 
 class VideoMetadata(WireObject):
-    """Which part of a video is meant."""
+    """The part of a video to use."""
 
     start_offset: str | None = None
     end_offset: str | None = None
@@ -64,14 +64,14 @@ class VideoMetadata(WireObject):
 
 
 class AudioMetadata(WireObject):
-    """Which part of a recording is meant."""
+    """The part of an audio recording to use."""
 
     start_offset: str | None = None
     end_offset: str | None = None
 
 
 class DocumentMetadata(WireObject):
-    """Which pages are meant."""
+    """The pages of a document to use."""
 
     start_page: int | None = None
     end_page: int | None = None
@@ -79,7 +79,7 @@ class DocumentMetadata(WireObject):
 
 
 class SpreadsheetMetadata(WireObject):
-    """Which cells are meant."""
+    """The cells of a spreadsheet to use."""
 
     visible_cells: str | None = None
     sheet_index: int | None = None
@@ -87,7 +87,7 @@ class SpreadsheetMetadata(WireObject):
 
 
 class PartialArg(WireObject):
-    """A piece of an argument that is streamed."""
+    """A piece of a streamed argument."""
 
     json_path: str | None = None
     bool_value: bool | None = None
@@ -98,7 +98,7 @@ class PartialArg(WireObject):
 
 
 class FunctionCall(WireObject):
-    """A call that the model asks for."""
+    """A tool call requested by the model."""
 
     id: str | None = None
     name: str | None = None
@@ -108,7 +108,7 @@ class FunctionCall(WireObject):
 
 
 class FunctionResponsePart(WireObject):
-    """A file in the answer to a call."""
+    """A file in the response to a call."""
 
     inline_data: Blob | None = None
     file_data: FileData | None = None
@@ -121,7 +121,7 @@ class FunctionResponsePart(WireObject):
 
 
 class FunctionResponse(WireObject):
-    """The answer to a call, a person's included."""
+    """The response to a call, whether a tool's or a person's."""
 
     id: str | None = None
     name: str | None = None
@@ -132,7 +132,7 @@ class FunctionResponse(WireObject):
 
 
 class ToolCall(WireObject):
-    """A call of a tool that runs beside the model."""
+    """A call of a tool that runs on the model's side."""
 
     id: str | None = None
     tool_type: str | None = None
@@ -140,7 +140,7 @@ class ToolCall(WireObject):
 
 
 class ToolResponse(WireObject):
-    """The outcome."""
+    """The result of a `ToolCall`."""
 
     id: str | None = None
     tool_type: str | None = None
@@ -148,7 +148,7 @@ class ToolResponse(WireObject):
 
 
 class ExecutableCode(WireObject):
-    """Code that a model wrote."""
+    """Code written by a model."""
 
     id: str | None = None
     code: str | None = None
@@ -156,7 +156,7 @@ class ExecutableCode(WireObject):
 
 
 class CodeExecutionResult(WireObject):
-    """The outcome."""
+    """The result of running an `ExecutableCode`."""
 
     id: str | None = None
     outcome: str | None = None
@@ -172,7 +172,7 @@ class WordInfo(WireObject):
 
 
 class Transcription(WireObject):
-    """What is said in a recording."""
+    """The transcript of an audio recording."""
 
     text: str | None = None
     finished: bool | None = None
@@ -184,7 +184,7 @@ class Transcription(WireObject):
 
 
 class SpeechMetadata(WireObject):
-    """How a text is to be spoken."""
+    """How to speak a text."""
 
     speaker: str | None = None
     style: str | None = None
@@ -216,7 +216,7 @@ class Part(WireObject):
 
 
 class Content(WireObject):
-    """What somebody says: a role and its parts."""
+    """A message: a role and its parts."""
 
     role: str | None = None
     parts: list[Part] | None = None

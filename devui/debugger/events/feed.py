@@ -1,8 +1,8 @@
-"""What happens in a session from some point on, without gap or double.
+"""Everything that happens in a session from some point on, without gaps or duplicates.
 
-A reader is subscribed first, then what is already in the journal is read up to one moment, then the
-live news after that moment follow. One that was too slow begins again where it had come to. So a
-stream may be cut anywhere and go on from the last `seq` it has seen (R58).
+A reader subscribes first, then reads the journal up to the present, then gets the live news after
+that. A reader that was too slow restarts where it left off. So a stream may break anywhere and
+resume from the last `seq` it has seen (R58).
 """
 
 import time
@@ -24,27 +24,27 @@ from devui.debugger.events.news import (
 from devui.store.journal import Journal
 
 CATCH_UP = 4000
-"""How many events a reader may be behind; one further behind has to read the page anew. It is more
-than a run commits while a page shows what it was sent last."""
+"""How many events a reader may be behind; beyond that it has to reload the page. No run commits
+this many while a page renders what it received last."""
 
 
 @dataclass(frozen=True, slots=True)
 class Batch:
-    """Some news, and the point in the journal up to which the reader has now seen everything."""
+    """Some news, and the seq up to which the reader has now seen the journal."""
 
     seq: int
     news: list[News]
     begins: bool = False
-    """The reader begins with it, for the first time or anew: what is in no journal, and what was
-    told of it, may have been missed."""
+    """Whether the reader starts or restarts with this batch: it may have missed glimpses, which
+    aren't in the journal."""
 
 
 class TooFarBehind(Exception):
-    """More was missed than is sensible to replay: the reader should read the page anew."""
+    """The reader missed more events than is sensible to replay, and should reload the page."""
 
 
 def seq_of(news: News) -> int | None:
-    """The journal's seq of a fact; None for glimpses, which are not in the journal."""
+    """Return the journal's seq of a fact; None for glimpses, which aren't in the journal."""
     if isinstance(news, EventCommitted | EventDropped):
         return news.row.seq
     if isinstance(news, RunChanged):
@@ -63,19 +63,19 @@ async def follow(
     kinds: tuple[type, ...] = (object,),
     patience: float = 0.0,
 ) -> AsyncGenerator[Batch, None]:
-    """All news of a session past the journal's `after`, until the server stops.
+    """Yield all news of a session after the seq `after`, until the server stops.
 
-    `topics` are followed along with it, from now on. Of live news only those of the `kinds` come:
-    each one wakes its reader. The beginning of a run comes in one batch with its first event, if
-    that follows within `patience` seconds.
+    `topics` are followed as well, from now on. Live news is limited to `kinds`, because each item
+    wakes the reader. The start of a run arrives in one batch with its first event if that follows
+    within `patience` seconds.
 
-    Raises TooFarBehind when more than `CATCH_UP` events were missed, or when `after` is a point
-    that this journal has not come to.
+    Raises TooFarBehind if more than `CATCH_UP` events were missed, or if this journal hasn't
+    reached `after` yet.
     """
     while True:
         with bus.subscribe(session, *topics, kinds=kinds) as reader:
             now = await journal.head()
-            if after > now:  # a cursor of another journal: nothing here is known to the reader
+            if after > now:  # a cursor of another journal: the reader knows nothing of this one
                 raise TooFarBehind
             yield Batch(now, await _missed_news(journal, session, after, now), begins=True)
             after = max(after, now)
@@ -89,7 +89,7 @@ async def follow(
 async def _live(
     reader: Subscription[News], since: int, patience: float
 ) -> AsyncGenerator[Batch, None]:
-    """News as they come; those up to `since` were read from the journal already."""
+    """Yield news as it arrives, without items up to `since`: those were read from the journal."""
     latest = since
     while items := await reader.batch():
         until = time.monotonic() + patience
@@ -108,7 +108,7 @@ _WITH_A_BEGINNING: Final = (RunChanged, SessionChanged, SpansChanged, QueueChang
 
 
 def _is_only_a_beginning(news: list[News]) -> bool:
-    """Whether these only say that a run with a message has begun."""
+    """Whether these items only report that a run with a message has begun."""
     runs = [item.run for item in news if isinstance(item, RunChanged)]
     has_begun = bool(runs) and all(run.status == "running" and run.message for run in runs)
     return has_begun and all(isinstance(item, _WITH_A_BEGINNING) for item in news)
@@ -128,7 +128,7 @@ async def _missed_news(journal: Journal, session: int, after: int, now: int) -> 
     news += [RunChanged(run) for run in await journal.runs.since(session, after)]
     backlog = [item for item in news if (seq_of(item) or 0) <= now]
     if row.seq > after:
-        # Its seq is also that of the last event, and tells not since when it has its title.
+        # Its seq is also that of the last event, so it doesn't say when the title changed.
         backlog.append(SessionChanged(row))
     backlog.sort(key=lambda item: seq_of(item) or 0)
     if after and row.seq > after and await journal.received.has(session):

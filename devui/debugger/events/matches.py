@@ -1,9 +1,9 @@
-"""Which events of a session a filter lets through.
+"""Finds the events of a session that match a filter.
 
-To know them all, all are looked at once, by their rows, and where these name only some of the
-state keys by who wrote those that are asked for; bodies are read of those alone that this does not
-decide. What is found is remembered, and only continued. The ones next to an event are looked
-for from there on, and no further than needed.
+To find all, every event is checked once, by its row. If a row lists only some of its event's state
+keys, the journal's index of writers gives the rest. Only the bodies of events that are still
+undecided are read. Results are cached, and extended when new events arrive. To find the matches
+next to an event, the search starts there and goes no further than needed.
 """
 
 import asyncio
@@ -19,49 +19,48 @@ from weakref import WeakKeyDictionary
 
 from devui.debugger.events.prices import Prices
 from devui.debugger.predicates.facts import Facts
-from devui.debugger.predicates.filters import Filter, quoted
+from devui.debugger.predicates.filters import Filter, quoted, shared_beginnings
 from devui.store.journal import Journal
 from devui.store.rows import EventRow, NoteRow
 from devui.store.runs.work_time import seconds_of_work
 from devui.store.summaries import Summary
 
 _BODIES: Final = 100
-"""Bodies that are read at a time."""
+"""How many bodies are read at a time."""
 _NEAR: Final = 100
-"""Rows that are read at a time to find the next match."""
+"""How many rows are read at a time to find the next match."""
 _BATCH: Final = 1000
-"""Rows that are read at a time to find all."""
+"""How many rows are read at a time to find all matches."""
 _CACHE_SIZE: Final = 32
-"""Searches that are remembered."""
+"""How many searches are cached."""
 _NO_NOTES: Final[Mapping[int, NoteRow]] = {}
 _BEYOND_ASCII: Final = re.compile(r"[^\x00-\x7f]+")
-"""Letters that the journal may have in either case, and as they are or spelled out (`\\u00fc`)."""
+"""Text that the journal may store in either case, and literally or escaped (`\\u00fc`)."""
 
 _Answers = dict[int, tuple[Facts, bool | None]]
-"""By number of the event, whether the filter lets it through; None: only its body tells."""
+"""For each event number, its facts and whether it matches; None if only the body can tell."""
 
 
 @dataclass(frozen=True, slots=True)
 class Matches:
-    """What was found."""
+    """The result of a search."""
 
     count: int
-    """How many events were looked at."""
+    """How many events were checked."""
     numbers: Sequence[int]
-    """Those of them that the filter lets through, in order."""
+    """The numbers of the matching events, in order."""
 
 
 class _Search:
-    """What one filter lets through of one session, as far as it was looked through.
+    """The matches of one filter in one session, as far as it has been searched.
 
-    Events stay what they are, so an answer holds for good; what people note of them may change, and
-    is left aside.
+    Events don't change, so a match holds for good. Notes on them may change, and are left out.
     """
 
     def __init__(self) -> None:
         self.lock = asyncio.Lock()
         self.seqs = array("q")
-        """Of all events that were looked at."""
+        """The seqs of all events checked so far."""
         self.last: EventRow | None = None
         self.numbers = array("q")
 
@@ -78,7 +77,7 @@ _SEARCHES: Final[WeakKeyDictionary[Journal, _Searches]] = WeakKeyDictionary()
 async def matches(
     journal: Journal, session: int, condition: Filter, prices: Prices, *, until: int | None = None
 ) -> Matches:
-    """Look through the session's events, below the journal's `until` if that is given."""
+    """Search the session's events, or only those with a seq below `until`."""
     search = _search(journal, session, condition, prices)
     async with search.lock:
         await _look_on(journal, session, condition, prices, search)
@@ -103,7 +102,7 @@ def _search(journal: Journal, session: int, condition: Filter, prices: Prices) -
 async def _look_on(
     journal: Journal, session: int, condition: Filter, prices: Prices, search: _Search
 ) -> None:
-    """Look at what has come since the last look."""
+    """Search the events added since the last search."""
     while rows := await journal.events.page(
         session, after=search.last.seq if search.last else 0, limit=_BATCH
     ):
@@ -115,7 +114,7 @@ async def _look_on(
 
 
 async def _decide(journal: Journal, session: int, condition: Filter, answers: _Answers) -> None:
-    """Put in what rows do not tell."""
+    """Fill in the answers that rows can't give."""
     undecided = [number for number, (_, answer) in answers.items() if answer is None]
     undecided = await _by_keys(journal, session, answers, undecided, condition)
     if undecided and condition.phrases:
@@ -131,7 +130,7 @@ async def _decide(journal: Journal, session: int, condition: Filter, answers: _A
 async def _numbers_with_notes(
     journal: Journal, session: int, condition: Filter, prices: Prices, matches: Matches
 ) -> Sequence[int]:
-    """What was found, with what people say of events now."""
+    """Return the matches, taking the current notes into account."""
     notes = await journal.notes.of(session, 1, matches.count)
     if not notes:
         return matches.numbers
@@ -156,8 +155,10 @@ async def beside(
     number: int | None,
     until: int | None = None,
 ) -> tuple[int | None, int | None]:
-    """The numbers of the matches before and after an event, or before the end without one; none
-    is behind the event `until`."""
+    """Return the numbers of the nearest matches before and after an event, up to the event `until`.
+
+    Without a `number`, return the last match of the session, and None.
+    """
     notes = await journal.notes.of(session)
 
     async def among(rows: Sequence[EventRow], previous: EventRow | None) -> list[int]:
@@ -185,7 +186,7 @@ async def beside(
 
 
 async def words(journal: Journal, session: int) -> Counter[str]:
-    """The terms that a filter of this session may have, and how many events each lets through."""
+    """Return the terms that a filter of this session can use, with how many events match each."""
     rows = await journal.events.since(session, 0)
     notes = await journal.notes.of(session)
     return await asyncio.to_thread(_words, rows, notes)
@@ -199,7 +200,7 @@ def _by_rows(
     *,
     before: EventRow | None = None,
 ) -> _Answers:
-    """Of rows that follow each other, and on `before`."""
+    """Apply the filter to consecutive rows; `before` is the row that precedes them."""
     answers: _Answers = {}
     for row in rows:
         summary = row.summary
@@ -222,8 +223,10 @@ async def _by_keys(
     numbers: Sequence[int],
     condition: Filter,
 ) -> list[int]:
-    """Put in the keys that are asked for of events whose rows name only some, and what that
-    decides; the numbers of those that stay undecided."""
+    """Complete the keys of events whose rows list only some, and apply the filter again.
+
+    Returns the numbers of the events that are still undecided.
+    """
     some = [number for number in numbers if _has_more_keys(answers[number][0].summary)]
     if some:
         writers, first, last = journal.histories.writers, min(some), max(some)
@@ -243,7 +246,7 @@ async def _by_bodies(
     numbers: Sequence[int],
     condition: Filter,
 ) -> None:
-    """Put the answers in that only bodies give."""
+    """Fill in the answers that only bodies can give."""
     numbers = await _by_keys(journal, session, answers, numbers, condition)
     for first in range(0, len(numbers), _BODIES):
         some = numbers[first : first + _BODIES]
@@ -256,7 +259,7 @@ async def _by_bodies(
 async def _holding(
     journal: Journal, session: int, condition: Filter, numbers: Sequence[int]
 ) -> set[int]:
-    """The events from the first to the last of these with a phrase somewhere in their JSON."""
+    """Return which events between the first and last of these have a phrase in their JSON."""
     hits: set[int] = set()
     for phrase in condition.phrases:
         needle = json.dumps(max(_BEYOND_ASCII.split(phrase), key=len))[1:-1]
@@ -265,7 +268,7 @@ async def _holding(
 
 
 def _words(rows: Sequence[EventRow], notes: Mapping[int, NoteRow]) -> Counter[str]:
-    counts: Counter[str] = Counter()
+    counts: Counter[tuple[str, str]] = Counter()
     for row in rows:
         summary = row.summary
         facts = Facts.of(row, summary, note=notes.get(row.number))
@@ -276,11 +279,17 @@ def _words(rows: Sequence[EventRow], notes: Mapping[int, NoteRow]) -> Counter[st
             "tool": facts.get("tools"),
             "key": summary.state_keys,
         }
-        terms = {(field, name) for field, names in values.items() for name in names if name}
-        counts.update(f"{field}:{quoted(name)}" for field, name in terms)
-    return counts
+        counts.update({(field, name) for field, names in values.items() for name in names if name})
+    names_by_field: dict[str, list[str]] = {}
+    for field, name in counts:
+        names_by_field.setdefault(field, []).append(name)
+    shared = {field: shared_beginnings(names) for field, names in names_by_field.items()}
+    if any(_has_more_keys(row.summary) for row in rows):  # which may begin with any of the others
+        shared["key"] = {name.lower() for name in names_by_field.get("key", ())}
+    terms = {f"{field}:{quoted(name, shared[field])}": n for (field, name), n in counts.items()}
+    return Counter(terms)
 
 
 def _has_more_keys(summary: Summary | None) -> bool:
-    """Whether the row names only some of the keys that the event writes."""
+    """Whether the row lists only some of the keys that the event writes."""
     return summary is not None and summary.state_count > len(summary.state_keys)

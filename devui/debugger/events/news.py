@@ -1,7 +1,7 @@
-"""What the server tells its readers: facts that are stored, and glimpses that are not.
+"""The news that the server publishes: facts, which are stored, and glimpses, which aren't.
 
-Facts carry the journal's `seq` and were committed before they were published (Law 3); glimpses
-(partials, output, positions) are shown and superseded.
+Facts carry the journal's `seq` and are committed before they are published (Law 3). Glimpses
+(partials, output, positions) are shown until something newer replaces them.
 """
 
 from dataclasses import dataclass
@@ -11,12 +11,12 @@ from devui.wire.errors import AgentError
 from devui.wire.events import Event
 
 APPS = "apps"
-"""The topic of what concerns an app or the server as a whole; else it is the session's key."""
+"""The topic for news of an app or of the whole server; other topics are session keys."""
 
 
 @dataclass(frozen=True, slots=True)
 class EventCommitted:
-    """An event is in the journal."""
+    """An event was committed to the journal."""
 
     row: EventRow
     event: Event
@@ -24,18 +24,18 @@ class EventCommitted:
 
 @dataclass(frozen=True, slots=True)
 class EventDropped:
-    """A person let an event fall; it is in the journal as an edit."""
+    """A person dropped an event; the journal has it as an edit."""
 
     row: EditRow
 
 
 @dataclass(frozen=True, slots=True)
 class PartialArrived:
-    """A fragment of an event to come."""
+    """A partial event arrived."""
 
     run: str
     data: str
-    """JSON text of the partial Event."""
+    """The partial event as JSON."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,21 +54,21 @@ class SpansChanged:
 
 @dataclass(frozen=True, slots=True)
 class RunStuck:
-    """A run's worker does not answer, or the run has not come on for a while; or does so again."""
+    """A run or its worker stopped responding, or recovered."""
 
     run: str
 
 
 @dataclass(frozen=True, slots=True)
 class StateTouched:
-    """A run has written state that is not committed, or read some."""
+    """A run wrote state that isn't committed yet, or read state."""
 
     run: str
 
 
 @dataclass(frozen=True, slots=True)
 class PositionChanged:
-    """A run was held at a gate, or let go, or told to stop somewhere."""
+    """A run was held at a gate, released, or told where to stop next."""
 
     run: str
     position: int
@@ -76,14 +76,14 @@ class PositionChanged:
 
 @dataclass(frozen=True, slots=True)
 class SessionChanged:
-    """A session was renamed, or (None) deleted."""
+    """A session was renamed, or deleted (None)."""
 
     session: SessionRow | None
 
 
 @dataclass(frozen=True, slots=True)
 class SessionRemade:
-    """A session was made anew, under the same key, as more of its trace was received."""
+    """A session was rebuilt under the same key because more of its trace was received."""
 
     session: int
 
@@ -97,7 +97,7 @@ class ForksChanged:
 
 @dataclass(frozen=True, slots=True)
 class OutputArrived:
-    """The agent printed or logged."""
+    """The agent printed or logged something."""
 
     run: str
     first: int
@@ -107,14 +107,14 @@ class OutputArrived:
 
 @dataclass(frozen=True, slots=True)
 class ArtifactsChanged:
-    """A person saved or deleted a file."""
+    """A person saved or deleted an artifact."""
 
     name: str
 
 
 @dataclass(frozen=True, slots=True)
 class AppChanged:
-    """An app's files changed, or it was loaded, or failed to load."""
+    """An app's files changed, its worker started or ended, or it failed to load."""
 
     app: str
     error: AgentError | None = None
@@ -122,42 +122,42 @@ class AppChanged:
 
 @dataclass(frozen=True, slots=True)
 class BreakpointsChanged:
-    """Breakpoints of the app were made, changed or deleted (topic `APPS`), or met in a session."""
+    """An app's breakpoints were created, changed or deleted (topic `APPS`), or hit in a session."""
 
     app: str
 
 
 @dataclass(frozen=True, slots=True)
 class WatchChanged:
-    """A state key is watched in the app's sessions, or isn't any more (topic `APPS`)."""
+    """A state key of an app was added to the watched ones, or removed from them (topic `APPS`)."""
 
     app: str
 
 
 @dataclass(frozen=True, slots=True)
 class NoteChanged:
-    """Somebody wrote something about an event or the session, or starred it."""
+    """Somebody changed a note or star on an event or on the session."""
 
     note: NoteRow
 
 
 @dataclass(frozen=True, slots=True)
 class QueueChanged:
-    """A message was put into the session's queue, changed, or left it."""
+    """A message in the session's queue was added, changed or removed."""
 
     session: int
 
 
 @dataclass(frozen=True, slots=True)
 class NoticesChanged:
-    """What is said of the server as a whole has changed (topic `APPS`): a request was refused, the
-    clock was moved, somebody has put a notice away (R47, R67).
+    """The server's notices changed (topic `APPS`): a request was refused, the clock was moved, or
+    somebody dismissed a notice (R47, R67).
     """
 
 
 @dataclass(frozen=True, slots=True)
 class JournalChanged:
-    """The journal takes no changes any more, or takes them again (topic `APPS`)."""
+    """The journal stopped accepting writes, or accepts them again (topic `APPS`)."""
 
 
 News = (

@@ -1,6 +1,6 @@
 """Spans as OTLP JSON, with the attributes of OpenTelemetry's conventions for generative AI.
 
-Whatever reads traces reads this. Contents of messages are left out: they may be private, and the
+Any trace viewer can read this. The contents of messages are left out: they may be private, and the
 conventions keep them apart, too.
 """
 
@@ -28,11 +28,11 @@ _SETTINGS: Final = {
     "seed": "seed",
     "stopSequences": "stop_sequences",
 }
-"""Settings of a request, and how the conventions call them behind `gen_ai.request.`."""
+"""Settings of a request, with their names in the conventions, after `gen_ai.request.`."""
 
 
 def resource_spans(session: SessionRow, spans: Iterable[dict[str, Any]]) -> dict[str, Any]:
-    """An export request of the spans, which `span` made."""
+    """Return an OTLP export request with the spans, which come from `span`."""
     about = {
         "service.name": f"devui {session.app}",
         "devui.app": session.app,
@@ -49,7 +49,7 @@ def span(
     request: SentRequest | None = None,
     answers: str | None = None,
 ) -> dict[str, Any]:
-    """One span; of a model call with its request, and its responses as JSON text."""
+    """Return a row as an OTLP span. A model call takes its request, and its responses as JSON."""
     operation = _OPERATIONS[row.type]
     record = {
         "traceId": _id(row.run, 16),
@@ -87,7 +87,7 @@ def _about(
 
 def _settings(request: SentRequest | None) -> dict[str, Any]:
     settings = json.loads(request.config.text) if request and request.config else {}
-    config = settings if isinstance(settings, Mapping) else {}  # a bundle may tell anything
+    config = settings if isinstance(settings, Mapping) else {}  # a bundle may contain anything
     return {f"gen_ai.request.{name}": config.get(key) for key, name in _SETTINGS.items()}
 
 

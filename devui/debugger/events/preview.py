@@ -1,7 +1,7 @@
 """One-line previews of JSON values.
 
-A preview costs what it shows: a value of ten megabytes is not written out to keep eighty
-characters of it.
+The cost of a preview depends on what it shows: a value of ten megabytes isn't serialized to keep
+eighty characters of it.
 """
 
 import json
@@ -12,17 +12,17 @@ Json: TypeAlias = "Mapping[str, Json] | list[Json] | str | int | float | bool | 
 
 ELLIPSIS = "…"
 _LONGEST = 65_536
-"""Characters of a text in which JSON is looked for."""
+"""The longest text that is parsed as JSON, in characters."""
 _encode = json.JSONEncoder(ensure_ascii=False, default=repr).encode
 
 
 def shortened(text: str, limit: int) -> str:
-    """The text, at most `limit` characters; `…` at a cut tells the redactor of it, too (R64)."""
+    """Cut the text to `limit` characters; the `…` at a cut also informs the redactor (R64)."""
     return text if len(text) <= limit else text[: limit - 1] + ELLIPSIS
 
 
 def one_line(text: str, limit: int) -> str:
-    """The text on one line, every run of white space made one space, at most `limit` characters."""
+    """Put the text on one line of at most `limit` characters, with single spaces."""
     line = " ".join(text[: limit * 4].split())
     if len(line) <= limit and len(text) <= limit * 4:
         return line
@@ -30,7 +30,7 @@ def one_line(text: str, limit: int) -> str:
 
 
 def json_in(text: str) -> dict[str, object] | list[object] | None:
-    """The object or array that a text is the JSON of; None of other texts, and of long ones."""
+    """Parse a text that is a non-empty JSON object or array; None for other and for long texts."""
     if len(text) > _LONGEST or text[:1] + text[-1:] not in {"{}", "[]"}:
         return None
     try:
@@ -41,12 +41,12 @@ def json_in(text: str) -> dict[str, object] | list[object] | None:
 
 
 def preview(value: object, limit: int) -> str:
-    """The value as compact JSON of at most `limit` characters; `…` marks what was left out."""
+    """Return the value as one-line JSON of at most `limit` characters; `…` marks a cut."""
     return _clip(_tokens(value, limit), limit)
 
 
 def arguments(args: Mapping[str, object], limit: int) -> str:
-    """The arguments of a call as `city="London", nights=2`, at most `limit` characters."""
+    """Return the arguments of a call as `city="London", nights=2`, at most `limit` characters."""
     return _clip(_arguments(args, limit), limit)
 
 

@@ -1,8 +1,8 @@
-"""What tokens cost: a table of prices with its date, and prices of the user's own.
+"""Token prices: a dated built-in table, and the user's own prices.
 
-The table lies beside this package as `prices.json`. A file of that name in the folder of the apps
-has the same form; its models come first. A model that neither knows costs an unknown amount, never
-nothing (dev-uis 4.1, feature 7).
+The table is `prices.json` in this package. A file of that name in the apps' folder has the same
+form, and its models take precedence. A model that is in neither has an unknown cost, never zero
+(dev-uis 4.1, feature 7).
 """
 
 import json
@@ -21,27 +21,27 @@ from devui.store.summaries import Usage
 FILE = "prices.json"
 
 _SUFFIX = re.compile(r"(?:[-@](?:\d{3}|\d{8}|\d{4}-\d{2}-\d{2}|latest)|-preview(?:-[\d-]+)?)?")
-"""What may follow a name without making it another model: a version, a date, `preview`."""
+"""A suffix that doesn't make it another model: a version, a date, `preview`."""
 
 _NO_LIMIT = 2**62
 
 
 class WrongPrices(ValueError):
-    """The user's table of prices cannot be read; the message says where and why."""
+    """The user's price table can't be read; the message says where and why."""
 
 
 @dataclass(frozen=True, slots=True)
 class Rates:
-    """Dollars for a million tokens."""
+    """Prices in dollars per million tokens."""
 
     input: float
     cached: float | None
-    """Of the prompt's tokens that came from a cache; None: nobody has named it."""
+    """The price of cached prompt tokens; None if the table doesn't give one."""
     output: float
-    """Of the answer's tokens, thinking included."""
+    """The price of the answer's tokens, thinking included."""
 
     def cost(self, usage: Usage) -> float | None:
-        """Dollars for these tokens; None when some are of an unknown price."""
+        """Return the cost of these tokens in dollars; None if some have no known price."""
         if usage.cached and self.cached is None:
             return None
         fresh, cached = usage.prompt - usage.cached, usage.cached * (self.cached or 0.0)
@@ -50,47 +50,48 @@ class Rates:
 
 @dataclass(frozen=True, slots=True)
 class Price:
-    """What one model costs."""
+    """The price of one model."""
 
     name: str
     rates: Rates
     source: str
-    """`prices of 2026-11-05`, or where the user's own are."""
+    """`prices of 2026-11-05`, or the path of the user's own table."""
     above: int | None = None
-    """Prompts of more tokens than this cost `long`, all of them; None where all cost the same."""
+    """With more prompt tokens than this, the whole call is priced at `long`; None if the length
+    doesn't matter."""
     long: Rates | None = None
 
     def for_prompt(self, tokens: int) -> Rates:
-        """The rates for a prompt of so many tokens."""
+        """Return the rates for a prompt of this many tokens."""
         is_long = self.above is not None and tokens > self.above
         return self.long if is_long and self.long is not None else self.rates
 
 
 @dataclass(frozen=True, slots=True)
 class Spent:
-    """The sum of what answers cost, as far as it is known."""
+    """The cost of several answers, as far as it is known."""
 
     cost: float | None
-    """Dollars; None when no answer's cost is known."""
+    """The sum of the known costs, in dollars; None if none is known."""
     unpriced: int
-    """Answers whose cost is unknown, and is not in the sum."""
+    """How many answers have an unknown cost, which is missing from the sum."""
 
 
 class Prices:
-    """The prices of models by their names."""
+    """The prices of models by name."""
 
     def __init__(self, prices: Mapping[str, Price], date: str) -> None:
         self._prices = prices
         self._by_model: dict[str, Price | None] = {}
         self.date = date
-        """Of the built-in table: `2026-11-05`."""
+        """The date of the built-in table: `2026-11-05`."""
         limits = {price.above for price in prices.values() if price.above is not None}
         self.limits = tuple(sorted(limits))
-        """Where prompts begin to cost more, in tokens."""
+        """The prompt sizes above which some model costs more, in tokens."""
 
     @classmethod
     def load(cls, apps: Path) -> Self:
-        """The built-in table and the one in the apps' folder, if any; raises WrongPrices."""
+        """Load the built-in table and the one in the apps' folder, if any; raises WrongPrices."""
         text = (resources.files("devui") / FILE).read_text("utf-8")
         table = json.loads(text)
         prices = _prices(table, f"prices of {table['date']}")
@@ -100,7 +101,7 @@ class Prices:
         return cls(prices, str(table["date"]))
 
     def find(self, model: str) -> Price | None:
-        """The price of the model of this name, in whatever way a provider writes it."""
+        """Return the price of a model by any provider's spelling of its name, if known."""
         if model not in self._by_model:
             plain = model.rpartition("/")[2]
             names = (each for each in (model, plain) if each)
@@ -108,12 +109,12 @@ class Prices:
         return self._by_model[model]
 
     def cost(self, usage: Usage) -> float | None:
-        """Dollars for one answer; None when the model's price is not known."""
+        """Return the cost of one answer in dollars; None if the model's price is unknown."""
         price = self.find(usage.model)
         return None if price is None else price.for_prompt(usage.prompt).cost(usage)
 
     def total(self, sums: Iterable[UsageSum]) -> Spent:
-        """Dollars for sums that are apart by model and by which of `limits` prompts exceed."""
+        """Return the cost of token sums, grouped by model and by the limit their prompts exceed."""
         costs, unpriced = [], 0
         for each in sums:
             price = self.find(each.usage.model)
@@ -126,7 +127,7 @@ class Prices:
         return Spent(math.fsum(costs) if costs else None, unpriced)
 
     def rates(self, models: Iterable[str]) -> list[Rate]:
-        """The prices of the models for short prompts and, where they differ, for long ones."""
+        """Return the prices of the models for short prompts and, if different, for long ones."""
         rates = []
         for model in models:
             price = self.find(model)
@@ -164,12 +165,12 @@ def _own(path: Path) -> dict[str, Price]:
 
 
 def _prices(table: Mapping[str, Any], source: str) -> dict[str, Price]:
-    """Raises ValueError, TypeError, KeyError, AttributeError for another form."""
+    """Parse a table; raises ValueError, TypeError, KeyError or AttributeError if malformed."""
     prices = {}
     for entry in table["models"]:
         name = entry["name"]
         if not isinstance(name, str) or not name:
-            raise ValueError(f"{name!r} is no name of a model")
+            raise ValueError(f"{name!r} is not a valid model name")
         long = entry.get("long")
         above = None if long is None else _number(long["above"], name)
         prices[name] = Price(
@@ -183,7 +184,7 @@ def _prices(table: Mapping[str, Any], source: str) -> dict[str, Price]:
 
 
 def _rates(entry: Mapping[str, Any], name: str) -> Rates:
-    """Without a price for cached tokens they cost what others do; with null it is unknown."""
+    """Parse rates. Without `cached`, cached tokens cost as much as others; null means unknown."""
     paid, cached = _number(entry["input"], name), entry.get("cached", entry["input"])
     rate = None if cached is None else _number(cached, name)
     return Rates(paid, rate, _number(entry["output"], name))
@@ -192,5 +193,5 @@ def _rates(entry: Mapping[str, Any], name: str) -> Rates:
 def _number(value: object, name: str) -> float:
     is_number = isinstance(value, int | float) and not isinstance(value, bool)
     if not is_number or not math.isfinite(float(str(value))) or float(str(value)) < 0:
-        raise ValueError(f"{value!r} of {name} is no price")
+        raise ValueError(f"{value!r} of {name} is not a valid price")
     return float(str(value))

@@ -1,4 +1,4 @@
-"""Events that the server did not make: what it reads of them has its type (R27, R53)."""
+"""Type checks for events from outside the server (R27, R53)."""
 
 import time
 from typing import Any, Final, Generic, TypeVar
@@ -7,11 +7,11 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from pydantic.alias_generators import to_camel
 
 LATEST: Final = 253_000_000_000.0
-"""Seconds; what is later than the year 9986 has no date in Python."""
+"""The latest timestamp, in seconds, near the last year that Python's dates can express."""
 
 
 class EventPiece(BaseModel):
-    """A piece of an event: what the server reads of it has its type, the rest is kept as it is."""
+    """A part of an event: the members that the server reads are type-checked, the rest is kept."""
 
     model_config = ConfigDict(alias_generator=to_camel, populate_by_name=True, extra="allow")
 
@@ -45,7 +45,7 @@ class KeptContent(EventPiece):
 
 
 class KeptActions(EventPiece):
-    """What an event does besides saying something (adk-runtime 1.3)."""
+    """The actions of an event (adk-runtime 1.3)."""
 
     state_delta: dict[str, Any] = Field(default_factory=dict)
     artifact_delta: dict[str, int] | None = None
@@ -66,11 +66,11 @@ class KeptUsage(EventPiece):
 
 
 Says = TypeVar("Says", bound=BaseModel)
-"""The model of a content."""
+"""The model of an event's content."""
 
 
 class EventShape(EventPiece, Generic[Says]):
-    """An event; id and time are kept if given."""
+    """An event; a given id and time are kept."""
 
     author: str
     id: str | None = None
@@ -89,9 +89,9 @@ class EventShape(EventPiece, Generic[Says]):
 
 
 class _OfWorker(EventShape[KeptContent]):
-    """An event of a worker, which has a name and knows when it was made.
+    """An event from a worker: it must have an id and a timestamp.
 
-    Its parts may be newer than this server: they are kept as they are.
+    Its parts may be of a kind newer than this server; unknown members are kept as they are.
     """
 
     id: str = Field(min_length=1)
@@ -99,13 +99,13 @@ class _OfWorker(EventShape[KeptContent]):
 
 
 def no_actions() -> dict[str, Any]:
-    """The actions of an event that does nothing, in wire form."""
+    """Return empty actions, in wire form."""
     names = ("stateDelta", "artifactDelta", "requestedAuthConfigs", "requestedToolConfirmations")
     return {name: {} for name in names}
 
 
 def misfit(event: object) -> str | None:
-    """Where and why this is no event of a worker; None if it is one."""
+    """Return where and why this isn't a valid event of a worker; None if it is one."""
     try:
         _OfWorker.model_validate(event)
     except ValidationError as error:

@@ -1,10 +1,13 @@
-"""Writes the summaries of events, once, when they arrive.
+"""Summarizes events, once, when they arrive.
 
 A summary is a pure function of the event in ADK's wire form (seed: events, "identify the source
-and type"); kinds are those of the page.
+and type"). Its kinds are those that the page shows.
 """
 
+import re
 from collections.abc import Iterable, Mapping
+from types import MappingProxyType
+from typing import Literal, TypeAlias
 
 from devui.debugger.events.nodes import node_of, says_end
 from devui.debugger.events.preview import arguments, json_in, one_line, preview
@@ -12,12 +15,11 @@ from devui.debugger.events.usage import total_of, usage_of
 from devui.debugger.questions.questions import (
     CONFIRMATION,
     HUMAN_CALLS,
+    REFUSAL,
     question_of,
     questions_in,
 )
 from devui.store.summaries import (
-    WAITS_FOR_CONFIRMATION,
-    WAITS_FOR_SIGN_IN,
     CallSummary,
     Intervention,
     Kind,
@@ -30,19 +32,41 @@ from devui.wire.gates import EDITED
 TEXT_LIMIT = 200
 PREVIEW_LIMIT = 96
 _WHOLE = frozenset({"", "STOP", "FINISH_REASON_UNSPECIFIED"})
-"""Finish reasons of answers that are whole."""
+"""Finish reasons of complete answers."""
 KEYS_KEPT = 8
+_PART_KINDS = frozenset(
+    {
+        *("text", "functionCall", "functionResponse", "inlineData", "fileData"),
+        *("executableCode", "codeExecutionResult"),
+    }
+)
+_ABOUT_PART = frozenset({"thought", "thoughtSignature"})
+_OF_MARKS = ("action", "gate", "by", "call", "ran")
+_WAITING = {"confirmation": "waits for confirmation", "sign_in": "waits for a sign-in"}
+"""The text shown for a result until a person has answered."""
 
 
-def summarise(event: Event, *, final: bool, path: str = "", lane: int = 0) -> Summary:
-    """The summary of an event.
+Changes: TypeAlias = Mapping[int | None, str]
+"""Descriptions of how people changed results, by the ids of their edits. An edit copied into a fork
+has no id; its key is None."""
 
-    `final` is the event's `is_final_response()`, which only the runtime decides. Its run knows
-    `path` and `lane`, as in `Summary`; the path that an event brings itself counts first.
+
+def summarise(
+    event: Event,
+    *,
+    final: bool,
+    path: str = "",
+    lane: int = 0,
+    changes: Changes = MappingProxyType({}),
+) -> Summary:
+    """Summarize an event.
+
+    `final` is the event's `is_final_response()`, which only the runtime can determine. `path` and
+    `lane` come from the run, see `Summary`; a path in the event itself takes precedence.
     """
     delta, artifacts, marks = event.state_delta, event.artifact_delta, event.metadata
     calls, responses = _calls(event), _responses(event)
-    kind, edits = _kind(event, calls, responses), _edits(marks.get(EDITED))
+    kind, edits = _kind(event, calls, responses), _edits(marks.get(EDITED), changes)
     return Summary(
         kind=kind,
         text=_text(kind, event, calls, responses, edits),
@@ -69,31 +93,56 @@ def summarise(event: Event, *, final: bool, path: str = "", lane: int = 0) -> Su
 
 
 def cut_of(event: Event) -> str:
-    """The finish reason of an answer that the model did not end by itself; "" of others."""
+    """Return the finish reason of an answer that was cut off; "" for others."""
     reason = event.finish_reason
     return "" if reason in _WHOLE or event.is_partial else reason[:PREVIEW_LIMIT]
 
 
 def transcriptions(event: Event) -> dict[str, str]:
-    """What was said aloud, by the word for it: `heard` of the user, `spoken` by the model."""
+    """Return the transcribed speech: `heard` from the user, `spoken` by the model."""
     sides = {"heard": "inputTranscription", "spoken": "outputTranscription"}
     texts = {word: fields_in(event.fields.get(side)).get("text") for word, side in sides.items()}
     return {word: str(text) for word, text in texts.items() if text}
 
 
-def _edits(marks: object) -> tuple[Intervention, ...]:
-    """The marks of an event; agents may write what they like under their key."""
+def kind_of_other(fields: Fields) -> tuple[str, str]:
+    """Name what has no kind of its own by its keys, such as `tool call`, and preview its value."""
+    names = ", ".join(re.sub("(?<=[a-z])(?=[A-Z])", " ", key).lower() for key in fields)
+    value = next(iter(fields.values())) if len(fields) == 1 else fields
+    is_mapping = isinstance(value, Mapping)
+    short = arguments(value, PREVIEW_LIMIT) if is_mapping else preview(value, PREVIEW_LIMIT)
+    return names[:PREVIEW_LIMIT], short
+
+
+def other_fields(part: Part) -> Fields:
+    """Return what a part contains besides a text, call, result, file or code; {} for those."""
+    if part.fields.keys() & _PART_KINDS:
+        return {}
+    return {key: value for key, value in part.fields.items() if key not in _ABOUT_PART}
+
+
+def voice_activity(event: Event) -> Fields:
+    """Return the signal of a live model that it hears a voice, under its key; {} without one."""
+    return {key: value for key, value in event.fields.items() if key == "voiceActivity" and value}
+
+
+def _edits(marks: object, changes: Changes) -> tuple[Intervention, ...]:
+    """Return the interventions marked in an event; agents may write anything under their key."""
     mark_fields = [fields_in(mark) for mark in marks] if isinstance(marks, list) else []
     return tuple(
         Intervention(
             *(
-                str(mark.get(name, ""))[:PREVIEW_LIMIT]
-                for name in ("action", "gate", "by", "call", "ran")
+                *(str(mark.get(name, ""))[:PREVIEW_LIMIT] for name in _OF_MARKS),
+                _change(mark.get("edit"), changes),
             )
         )
         for mark in mark_fields[:KEYS_KEPT]
         if mark
     )
+
+
+def _change(number: object, changes: Changes) -> str:
+    return changes.get(number, "") if number is None or isinstance(number, int) else ""
 
 
 def _kind(
@@ -113,7 +162,7 @@ def _kind(
 
 
 def _speaks(event: Event) -> bool:
-    """Whether the user says or orders something; else state was set in the user's name."""
+    """Whether the user says something or rewinds; otherwise state was set in the user's name."""
     return bool(event.parts or event.rewinds_before)
 
 
@@ -141,7 +190,7 @@ def _content_kind(event: Event) -> Kind:
 
 
 def _is_file(part: Part) -> bool:
-    """A file says something to a person, as a text does."""
+    """Whether a part is a file. Files count as something said, as texts do."""
     return bool(part.inline_data or part.file_data)
 
 
@@ -184,7 +233,7 @@ def _text(
 
 
 def _response_text(response: ResponseSummary, args: str) -> str:
-    """An answer of a person isn't told under the framework's name of the question."""
+    """Describe a result; a person's answer leaves out the framework's name for the question."""
     if response.name == CONFIRMATION:
         return response.preview
     if response.name in HUMAN_CALLS:
@@ -203,7 +252,7 @@ def _file_versions(delta: Fields) -> str:
 
 
 def _wordless_text(event: Event) -> str:
-    """What an event without words and files says."""
+    """Describe an event without words and files."""
     actions = event.actions
     notes = (
         (actions.get("endOfAgent"), "end of agent"),
@@ -215,7 +264,11 @@ def _wordless_text(event: Event) -> str:
         (event.fields.get("interrupted"), "interrupted"),
         (event.fields.get("turnComplete"), "turn complete"),
     )
-    return next((text for holds, text in notes if holds), "no content")
+    if text := next((text for holds, text in notes if holds), ""):
+        return text
+    others = [*map(other_fields, event.parts), voice_activity(event)]
+    texts = [": ".join(filter(None, kind_of_other(fields))) for fields in others if fields]
+    return "; ".join(texts) or "no content"
 
 
 def _file(part: Part) -> str:
@@ -225,7 +278,7 @@ def _file(part: Part) -> str:
 
 
 def _response_files(event: Event) -> list[list[str]]:
-    """The files in each tool response of the event."""
+    """Return the files in each tool response of the event."""
     return [[name for part in each.parts if (name := _file(part))] for each in event.responses]
 
 
@@ -260,35 +313,47 @@ def _responses(event: Event) -> tuple[ResponseSummary, ...]:
             name=response.name,
             preview=_outcome(response, event),
             failed=response.is_error and response.id not in event.confirmations,
+            verdict=_verdict(response),
+            waits_for=_waits_for(response, event),
+            is_refused=response.result == REFUSAL,
         )
         for response in event.responses
     )
 
 
-def _outcome(response: Response, event: Event) -> str:
-    """What came of a call, in a line; a tool that asks first returns a stand-in for its result."""
+def _verdict(response: Response) -> Literal["", "confirmed", "rejected"]:
+    decision = response.result.get("confirmed") if response.name == CONFIRMATION else None
+    if not isinstance(decision, bool):
+        return ""
+    return "confirmed" if decision else "rejected"
+
+
+def _waits_for(response: Response, event: Event) -> Literal["", "confirmation", "sign_in"]:
     if response.id in event.confirmations:
-        return WAITS_FOR_CONFIRMATION
-    if response.id in event.credentials:
-        return WAITS_FOR_SIGN_IN
+        return "confirmation"
+    return "sign_in" if response.id in event.credentials else ""
+
+
+def _outcome(response: Response, event: Event) -> str:
+    """Describe the result of a call on one line; a tool that asks first returns a placeholder."""
+    if waits_for := _waits_for(response, event):
+        return _WAITING[waits_for]
     if "response" not in response.fields:
         return "not recorded"
-    answer = response.result
-    if response.name == CONFIRMATION and isinstance(answer.get("confirmed"), bool):
-        word = "confirmed" if answer["confirmed"] else "rejected"
-        payload = answer.get("payload")
-        return word if payload is None else f"{word} with {preview(payload, PREVIEW_LIMIT)}"
+    if verdict := _verdict(response):
+        payload = response.result.get("payload")
+        return verdict if payload is None else f"{verdict} with {preview(payload, PREVIEW_LIMIT)}"
     return preview(decode_text(unwrapped(response.value)), PREVIEW_LIMIT)
 
 
 def unwrapped(response: object) -> object:
-    """A tool's value without the `{"result": …}` that the framework puts around plain values."""
+    """Return a tool's value without the `{"result": …}` that the framework adds to plain values."""
     if isinstance(response, Mapping) and list(response) == ["result"]:
         return response["result"]
     return response
 
 
 def decode_text(value: object) -> object:
-    """What a text of JSON holds, such as the answer of an MCP tool; other values as they are."""
+    """Parse a text that is JSON, such as an MCP tool's answer; return other values unchanged."""
     inner = json_in(value) if isinstance(value, str) else None
     return value if inner is None else inner

@@ -1,9 +1,8 @@
-"""What a model counted for one answer, read out of the event that holds the answer.
+"""Reads a model's token counts from the event that holds its answer.
 
-Providers count alike where ADK's events carry their figures (events seed, `usageMetadata`): the
-prompt includes what came from a cache, and the total is everything. Answer and thinking are
-together what the total has beyond the prompt; some providers count the thinking into the answer,
-others beside it, and this holds for both.
+In ADK's events (events seed, `usageMetadata`), all providers agree that the prompt includes cached
+tokens and that the total is everything. Some count thinking as part of the answer, others
+separately, so the output, which includes thinking, is computed as the total minus the prompt.
 """
 
 from devui.store.summaries import Usage
@@ -13,7 +12,7 @@ _MOST = 2**40
 
 
 def usage_of(event: Event) -> Usage | None:
-    """The tokens of the event's answer; None when no model counted any."""
+    """Return the tokens of the event's answer; None if no model counted any."""
     counts = event.usage
     if not any(_count(value) for value in counts.values()):
         return None
@@ -31,7 +30,7 @@ def usage_of(event: Event) -> Usage | None:
 
 
 def total_of(event: Event) -> int | None:
-    """All tokens of the event's answer, as far as a model can have counted them."""
+    """Return the total tokens of the event's answer, as a plausible count; None if not reported."""
     total = event.usage.get("totalTokenCount")
     return None if total is None else _count(total)
 
@@ -41,6 +40,6 @@ def _of(counts: Fields, name: str) -> int:
 
 
 def _count(value: object) -> int:
-    """A count that a model can have made; 0 for anything else."""
+    """Limit a count to the plausible range; 0 for anything that isn't an integer."""
     is_number = isinstance(value, int) and not isinstance(value, bool)
     return max(0, min(int(str(value)), _MOST)) if is_number else 0

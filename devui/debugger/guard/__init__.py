@@ -1,1 +1,1 @@
-"""Whether a tool that has run may run once more: what tools do, what they returned, who decides."""
+"""Whether a tool may run again: what tools do, what they returned before, and who decides."""

@@ -1,8 +1,8 @@
-"""What a tool's calls do to the world, and who says so (dev-uis 4.1, feature 19).
+"""The effects of a tool's calls on the world, and who declares them (dev-uis 4.1, feature 19).
 
-One concept for all who may run a call a second time: a resume, a fork, a rewind, a replay, a trial.
-What a person has said of a tool for the app comes first, then what its code says; the hint of a
-tool's server is no promise, and what nobody has said anything about counts as having effects.
+One concept for everything that may run a call again: resumes, forks, rewinds, replays and trials.
+What a person has declared for a tool of the app comes first, then what its code declares. The hint
+of a tool's server is no promise, and a tool without a declaration counts as having effects.
 """
 
 from collections.abc import Iterable, Iterator
@@ -16,7 +16,7 @@ from devui.wire.messages import AgentInfo
 
 Class = Literal["read_only", "idempotent", "effects", "unknown"]
 EffectChoice = Literal["read_only", "idempotent", "effects"]
-"""What a person can say of a tool."""
+"""What a person can declare about a tool."""
 EFFECT_CHOICES: Final[frozenset[str]] = frozenset(get_args(EffectChoice))
 Source = Literal["person", "code", "hint", "nobody"]
 
@@ -30,23 +30,23 @@ FRAMEWORK_CALLS: Final = frozenset(
         *HUMAN_CALLS,
     }
 )
-"""Calls of the framework's own, which act on nothing but the session."""
+"""The framework's own calls, which affect nothing but the session."""
 
 _SAFE: Final = frozenset({"read_only", "idempotent"})
 
 
 @dataclass(frozen=True, slots=True)
 class ToolEffect:
-    """What a tool does."""
+    """The effect of a tool, and who declares it."""
 
     effect: Class
     source: Source
     by: str = ""
-    """Which person says it."""
+    """The person who declared it; "" for other sources."""
 
     @property
     def is_safe(self) -> bool:
-        """Whether it may run again without a question; a hint is not enough."""
+        """Whether it may run again without asking; a hint isn't enough."""
         return self.effect in _SAFE and self.source != "hint"
 
 
@@ -54,24 +54,24 @@ UNKNOWN: Final = ToolEffect("unknown", "nobody")
 
 
 def from_code(mark: Effect | None) -> ToolEffect:
-    """What the mark of a tool means."""
+    """Return the effect that a mark in a tool's code stands for."""
     if mark is None:
         return UNKNOWN
     return ToolEffect("idempotent", "hint") if mark == "hint" else ToolEffect(mark, "code")
 
 
 def marks_of(agents: Iterable[AgentInfo]) -> Iterator[tuple[str, Effect | None]]:
-    """The marks of the tools that the agents of a loaded app name."""
+    """Yield the tools that the agents of a loaded app name, with their marks in code."""
     return ((tool, agent.effects.get(tool)) for agent in agents for tool in agent.tools)
 
 
 async def tool_effects(
     journal: Journal, app: str, marks: Iterable[tuple[str, Effect | None]] = ()
 ) -> dict[str, ToolEffect]:
-    """What is known of the app's tools by name; of others nothing is.
+    """Return the known effects of the app's tools, by name.
 
-    `marks` are those of the code. Where two agents' tools of one name say different things, the
-    name counts as unknown.
+    `marks` are those in code. If two agents have tools of the same name with different marks, the
+    effect of that name is unknown.
     """
     effects: dict[str, ToolEffect] = {}
     for tool, mark in marks:

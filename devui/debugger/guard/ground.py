@@ -1,4 +1,4 @@
-"""The ground that a run goes over once more, and the guard for it."""
+"""Makes the guard of a run that repeats earlier events, with what their tools returned."""
 
 import json
 from collections.abc import Iterable, Mapping
@@ -21,10 +21,10 @@ async def guard_over(
     agents: Iterable[AgentInfo] = (),
     until: int | None = None,
 ) -> Guard | None:
-    """A guard with what the tools returned in a session's events behind `after`, up to `until`.
+    """Return a guard with what tools returned in a session's events after `after`, up to `until`.
 
-    `agents` are those of the app as it is loaded; of a tool that they do not name, such as one of a
-    toolset, what was said at the time of the calls counts. None where nothing can happen twice.
+    None if there is nothing to ask about. `agents` are those of the loaded app; for a tool that
+    they don't name, such as one of a toolset, its mark at the time of the call counts.
     """
     recorded = await recorded_calls(journal, session.key, after=after, until=until)
     marks = list(marks_of(agents))
@@ -38,7 +38,7 @@ async def guard_over(
 async def guard_of_fork(
     journal: Journal, fork: SessionRow, *, policy: Policy, agents: Iterable[AgentInfo] = ()
 ) -> Guard | None:
-    """The guard for the first run of a fork: over what its parent did behind the fork."""
+    """Return the guard for the first run of a fork, over what its parent did after that point."""
     row = await journal.forks.get(fork.key)
     parent = await journal.sessions.get(row.parent) if row else None
     if row is None or parent is None or await journal.runs.newest(fork.key) is not None:
@@ -47,9 +47,9 @@ async def guard_of_fork(
 
 
 async def effects_taken(journal: Journal, session: int, edit: NewEdit) -> Mapping[str, Any]:
-    """What came with the recorded result that the guard gave in place of a call.
+    """Return the other effects of a recorded result that the guard gave in place of a call.
 
-    It is from the session that this one was forked from, or from what was taken back of its own.
+    The result is from the session that this one was forked from, or from a rewound part of it.
     """
     fork, row = await journal.forks.get(session), await journal.sessions.get(session)
     grounds = [(fork.parent, fork.at)] if fork else []

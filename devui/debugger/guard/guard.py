@@ -1,8 +1,8 @@
-"""The guard: lets no tool with effects run a second time before somebody has said so.
+"""The guard: lets no tool with effects run a second time before someone has agreed to it.
 
-Pure and synchronous; who calls it carries out what it rules. A run has one if it goes over ground
-that was covered before: a fork that runs, a rewind, a replay with live tools. It knows what the
-calls of that ground returned, and hands each result out once.
+Pure and synchronous: callers carry out its rulings. A run has a guard if it repeats earlier events:
+in a fork, after a rewind, or in a replay with live tools. The guard knows what the earlier calls
+returned, and offers each result once.
 """
 
 from collections.abc import Mapping, Sequence
@@ -13,20 +13,20 @@ from devui.debugger.guard.effects import UNKNOWN, ToolEffect
 from devui.debugger.guard.recorded import RecordedCall
 
 Policy = Literal["ask", "recorded", "run"]
-"""Of a tool that has run before and is not safe: hold it and ask; take the recorded result where
-the arguments are the same, and ask otherwise; run it again."""
+"""What to do with a tool that has run before and isn't safe. `ask`: hold the call and ask;
+`recorded`: use the recorded result if the arguments are the same, else ask; `run`: run it again."""
 
 
 @dataclass(frozen=True, slots=True)
 class Ruling:
-    """What is to become of a call."""
+    """A decision of the guard about a call."""
 
     do: Literal["run", "ask", "answer"]
     effect: ToolEffect
     offer: RecordedCall | None = None
     """What the tool returned before, with these arguments or with others."""
     exact: bool = False
-    """The arguments of the offer are the same."""
+    """Whether the offer has the same arguments."""
 
 
 class Guard:
@@ -41,20 +41,20 @@ class Guard:
         self.policy = policy
         self._effects = effects
         self._remaining = list(recorded)
-        self._ran = {call.tool for call in recorded}
+        self._ran = {call.tool for call in recorded if call.is_made}
         self._allowed_calls: list[tuple[str, Mapping[str, Any]]] = []
 
     @property
     def watches(self) -> bool:
-        """Whether there is any tool that it would ask about."""
+        """Whether there is any tool it would ask about."""
         return any(not self._effects.get(tool, UNKNOWN).is_safe for tool in self._ran)
 
     def allow(self, tool: str, args: Mapping[str, Any]) -> None:
-        """Let one call with these arguments run: somebody has decided about it already."""
+        """Let one call with these arguments run, since someone has already decided about it."""
         self._allowed_calls.append((tool, args))
 
     def rule(self, tool: str, args: Mapping[str, Any]) -> Ruling:
-        """What is to become of a call that is about to be made; its record is used up by it."""
+        """Decide about a call that is about to be made, and use up its record."""
         effect = self._effects.get(tool, UNKNOWN)
         if (tool, args) in self._allowed_calls:
             self._allowed_calls.remove((tool, args))
@@ -64,14 +64,21 @@ class Guard:
             return Ruling("run", effect)
         offer = self._take(tool, args)
         exact = offer is not None and offer.args == args
+        if offer is not None and not offer.is_made:
+            return Ruling("run", effect)
         is_answered = self.policy == "recorded" and exact
         return Ruling("answer" if is_answered else "ask", effect, offer, exact)
 
     def _take(self, tool: str, args: Mapping[str, Any]) -> RecordedCall | None:
-        """The first record of the tool that is left, one with the same arguments before others."""
+        """Remove and return the tool's best remaining record: the first of a call that was made
+        with these arguments, else the first with these arguments, else the first that was made."""
         of_tool = [call for call in self._remaining if call.tool == tool]
-        record = next((call for call in of_tool if call.args == args), None)
-        record = record or next(iter(of_tool), None)
+        ranks = [
+            [call for call in of_tool if call.args == args and call.is_made],
+            [call for call in of_tool if call.args == args],
+            [call for call in of_tool if call.is_made],
+        ]
+        record = next((rank[0] for rank in ranks if rank), None)
         if record is not None:
             self._remaining.remove(record)
         return record

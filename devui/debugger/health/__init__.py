@@ -1,1 +1,1 @@
-"""Whether the journal takes changes, and whether the clock was moved."""
+"""Health checks: whether the journal accepts writes, and whether the clock was moved."""

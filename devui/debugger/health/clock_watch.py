@@ -1,7 +1,7 @@
-"""Notices that the wall clock was moved, beside one that only ever goes on (R47).
+"""Detects changes of the wall clock by comparing it with a steady one (R47).
 
-Nothing is ordered, resumed or limited by the wall clock; people are told, since the times that they
-see on either side of such a moment do not compare.
+Nothing is ordered, resumed or limited by the wall clock. But people are told, since times shown
+before and after such a change aren't comparable.
 """
 
 import asyncio
@@ -16,13 +16,13 @@ from devui.debugger.events.bus import Bus
 from devui.debugger.events.news import APPS, News, NoticesChanged
 
 _SECONDS: Final = 2.0
-"""Between two looks."""
+"""The interval between checks."""
 _DRIFT: Final = 5.0
-"""Seconds: less is a clock that is being set right, a little at a time."""
+"""The smallest change that counts, in seconds; less is a clock being adjusted gradually."""
 
 
 def steady() -> float:
-    """Seconds on a clock that nobody sets, and that goes on while the machine sleeps."""
+    """Return seconds on a clock that nobody sets and that also runs while the machine sleeps."""
     if sys.platform == "linux":
         return time.clock_gettime(time.CLOCK_BOOTTIME)
     if sys.platform == "darwin":
@@ -31,7 +31,7 @@ def steady() -> float:
 
 
 class ClockWatch:
-    """Watches the wall clock; a context manager that ends when the watching does."""
+    """Watches the wall clock for as long as its context lasts."""
 
     def __init__(self, bus: Bus[News], wall: Callable[[], float] = time.time) -> None:
         self._bus = bus
@@ -40,7 +40,7 @@ class ClockWatch:
         self._tasks = Tasks()
         self._watching: asyncio.Task[None] | None = None
         self.moves: list[float] = []
-        """By how many seconds it was moved, each time since the server began; less than 0: back."""
+        """Each change since the server started, in seconds; negative if the clock was set back."""
 
     async def __aenter__(self) -> Self:
         await self._tasks.__aenter__()

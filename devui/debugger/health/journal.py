@@ -1,8 +1,8 @@
-"""Whether the journal takes changes, told to readers when that turns (R41, R42).
+"""Watches whether the journal accepts writes, and publishes when that changes (R41, R42).
 
-No disk says when it has room again. So while the journal takes nothing somebody has to try, or a
-page would tell of a full disk until a person does something. And the runs that the last server's
-end cut off are marked before anything else, or as soon as the journal takes that (R55).
+No disk reports that it has room again, so while the journal refuses writes, it is probed
+regularly. Otherwise pages would report a full disk until somebody does something. Runs that the end
+of the last server cut off are marked first, or as soon as the journal accepts writes (R55).
 """
 
 import asyncio
@@ -21,11 +21,11 @@ from devui.store.journal import Journal
 _log = logging.getLogger("devui.runs")
 
 _SECONDS = 1.0
-"""Between two tries."""
+"""The interval between attempts."""
 
 
 class Health:
-    """Watches a journal; a context manager that ends when the watching does."""
+    """Watches a journal for as long as its context lasts."""
 
     def __init__(self, journal: Journal, bus: Bus[News]) -> None:
         self._journal = journal
@@ -37,7 +37,7 @@ class Health:
     async def __aenter__(self) -> Self:
         await self._tasks.__aenter__()
         self._journal.on_trouble(self._on_trouble)
-        if self._journal.trouble is not None:  # from its opening on
+        if self._journal.trouble is not None:  # since it was opened
             self._on_trouble(self._journal.trouble)
         if cut_off := await self._journal.runs.under_way():
             try:
@@ -61,8 +61,8 @@ class Health:
     def _on_trouble(self, trouble: JournalError | None) -> None:
         self._bus.publish(APPS, JournalChanged())
         if trouble is None:
-            # A commit may have been reported as failed and be there: tried again it is nothing new,
-            # and nobody tells of it. Whoever reads the journal again misses nothing.
+            # A commit that was reported as failed may be in the journal after all. Retrying it then
+            # publishes nothing, so all readers have to read the journal again to miss nothing.
             self._bus.restart()
         if trouble is not None and (self._trying is None or self._trying.done()):
             self._trying = self._tasks.start(self._try_again(), "trying the journal")
@@ -70,7 +70,7 @@ class Health:
     async def _try_again(self) -> None:
         while self._journal.trouble is not None:
             await asyncio.sleep(_SECONDS)
-            with suppress(JournalError):  # whatever it is now: who changes something is told
+            with suppress(JournalError):  # whoever writes next gets the current error
                 await self._journal.probe()
 
     async def _mark(self, journal: Journal, runs: list[str]) -> None:
@@ -79,5 +79,5 @@ class Health:
             self._bus.publish(run.session, RunChanged(run))
 
     async def _mark_later(self, runs: list[str]) -> None:
-        with suppress(*PASSING):  # the server goes: the next one marks them
+        with suppress(*PASSING):  # the server is stopping: the next one marks them
             await self._mark(self._journal.patient(self._leaving), runs)

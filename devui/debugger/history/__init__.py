@@ -1,1 +1,1 @@
-"""State over time: who wrote a value, what changed between two moments, and rewinds."""
+"""State over time: who wrote a value, how state differs between two moments, and rewinds."""

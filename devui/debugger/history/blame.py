@@ -1,8 +1,8 @@
-"""What a write changed inside a value, and which write every piece of a value is from.
+"""Finds what a write changed inside a value, and which write each piece of a value comes from.
 
-Values are JSON. A dict is compared key by key. Of a list, the items that stayed are found first, so
-that one put in front is one addition and not a change of every item behind it; items in between are
-compared by their place.
+Values are JSON. Dicts are compared key by key. In lists, the items that stayed are found first, so
+that an item inserted at the front is one addition and not a change of every item after it; items in
+between are compared by position.
 """
 
 import json
@@ -16,15 +16,15 @@ from devui.debugger.history.paths import Path, Step
 from devui.store.rows import Json
 
 MaybeJson: TypeAlias = "Json | Absent"
-"""A value, or none at all."""
+"""A value, or `ABSENT` if there is none."""
 
 _ALIGNED: Final = 400
-"""Items of two lists, less what they begin and end with alike, up to which they are aligned;
-beyond, they are compared by place: aligning costs by the square."""
+"""The maximum number of items to align, in both lists together, without the common start and end.
+More items are compared by position, since the cost of aligning is quadratic."""
 
 
 class Absent:
-    """What stands for no value at all, which null is not."""
+    """The type of `ABSENT`, which stands for a missing value; null is a value."""
 
 
 ABSENT: Final = Absent()
@@ -32,29 +32,30 @@ ABSENT: Final = Absent()
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """One place at which two values differ; of an addition or removal, the largest."""
+    """A place where two values differ; for an addition or removal, the outermost one."""
 
     path: Path
-    """In the new value; of a removal, in the old one."""
+    """The path in the new value, or for a removal in the old one."""
     old: MaybeJson
     new: MaybeJson
 
 
 @dataclass(frozen=True, slots=True)
 class Piece:
-    """A value, or a part of one, and the number of the write that last changed something in it."""
+    """A value or part of one, with the number of the write that last changed anything in it."""
 
     by: int
     inside: dict[Step, "Piece"] = field(default_factory=dict)
 
 
 def differences(old: MaybeJson, new: MaybeJson) -> list[Difference]:
-    """The places at which the new value differs from the old one, in the order of the new."""
+    """Return where the new value differs from the old one, in the order of the new value."""
     return list(_differences((), old, new))
 
 
 def blamed(values: Sequence[Json]) -> Piece:
-    """Which of the writes, oldest first, each piece of the last value is from; there is one."""
+    """Return which write each piece of the last value comes from; `values` are the written values,
+    oldest first, and not empty."""
     piece = _fresh(values[0], 0)
     for number, (before, after) in enumerate(pairwise(values), 1):
         piece = _rewrite(piece, before, after, number)
@@ -62,7 +63,7 @@ def blamed(values: Sequence[Json]) -> Piece:
 
 
 def blamed_at(piece: Piece, path: Path) -> int | None:
-    """The write that last changed what is at the path; None if nothing is there."""
+    """Return the write that last changed the value at the path; None if there is no value."""
     for step in path:
         inner = piece.inside.get(step)
         if inner is None:
@@ -72,7 +73,7 @@ def blamed_at(piece: Piece, path: Path) -> int | None:
 
 
 def lines(piece: Piece, path: Path = ()) -> Iterator[tuple[Path, int]]:
-    """The innermost pieces with the writes they are from; what is from one write, once."""
+    """Yield the pieces of a value with their writes; a piece from a single write isn't split."""
     if not piece.inside or _all_by(piece, piece.by):
         yield path, piece.by
         return
@@ -137,7 +138,7 @@ def _all_by(piece: Piece, by: int) -> bool:
 
 
 def _same(old: MaybeJson, new: MaybeJson) -> bool:
-    """Python's `1 == True` and `1 == 1.0` are different JSON, inside of values, too."""
+    """Compare two values as JSON, in which 1, 1.0 and true differ, also inside containers."""
     if old is ABSENT or new is ABSENT:
         return old is new
     return old == new and _text(old) == _text(new)
@@ -148,7 +149,7 @@ def _text(value: MaybeJson) -> str:
 
 
 def _pairs(old: list[Json], new: list[Json]) -> Iterator[tuple[int | None, int | None]]:
-    """Which item became which; None for one that was added, or taken away."""
+    """Yield which old item became which new one; None for an added or removed one."""
     before, after = [_text(item) for item in old], [_text(item) for item in new]
     shortest = min(len(before), len(after))
     start = next((i for i in range(shortest) if before[i] != after[i]), shortest)

@@ -1,4 +1,5 @@
-"""Who wrote a key, and what each write changed in its value (dev-uis 4.1, feature 6)."""
+"""The history of a state key: who wrote it, and what each write changed in its value
+(dev-uis 4.1, feature 6)."""
 
 import asyncio
 from collections.abc import Sequence
@@ -22,33 +23,33 @@ from devui.store.summaries import StateNote, Summary
 from devui.store.values import parse_json
 
 MOST: Final = 200
-"""Writes of a key that are read at the most: the newest."""
+"""The maximum number of writes of a key to read; the newest ones are read."""
 
 Writer = Literal["event", "initial", "elsewhere"]
-"""An event of this session; what the session began with; another session, or one
-that is not known any more."""
+"""An event of this session; the session's initial state; or another session, which may no longer
+exist."""
 
 
 @dataclass(frozen=True, slots=True)
 class KeyWrite:
-    """One write of a key, with what it found there."""
+    """A write of a key, with the value that it replaced."""
 
     writer: Writer
     event: EventRow | None
-    """Of another session, if it is from elsewhere."""
+    """The event that wrote it, in another session if the writer is `elsewhere`; None if unknown."""
     session: int | None
-    """The key of the writer's session; None: it is not known, or not any more."""
+    """The key of the writer's session; None if it is unknown or was deleted."""
     summary: Summary | None
     old: MaybeJson
-    """Unknown, and said to be absent, for the oldest of those that were read."""
+    """The value before the write; absent for the first known write of the key."""
     new: Json
     changes: tuple[Difference, ...]
     overlaps: tuple[StateNote, ...] = ()
-    """Who wrote the same key at the same time: the last writer wins."""
+    """Concurrent writes of the same key; the last writer wins."""
 
     @property
     def tools(self) -> tuple[str, ...]:
-        """The tools whose results the event holds; several ran side by side."""
+        """The tools whose results the event contains; several if they ran in parallel."""
         return tuple(each.name for each in self.summary.responses) if self.summary else ()
 
 
@@ -58,16 +59,16 @@ class KeyHistory:
 
     scope: Scope
     key: str
-    """Without its prefix."""
+    """The key without its prefix."""
     writes: tuple[KeyWrite, ...]
     earlier: bool
-    """There are older writes than those that were read."""
+    """Whether there are older writes than those that were read."""
     blame: tuple[tuple[Path, KeyWrite], ...]
-    """The pieces of the value, each with the write it is from."""
+    """The pieces of the value, each with the write that it comes from."""
     source: KeyWrite | None = None
-    """The write that what is at the path that was asked for is from."""
+    """The write that the value at the requested path comes from."""
     oldest: int | None = None
-    """The seq of the oldest write that was read, whether or not it changed what is at the path."""
+    """The seq of the oldest write that was read, even if it didn't change the value at the path."""
 
 
 async def key_history(
@@ -80,9 +81,9 @@ async def key_history(
     as_of: int | None = None,
     path: Path = (),
 ) -> KeyHistory:
-    """The last writes of a key up to a seq of the journal; with a path, those that changed it.
+    """Return the last writes of a key up to a seq, or those that changed the value at a path.
 
-    Blame is told of the value as of the seq `as_of`, or of the last one.
+    Blame refers to the value as of the seq `as_of`, or to the last one.
     """
     rows = await histories.writes(session, scope, key, until=until, limit=MOST + 1)
     earlier = len(rows) > MOST
@@ -102,8 +103,8 @@ async def nearest_write(
     back: bool,
     path: Path = (),
 ) -> int | None:
-    """The number of this session's last event before a seq, or first after it, that wrote the key,
-    or changed what is at the path; None if there is none."""
+    """Return the number of this session's last event before a seq, or first after it, that wrote
+    the key, or changed the value at the path; None if there is none."""
     if not path:
         ask = histories.previous if back else histories.next
         return await ask(session, *key, seq)
@@ -135,7 +136,7 @@ def _history(
         _write(write, old, new, names[2], session)
         for write, old, new in zip(rows, before, values, strict=False)
     ]
-    if earlier:  # the oldest was read for what it left
+    if earlier:  # the oldest was only read for the value that it left
         writes, values, count = writes[1:], values[1:], max(count - 1, 0)
     blame = blamed(values[:count]) if count else None
     source = blamed_at(blame, path) if blame else None
@@ -170,7 +171,7 @@ def _write(write: Write, old: MaybeJson, new: Json, name: str, session: int) -> 
 
 
 def _touches(write: KeyWrite, path: Path) -> bool:
-    """Whether it changed what is at the path: there, inside of it, or with all around it."""
+    """Whether the write changed the value at the path, a part of it, or a value around it."""
     return any(
         change.path[: len(path)] == path or path[: len(change.path)] == change.path
         for change in write.changes

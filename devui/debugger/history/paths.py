@@ -1,4 +1,4 @@
-"""Places within a JSON value, written as in code: `plan.steps[2].done`."""
+"""Paths within a JSON value, written as in code: `plan.steps[2].done`."""
 
 import json
 import re
@@ -15,16 +15,16 @@ _STEP: Final = re.compile(r"\.?([A-Za-z_]\w*)|\[(\d+|\"(?:[^\"\\]|\\.)*\")\]", r
 
 @dataclass(frozen=True, slots=True)
 class Pin:
-    """What somebody wants to know the history of."""
+    """The value whose history somebody asks for."""
 
     key: str
-    """With the prefix of its scope."""
+    """The key with the prefix of its scope."""
     path: Path = ()
-    """Within its value; () for the whole."""
+    """The path within the key's value; () for the whole value."""
 
 
 def path_text(path: Path) -> str:
-    """`plan.steps[2].done`; keys that are no names are quoted: `["a b"]`."""
+    """Return a path as `plan.steps[2].done`; keys that aren't identifiers are quoted: `["a b"]`."""
     text = ""
     for step in path:
         if isinstance(step, str) and _PLAIN.fullmatch(step):
@@ -35,7 +35,7 @@ def path_text(path: Path) -> str:
 
 
 def path_of(text: str) -> Path:
-    """Read what `path_text` wrote; raises ValueError for what is no path."""
+    """Parse a path as written by `path_text`; raises ValueError if it is invalid."""
     steps: list[Step] = []
     place = 0
     while place < len(text):

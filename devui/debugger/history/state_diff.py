@@ -1,4 +1,4 @@
-"""What differs in the state between two moments, key by key and inside of the values."""
+"""The difference between the states of two moments, key by key and inside the values."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -11,16 +11,16 @@ from devui.store.values import parse_json
 
 
 class Moment(NamedTuple):
-    """A point of a session's past."""
+    """A point in a session's history."""
 
     number: int
-    """Of the event it is just after; 0: before the first."""
+    """The number of the event that it directly follows; 0 before the first event."""
     seq: int
 
 
 @dataclass(frozen=True, slots=True)
 class StateChange:
-    """A key whose value is another one, or that is there only before, or only after."""
+    """A key whose value changed, or that was added or removed."""
 
     scope: Scope
     key: str
@@ -30,12 +30,12 @@ class StateChange:
 
 
 def writer(value: Value) -> Writer:
-    """Who gave the key this value."""
+    """Return who wrote the value."""
     return "event" if value.number is not None else "initial" if value.initial else "elsewhere"
 
 
 def state_changes(before: Sequence[Value], after: Sequence[Value]) -> list[StateChange]:
-    """What is different afterwards; keys that were written again with the same value are not."""
+    """Return the keys whose values differ; rewriting the same value isn't a change."""
     return list(_changes(before, after))
 
 

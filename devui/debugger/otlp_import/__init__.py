@@ -1,1 +1,1 @@
-"""Traces of agents that ran elsewhere, as sessions to be read (docs/guide/opentelemetry.md)."""
+"""Imports traces of agents that ran elsewhere as sessions (docs/guide/opentelemetry.md)."""

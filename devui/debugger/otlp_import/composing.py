@@ -1,7 +1,7 @@
-"""Puts a session together of received spans: runs, spans with prompts and answers, events.
+"""Composes a session from received spans: runs, spans with prompts and answers, and events.
 
-A trace is a run. The user's message is the last text of the user that the first model of it was
-sent; each model call has an event with what it answered, each event of tools one with their
+A trace becomes a run. The user's message is the last user text in the first model request. Each
+model call becomes an event with its answer; tool calls that share an event become one with their
 results. Nothing is made up: without contents, events say who did what, when and with how many
 tokens.
 """
@@ -16,7 +16,8 @@ from devui.debugger.otlp_import import meaning
 from devui.debugger.otlp_import.meaning import Kind
 from devui.debugger.otlp_import.spans import ReceivedSpan
 from devui.debugger.runs.commit import event_of as row_of
-from devui.store.imports import Landing, NewImport
+from devui.debugger.runs.request import opening_title
+from devui.store.imports import NewImport, SessionBuilder
 from devui.store.rows import RunRow
 from devui.store.runs.requests import NewSpan
 from devui.wire.events import Event
@@ -24,12 +25,12 @@ from devui.wire.pieces import piece_name
 from devui.wire.spans import Prompt
 
 ANYBODY: Final = "user"
-"""Whose session it is if no span tells."""
+"""The user of the session if no span names one."""
 
 
 @dataclass(slots=True)
 class _Step:
-    """An agent, a model call or a tool call of a run."""
+    """An agent, model call or tool call in a run."""
 
     span: ReceivedSpan
     kind: Kind
@@ -41,7 +42,7 @@ class _Step:
 
 @dataclass(slots=True)
 class _Event:
-    """An event that is yet to be numbered."""
+    """An event without a number yet."""
 
     at: float
     body: dict[str, Any]
@@ -49,8 +50,13 @@ class _Event:
     final: bool = False
 
 
-def compose(texts: Sequence[str]) -> tuple[NewImport, Callable[[Landing], None]]:
-    """The session of these spans, and what lands it."""
+def compose(
+    texts: Sequence[str], words_of: Callable[[str], str]
+) -> tuple[NewImport, Callable[[SessionBuilder], None]]:
+    """Return the session of these spans and the function that stores it.
+
+    `words_of` is as in `opening_title`.
+    """
     spans = sorted(map(ReceivedSpan.from_json, texts), key=lambda span: (span.start, -span.end))
     users = (user for span in spans if (user := meaning.user_of(span)))
     app, user = spans[0].service, next(users, ANYBODY)
@@ -67,11 +73,13 @@ def compose(texts: Sequence[str]) -> tuple[NewImport, Callable[[Landing], None]]
         updated=max(span.end for span in spans),
         data=json.dumps(whence | nothing),
     )
-    return new, lambda landing: _land(landing, spans)
+    return new, lambda builder: _land(builder, spans, words_of)
 
 
-def _land(landing: Landing, spans: Sequence[ReceivedSpan]) -> None:
-    landing.start({})
+def _land(
+    builder: SessionBuilder, spans: Sequence[ReceivedSpan], words_of: Callable[[str], str]
+) -> None:
+    builder.start({})
     traces: dict[str, list[ReceivedSpan]] = {}
     for span in spans:
         traces.setdefault(span.trace, []).append(span)
@@ -79,8 +87,8 @@ def _land(landing: Landing, spans: Sequence[ReceivedSpan]) -> None:
     seen: set[str] = set()
     number = 0
     for trace, own in traces.items():
-        run = _run(landing.key, trace, own)
-        landing.run(run, None, 0.0)
+        run = _run(builder.key, trace, own)
+        builder.run(run, None, 0.0)
         steps = _steps(own)
         for event in sorted(_events(run, steps), key=lambda event: event.at):
             number += 1
@@ -88,13 +96,16 @@ def _land(landing: Landing, spans: Sequence[ReceivedSpan]) -> None:
             for step in event.steps:
                 step.event = number
             text = json.dumps(event.body, ensure_ascii=False)
-            landing.event(row_of(Event.of(event.body, text), final=event.final), run.id)
+            row = row_of(Event.of(event.body, text), final=event.final)
+            builder.event(row, run.id)
+            if not builder.has_title and (title := opening_title(row, words_of)):
+                builder.title(title)
         for step in steps:
-            _land_span(landing, run.id, step, pieces)
+            _land_span(builder, run.id, step, pieces)
 
 
 def _run(session: int, trace: str, spans: Sequence[ReceivedSpan]) -> RunRow:
-    """The run of a trace. One whose root has not come is `interrupted`, as far as is known."""
+    """Return the run of a trace; without a root span, it counts as `interrupted`."""
     span_ids = {span.id for span in spans}
     root = next((span for span in spans if span.parent is None), None)
     tops = [span for span in spans if span.parent not in span_ids]
@@ -116,15 +127,15 @@ def _run(session: int, trace: str, spans: Sequence[ReceivedSpan]) -> RunRow:
 
 
 def _run_id(span: ReceivedSpan) -> str:
-    """The same whenever it is made anew; a trace of several services is a run of each."""
+    """Return a stable id, by trace and service: a trace of several services is a run of each."""
     return blake2b(f"{span.service} {span.trace}".encode(), digest_size=16).hexdigest()
 
 
 def _steps(spans: Sequence[ReceivedSpan]) -> list[_Step]:
-    """Agents, models and tools, each below the nearest of them around it."""
+    """Return the agents, models and tools, each below the nearest one around it."""
     by_id = {span.id: span for span in spans}
     kinds = {span.id: kind for span in spans if (kind := meaning.kind_of(span)) is not None}
-    for span in spans:  # `call_llm` of google-adk stands around the call itself
+    for span in spans:  # google-adk's `call_llm` surrounds the call itself
         if kinds.get(span.id) == "model":
             _take_over(span, by_id, kinds)
     steps: dict[str, _Step] = {}
@@ -142,7 +153,7 @@ def _steps(spans: Sequence[ReceivedSpan]) -> list[_Step]:
 
 
 def _take_over(span: ReceivedSpan, by_id: dict[str, ReceivedSpan], kinds: dict[str, Kind]) -> None:
-    """Let a model's call have what a span of the same call around it says, which goes."""
+    """Merge the surrounding spans of the same model call into this one."""
     for outer in _around(span, by_id):
         kind = kinds.get(outer.id)
         if kind == "model":
@@ -154,7 +165,7 @@ def _take_over(span: ReceivedSpan, by_id: dict[str, ReceivedSpan], kinds: dict[s
 
 
 def _around(span: ReceivedSpan, by_id: dict[str, ReceivedSpan]) -> Iterator[ReceivedSpan]:
-    """The spans around it, the nearest first; a circle is left where it closes."""
+    """Yield the surrounding spans, nearest first; a cycle ends where it closes."""
     seen = {span.id}
     while (outer := by_id.get(span.parent or "")) is not None and outer.id not in seen:
         seen.add(outer.id)
@@ -183,9 +194,9 @@ def _events(run: RunRow, steps: Sequence[_Step]) -> Iterable[_Event]:
 
 
 def _give_ids(answer: dict[str, Any], model: _Step, tools: list[_Step]) -> None:
-    """Give calls the ids by which their tools know them.
+    """Give calls the ids that their tools' spans have.
 
-    A model may give its calls none; google-adk makes them up when the model's span has ended.
+    A model may return calls without ids; google-adk assigns them after the model's span has ended.
     """
     call_ids = {meaning.call_of(tool.span) for tool in tools}
     for part in (answer.get("content") or {}).get("parts") or ():
@@ -201,7 +212,7 @@ def _give_ids(answer: dict[str, Any], model: _Step, tools: list[_Step]) -> None:
 
 
 def _tool_events(run: RunRow, steps: Sequence[_Step]) -> Iterable[_Event]:
-    """One for each event that calls are known to have become, else one for each call."""
+    """Return an event for each event id that tool spans name, else one for each call."""
     events: dict[str, _Event] = {}
     for step in steps:
         if step.kind != "tool" or step.span.error is not None:
@@ -227,7 +238,7 @@ def _response(span: ReceivedSpan) -> dict[str, Any]:
 
 
 def _last_words(step: _Step) -> dict[str, Any] | None:
-    """What the user said last in a request."""
+    """Return the user's last message in a request."""
     request = meaning.request_of(step.span)
     for content in reversed(request["contents"] if request else []):
         texts = [part for part in content["parts"] if "text" in part]
@@ -242,7 +253,7 @@ def _body(run: RunRow, name: str, author: str, at: float) -> dict[str, Any]:
 
 
 def _name(event: _Event, ids: set[str]) -> None:
-    """Ids are unique in a session, whatever traces say."""
+    """Make the id of the event unique in the session, whatever the traces say."""
     name, again = event.body["id"], 1
     while event.body["id"] in ids:
         again += 1
@@ -250,12 +261,12 @@ def _name(event: _Event, ids: set[str]) -> None:
     ids.add(event.body["id"])
 
 
-def _land_span(landing: Landing, run: str, step: _Step, pieces: set[str]) -> None:
+def _land_span(builder: SessionBuilder, run: str, step: _Step, pieces: set[str]) -> None:
     span, payload, result = step.span, None, None
     prompt: Prompt | None = None
     if step.kind == "model":
         answer = meaning.answer_of(span)
-        prompt = _request(landing, span, pieces)
+        prompt = _request(builder, span, pieces)
         result = json.dumps([[span.seconds, answer]]) if answer else None
     elif step.kind == "tool":
         payload, result = (
@@ -275,11 +286,11 @@ def _land_span(landing: Landing, run: str, step: _Step, pieces: set[str]) -> Non
         sent=payload,
         prompt=prompt,
     )
-    landing.span(new, step.event, (span.seconds, None, span.error, result, None))
+    builder.span(new, step.event, (span.seconds, None, span.error, result, None))
 
 
-def _request(landing: Landing, span: ReceivedSpan, pieces: set[str]) -> Prompt | None:
-    """A request by the names of its pieces, which are kept once."""
+def _request(builder: SessionBuilder, span: ReceivedSpan, pieces: set[str]) -> Prompt | None:
+    """Return a request by the names of its pieces, each of which is stored once."""
     request = meaning.request_of(span)
     if request is None:
         return None
@@ -291,7 +302,7 @@ def _request(landing: Landing, span: ReceivedSpan, pieces: set[str]) -> Prompt |
         name = piece_name(text)
         if name not in pieces:
             pieces.add(name)
-            landing.piece(name, text)
+            builder.piece(name, text)
         return name
 
     single = {name: piece(request[name]) for name in ("system", "tools", "config")}

@@ -1,8 +1,8 @@
-"""What spans say of agents, models and tools, whoever has named their attributes.
+"""Reads what spans say about agents, models and tools, in several naming conventions.
 
-OpenTelemetry's conventions for generative AI, google-adk's own (`gcp.vertex.agent.*`),
+They are OpenTelemetry's for generative AI, google-adk's own (`gcp.vertex.agent.*`),
 OpenInference (`llm.*`, `openinference.*`) and OpenLLMetry (`traceloop.*`, `gen_ai.prompt.N.*`).
-What a span does not say is None.
+What a span doesn't say is None.
 """
 
 import json
@@ -68,12 +68,12 @@ _COUNTS: Final = {
 
 
 def first(span: ReceivedSpan, *names: str) -> Any:
-    """The first of these attributes that the span has."""
+    """Return the first of these attributes that the span has."""
     return next((span.attributes[name] for name in names if name in span.attributes), None)
 
 
 def kind_of(span: ReceivedSpan) -> Kind | None:
-    """What it is around; None for what is no agent, model or tool."""
+    """Return whether the span is of an agent, a model or a tool; None for all others."""
     if first(span, "gen_ai.tool.name") == _MERGED:
         return None
     for name in _OPERATION_NAMES:
@@ -84,7 +84,7 @@ def kind_of(span: ReceivedSpan) -> Kind | None:
 
 
 def session_of(span: ReceivedSpan) -> str | None:
-    """The id of the conversation."""
+    """Return the id of the conversation."""
     return _text(
         first(
             span,
@@ -97,13 +97,13 @@ def session_of(span: ReceivedSpan) -> str | None:
 
 
 def user_of(span: ReceivedSpan) -> str | None:
-    """Who talks to the agent."""
+    """Return the id of the user."""
     names = ("user.id", "enduser.id", "traceloop.association.properties.user_id")
     return _text(first(span, *names))
 
 
 def name_of(span: ReceivedSpan, kind: Kind) -> str:
-    """The name of the agent, the model or the tool; else that of the span."""
+    """Return the name of the agent, model or tool, or else of the span."""
     names = {
         "agent": ("gen_ai.agent.name", "agent.name", "traceloop.entity.name"),
         "model": ("gen_ai.request.model", "llm.model_name", "gen_ai.response.model"),
@@ -113,30 +113,30 @@ def name_of(span: ReceivedSpan, kind: Kind) -> str:
 
 
 def event_of(span: ReceivedSpan) -> str | None:
-    """The id of the event that came of it, which google-adk tells."""
+    """Return the id of the resulting event, which only google-adk gives."""
     return _text(first(span, "gcp.vertex.agent.event_id"))
 
 
 def call_of(span: ReceivedSpan) -> str | None:
-    """The id of a tool's call."""
+    """Return the id of a tool call."""
     call = _text(first(span, "gen_ai.tool.call.id", "tool_call.id"))
     return None if call == _UNKNOWN else call
 
 
 def arguments_of(span: ReceivedSpan) -> Any:
-    """What a tool was called with."""
+    """Return the arguments of a tool call."""
     names = ("gen_ai.tool.call.arguments", "gcp.vertex.agent.tool_call_args")
     return _parse(first(span, *names, "tool.parameters", "input.value", "traceloop.entity.input"))
 
 
 def result_of(span: ReceivedSpan) -> Any:
-    """What a tool gave."""
+    """Return the result of a tool call."""
     names = ("gen_ai.tool.call.result", "gcp.vertex.agent.tool_response")
     return _parse(first(span, *names, "output.value", "traceloop.entity.output"))
 
 
 def request_of(span: ReceivedSpan) -> Json | None:
-    """What a model was asked: `system`, `tools`, `config`, `contents`; None if nothing is told."""
+    """Return a model request as `system`, `tools`, `config` and `contents`; None without any."""
     own = _parse(first(span, "gcp.vertex.agent.llm_request"))
     if isinstance(own, dict) and own:
         return _adk_request(own)
@@ -155,7 +155,7 @@ def request_of(span: ReceivedSpan) -> Json | None:
 
 
 def answer_of(span: ReceivedSpan) -> Json:
-    """What a model answered, in the form of ADK's responses, as far as it is told."""
+    """Return a model's answer in the form of ADK's responses, as far as it is given."""
     answer: Json = {}
     own = _parse(first(span, "gcp.vertex.agent.llm_response"))
     if isinstance(own, dict) and isinstance(own.get("content"), dict):
@@ -175,7 +175,7 @@ def answer_of(span: ReceivedSpan) -> Json:
 
 
 def _usage(counts: Json) -> Json:
-    """The conventions count thoughts among the output; ADK beside it."""
+    """Convert counts: the conventions include thoughts in the output, ADK separates them."""
     thoughts = counts.get("thoughtsTokenCount", 0)
     if "candidatesTokenCount" in counts:
         counts["candidatesTokenCount"] = max(0, counts["candidatesTokenCount"] - thoughts)
@@ -189,7 +189,7 @@ def _settings(span: ReceivedSpan) -> Json:
 
 
 def _messages(span: ReceivedSpan, side: Literal["input", "output"]) -> list[Json]:
-    """Messages as OpenTelemetry's conventions have them, from whichever attributes hold them."""
+    """Return messages in the form of OpenTelemetry's conventions, from any known attributes."""
     messages = _parse(first(span, f"gen_ai.{side}.messages"))
     if messages is not None:
         return _dicts(messages)
@@ -210,7 +210,7 @@ def _by_index(span: ReceivedSpan, prefix: str) -> dict[int, Json]:
 
 
 def _message(members: Json) -> Json:
-    """A message of which each member had an attribute."""
+    """Build a message from attributes that each have one of its members."""
     parts: list[Json] = []
     content, call = members.get("content"), members.get("tool_call_id")
     if call is not None:
@@ -307,18 +307,18 @@ def _adk_content(content: Json) -> Json:
 
 
 def _with_adk_names(members: Json) -> Json:
-    """Members as ADK's wire form calls them; what authors have named is inside of them."""
+    """Rename members as in ADK's wire form; names given by authors are nested deeper and stay."""
     return {_ADK_MEMBERS.get(key, key): value for key, value in members.items()}
 
 
 def _parse(value: Any) -> Any:
-    """The value of a JSON text; other texts as they are, and what was withheld as None."""
+    """Parse a JSON text; other texts are returned unchanged, withheld values as None."""
     if not isinstance(value, str):
         return value
     if value in _WITHHELD:
         return None
     try:
-        return json.loads(value, parse_constant=str)  # NaN is no JSON
+        return json.loads(value, parse_constant=str)  # NaN isn't JSON
     except (ValueError, RecursionError):
         return value
 

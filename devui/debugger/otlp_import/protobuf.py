@@ -1,6 +1,7 @@
-"""OTLP's protobuf as the dicts of OTLP's JSON: the few messages of a trace, and no library.
+"""Decodes OTLP's protobuf into the dicts of OTLP's JSON, without a library.
 
-opentelemetry/proto/collector/trace/v1/trace_service.proto and what it imports.
+It covers the few messages of a trace: opentelemetry/proto/collector/trace/v1/trace_service.proto
+and its imports.
 """
 
 import base64
@@ -11,12 +12,12 @@ from typing import Any, Final, NamedTuple
 
 
 class BadProtobuf(ValueError):
-    """The bytes are no message of that kind."""
+    """The bytes aren't a valid message of that kind."""
 
 
 class _Field(NamedTuple):
     name: str
-    read: Callable[[Any, "_Room"], Any]
+    read: Callable[[Any, "_Budget"], Any]
     many: bool = False
 
 
@@ -24,11 +25,11 @@ _VARINT, _FIXED64, _BYTES, _FIXED32 = 0, 1, 2, 5
 _SIZES: Final = {_FIXED64: 8, _FIXED32: 4}
 _DEEPEST: Final = 64
 _MOST: Final = 1_000_000
-"""Fields of one request."""
+"""The maximum number of fields of a request."""
 
 
 def _fields(data: memoryview) -> Iterator[tuple[int, int, Any]]:
-    """Numbers, wire types and raw values, in their order."""
+    """Yield the fields in order, as number, wire type and raw value."""
     at = 0
     while at < len(data):
         tag, at = _varint(data, at)
@@ -63,51 +64,51 @@ def _varint(data: memoryview, at: int) -> tuple[int, int]:
 
 
 @dataclass(slots=True)
-class _Room:
-    """What a request may still hold."""
+class _Budget:
+    """The limits of a request: the current depth, and how many more fields it may have."""
 
     depth: int = 0
     fields: int = _MOST
 
 
-def _message(shape: dict[int, _Field]) -> Callable[[Any, _Room], dict[str, Any]]:
-    def read(data: Any, room: _Room) -> dict[str, Any]:
-        if room.depth > _DEEPEST:
+def _message(shape: dict[int, _Field]) -> Callable[[Any, _Budget], dict[str, Any]]:
+    def read(data: Any, budget: _Budget) -> dict[str, Any]:
+        if budget.depth > _DEEPEST:
             raise BadProtobuf(f"values are nested deeper than {_DEEPEST} levels")
         if not isinstance(data, memoryview):
             raise BadProtobuf("found a number, expected a message")
         members: dict[str, Any] = {}
-        room.depth += 1
+        budget.depth += 1
         for number, _, value in _fields(data):
-            room.fields -= 1
-            if room.fields < 0:
+            budget.fields -= 1
+            if budget.fields < 0:
                 raise BadProtobuf(f"it has more than {_MOST:,} fields; send fewer spans at a time")
             field = shape.get(number)
             if field is None:
                 continue
-            member = field.read(value, room)
+            member = field.read(value, budget)
             if field.many:
                 members.setdefault(field.name, []).append(member)
             else:
                 members[field.name] = member
-        room.depth -= 1
+        budget.depth -= 1
         return members
 
     return read
 
 
-def _text(value: Any, _: _Room) -> str:
+def _text(value: Any, _: _Budget) -> str:
     try:
         return str(_raw(value), "utf-8")
     except UnicodeDecodeError as error:
         raise BadProtobuf("a text is not UTF-8") from error
 
 
-def _hex(value: Any, _: _Room) -> str:
+def _hex(value: Any, _: _Budget) -> str:
     return _raw(value).hex()
 
 
-def _base64(value: Any, _: _Room) -> str:
+def _base64(value: Any, _: _Budget) -> str:
     return base64.b64encode(_raw(value)).decode()
 
 
@@ -117,18 +118,18 @@ def _raw(value: Any) -> memoryview:
     return value
 
 
-def _whole(value: Any, _: _Room) -> int:
+def _whole(value: Any, _: _Budget) -> int:
     if not isinstance(value, int):
         raise BadProtobuf("found bytes, expected a number")
     return value - (1 << 64) if value >= 1 << 63 else value
 
 
-def _bool(value: Any, room: _Room) -> bool:
-    return bool(_whole(value, room))
+def _bool(value: Any, budget: _Budget) -> bool:
+    return bool(_whole(value, budget))
 
 
-def _fixed_width(code: str) -> Callable[[Any, _Room], Any]:
-    def read(value: Any, _: _Room) -> Any:
+def _fixed_width(code: str) -> Callable[[Any, _Budget], Any]:
+    def read(value: Any, _: _Budget) -> Any:
         try:
             return struct.unpack(f"<{code}", _raw(value))[0]
         except struct.error as error:
@@ -178,12 +179,12 @@ _read_request = _message({1: _Field("resourceSpans", _message(_RESOURCE), many=T
 
 
 def decode_request(data: bytes) -> dict[str, Any]:
-    """An export request as OTLP's JSON has it. Raises BadProtobuf."""
-    return _read_request(memoryview(data), _Room())
+    """Decode an export request into OTLP's JSON form. Raises BadProtobuf."""
+    return _read_request(memoryview(data), _Budget())
 
 
 def encoded_answer(rejected: int, why: str) -> bytes:
-    """The answer to it: empty if all was taken."""
+    """Encode the answer to an export request; it is empty if all spans were accepted."""
     if not rejected:
         return b""
     partial = b"\x08" + _varint_bytes(rejected) + _written_text(2, why)
@@ -191,7 +192,7 @@ def encoded_answer(rejected: int, why: str) -> bytes:
 
 
 def encoded_status(code: int, message: str) -> bytes:
-    """google.rpc.Status, which tells an error."""
+    """Encode an error as a google.rpc.Status."""
     return b"\x08" + _varint_bytes(code) + _written_text(2, message)
 
 

@@ -1,4 +1,4 @@
-"""The spans of an export request, checked one by one."""
+"""Reads the spans of an export request, and checks them one by one."""
 
 import json
 import re
@@ -15,12 +15,12 @@ _NANOSECONDS: Final = 1e9
 
 
 class BadTrace(ValueError):
-    """The body is no export request."""
+    """The body isn't a valid export request."""
 
 
 @dataclass(frozen=True, slots=True)
 class ReceivedSpan:
-    """One span, with what its resource is called."""
+    """A span, with the name of its service."""
 
     trace: str
     id: str
@@ -30,26 +30,26 @@ class ReceivedSpan:
     end: float
     service: str
     error: str | None
-    """Why it failed, if it did."""
+    """The error, if it failed."""
     attributes: dict[str, Any]
 
     @property
     def seconds(self) -> float:
-        """How long it was."""
+        """Its duration."""
         return max(0.0, self.end - self.start)
 
     def to_json(self) -> str:
-        """As it is kept."""
+        """Return the span in its stored form."""
         return json.dumps(asdict(self), ensure_ascii=False)
 
     @classmethod
     def from_json(cls, text: str) -> "ReceivedSpan":
-        """What `to_json` gave."""
+        """Parse a span from `to_json`."""
         return cls(**json.loads(text))
 
 
 def spans_in(document: Any) -> tuple[list[ReceivedSpan], list[str]]:
-    """The spans of a request in OTLP's JSON, and why others are not taken. Raises BadTrace."""
+    """Return the spans of a request in OTLP's JSON, and why others are refused; raises BadTrace."""
     spans, reasons = [], []
     for service, raw in _spans(document):
         try:
@@ -115,7 +115,7 @@ def _seconds(raw: Mapping[str, Any], name: str) -> float:
 
 
 def _error(raw: Mapping[str, Any]) -> str | None:
-    """What was raised, or else what the status says."""
+    """Return the exception of a failed span, or else its status message."""
     status = raw.get("status") or {}
     if status.get("code") not in _FAILED:
         return None

@@ -1,1 +1,1 @@
-"""What filters, breakpoints, log lines and "run to the next similar event" say of an event."""
+"""The predicates of filters, breakpoints, log lines and "run to the next similar event"."""

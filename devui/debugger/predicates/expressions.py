@@ -1,13 +1,13 @@
-"""The expressions of conditions, log lines and filters: what they say of the facts of an event.
+"""The expressions over the facts of an event, in conditions, log lines and filters.
 
     state.budget < 100 and tool like "book_*"
     new > old or len(new) > 10 and "error" in lower(text)
 
 An expression is compiled once and evaluated often. Evaluation always ends: there are no loops,
-definitions or regular expressions. A name or key that does not exist is null; values that cannot be
-compared are neither less, greater nor equal. The one thing that evaluation raises is `Unread`, for
-facts that an event's body has: where `and` and `or` are decided without them, they are not needed.
-A text that cannot be compiled raises `ConditionError` with the column.
+definitions or regular expressions. A fact without a value and a missing key are null; values that
+can't be compared are neither less, greater nor equal. Evaluation raises nothing but `Unread`, for
+facts in a body that hasn't been read, and not if `and` or `or` can be decided without them. Text
+that can't be compiled raises `ConditionError` with the column.
 """
 
 import re
@@ -21,10 +21,10 @@ Value = Callable[[Facts], Any]
 """Evaluates an expression. Raises Unread."""
 
 MAX_DEPTH = 40
-"""Brackets within brackets."""
+"""How deep brackets may be nested."""
 
 NAMES: Final = tuple(name for name, fact in FACTS.items() if fact.only != "filter")
-"""The names that a condition may begin a path with."""
+"""The names that a path in a condition may begin with."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,32 +33,34 @@ class Condition:
 
     source: str
     names: frozenset[str]
-    """What it speaks of."""
+    """The facts that it uses."""
     operators: frozenset[str]
-    """What it compares with, and the functions that it calls."""
+    """The comparison operators and functions that it uses."""
     value: Value = field(compare=False)
-    """What the text says of some facts."""
+    """Evaluates it."""
 
     def holds(self, facts: Facts) -> bool:
-        """Whether the value is neither null, false, 0 nor empty. Raises Unread."""
+        """Whether the value is not null, false, 0 or empty. Raises Unread."""
         return bool(self.value(facts))
 
 
 def compiled(source: str, names: Iterable[str] = NAMES) -> Condition:
-    """Compile a condition about facts of these names; raises ConditionError with the place of what
-    is wrong."""
+    """Compile a condition that may use the facts with these names.
+
+    Raises ConditionError with the position of the error.
+    """
     parser = _Parser(source, tuple(names))
     value = parser.whole()
     return Condition(source, frozenset(parser.names), frozenset(parser.operators), value)
 
 
 def quoted(text: str) -> str:
-    """A text as an expression has it."""
+    """Return a text as a string literal of an expression."""
     return '"' + re.sub(r'(["\\])', r"\\\1", text) + '"'
 
 
 def similar(*, kind: str | None, agent: str | None, tool: str | None) -> str:
-    """A condition on similar events: of this kind, author and tool; what is None doesn't matter."""
+    """Return a condition for events with this kind, author and tool; None matches anything."""
     names = {"kind == {}": kind, "agent == {}": agent, "{} in tools": tool}
     tests = [test.format(quoted(name)) for test, name in names.items() if name is not None]
     return " and ".join(tests) or "true"
@@ -68,12 +70,12 @@ def similar(*, kind: str | None, agent: str | None, tool: str | None) -> str:
 
 
 MAX_LENGTH = 1000
-"""Characters of a condition."""
+"""How many characters a condition may have."""
 
 _KEYWORDS = {"and", "or", "not", "in", "like"}
 _CONSTANTS: dict[str, Any] = {"true": True, "false": False, "null": None}
 _ESCAPES = {"n": "\n", "t": "\t"}
-_WORD = re.compile(
+_TOKEN = re.compile(
     r"""\s*(?:
         (?P<number>\d{1,18}(?:\.\d{1,18})?)
       | (?P<text>"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*')
@@ -87,7 +89,7 @@ _ESCAPE = re.compile(r"\\(.)", re.DOTALL)
 
 
 class ConditionError(ValueError):
-    """A text that is no condition; `at` is where, in characters from 0."""
+    """A text that isn't a valid condition; `at` is the position of the error, from 0."""
 
     def __init__(self, message: str, at: int) -> None:
         super().__init__(f"column {at + 1}: {message}")
@@ -95,70 +97,75 @@ class ConditionError(ValueError):
         self.at = at
 
     def offset_by(self, by: int) -> "ConditionError":
-        """The same of a text in which this one begins so many characters later."""
+        """Return the error for a longer text, in which this one begins at the character `by`."""
         return ConditionError(self.message, self.at + by)
 
 
 @dataclass(frozen=True, slots=True)
-class Word:
+class Token:
     kind: Literal["number", "text", "name", "mark", "constant", "end"]
-    """Keywords are marks."""
+    """Keywords have the kind `mark`."""
     text: str
     at: int
     value: Any = None
-    """Of a number, a text or a constant."""
+    """The value of a number, a text or a constant."""
 
 
-def words(source: str) -> list[Word]:
-    """The words of a text, the last of kind `end`; raises ConditionError at the first odd one."""
-    words: list[Word] = []
+def tokenize(source: str) -> list[Token]:
+    """Split a text into tokens, the last of kind `end`.
+
+    Raises ConditionError where no token begins.
+    """
+    tokens: list[Token] = []
     at = 0
-    while not words or words[-1].kind != "end":
-        match = _WORD.match(source, at)
+    while not tokens or tokens[-1].kind != "end":
+        match = _TOKEN.match(source, at)
         if match is None:
             at += len(source[at:]) - len(source[at:].lstrip())
             raise ConditionError(_odd(source[at : at + 2]), at)
-        words.append(_word(match))
+        tokens.append(_token(match))
         at = match.end()
-    return words
+    return tokens
 
 
 def end_of_brackets(source: str, start: int) -> int:
-    """Where the parentheses end that open at a place; 0 if none do, or if they are no word of
-    their own."""
+    """Return where the parentheses that open at `start` end.
+
+    0 if none open there, if they don't close, or if other characters directly follow them.
+    """
     depth, at = 0, start
     while at < len(source) and (depth or at == start):
-        match = _WORD.match(source, at)
+        match = _TOKEN.match(source, at)
         if match is None or match.lastgroup == "end":
             return 0
         depth += {"(": 1, ")": -1}.get(match[match.lastgroup or 0], 0)
         if not depth and (at == start and source[at] != "("):
             return 0
         at = match.end()
-    is_word = at == len(source) or source[at].isspace()
-    return at if depth == 0 and is_word and at > start else 0
+    stands_alone = at == len(source) or source[at].isspace()
+    return at if depth == 0 and stands_alone and at > start else 0
 
 
-def _word(match: re.Match[str]) -> Word:
+def _token(match: re.Match[str]) -> Token:
     kind = str(match.lastgroup)
     text, at = match[kind], match.start(kind)
     if kind == "number":
-        return Word("number", text, at, float(text) if "." in text else int(text))
+        return Token("number", text, at, float(text) if "." in text else int(text))
     if kind == "text":
         value = _ESCAPE.sub(lambda escape: _ESCAPES.get(escape[1], escape[1]), text[1:-1])
-        return Word("text", text, at, value)
+        return Token("text", text, at, value)
     if kind == "name" and text in _CONSTANTS:
-        return Word("constant", text, at, _CONSTANTS[text])
+        return Token("constant", text, at, _CONSTANTS[text])
     if kind == "name" and text not in _KEYWORDS:
-        return Word("name", text, at)
-    return Word("end" if kind == "end" else "mark", text, at)
+        return Token("name", text, at)
+    return Token("end" if kind == "end" else "mark", text, at)
 
 
 _MISSPELLED: Final = {"=>": ">=", "=<": "<="}
 
 
 def _odd(begins: str) -> str:
-    """What is wrong with a place where no word begins, given its first two characters."""
+    """Return what is wrong where no token begins, given the first two characters there."""
     if begins[0] in "\"'":
         return "unterminated string"
     if begins[0] == "=":
@@ -170,12 +177,12 @@ def _odd(begins: str) -> str:
 
 
 class _Parser:
-    """Recursive descent; each method takes one construct and returns how to evaluate it."""
+    """A recursive descent parser: each method parses one construct and returns its `Value`."""
 
     def __init__(self, source: str, names: Sequence[str]) -> None:
         if len(source) > MAX_LENGTH:
             raise ConditionError(f"longer than {MAX_LENGTH} characters", MAX_LENGTH)
-        self._words = words(source)
+        self._tokens = tokenize(source)
         self._next = 0
         self._depth = 0
         self._names = names
@@ -183,35 +190,35 @@ class _Parser:
         self.operators: set[str] = set()
 
     @property
-    def _word(self) -> Word:
-        return self._words[self._next]
+    def _token(self) -> Token:
+        return self._tokens[self._next]
 
-    def _take(self, *texts: str) -> Word | None:
-        """The next word if it is one of these operators or keywords."""
-        word = self._word
-        if word.kind != "mark" or word.text not in texts:
+    def _take(self, *texts: str) -> Token | None:
+        """Take the next token, if it is one of these operators or keywords."""
+        token = self._token
+        if token.kind != "mark" or token.text not in texts:
             return None
         self._next += 1
-        return word
+        return token
 
     def _need(self, text: str) -> None:
         if self._take(text) is None:
             raise self._wrong(f"expected {text!r}")
 
     def _wrong(self, what: str) -> ConditionError:
-        actual = f"found {self._word.text!r}" if self._word.kind != "end" else "found the end"
-        return ConditionError(f"{what}, {actual}", self._word.at)
+        actual = f"found {self._token.text!r}" if self._token.kind != "end" else "found the end"
+        return ConditionError(f"{what}, {actual}", self._token.at)
 
     def whole(self) -> Value:
         value = self._or()
-        if self._word.kind != "end":
+        if self._token.kind != "end":
             raise self._wrong("expected an operator")
         return value
 
     def _or(self) -> Value:
         self._depth += 1
         if self._depth > MAX_DEPTH:
-            raise ConditionError(f"nested deeper than {MAX_DEPTH}", self._word.at)
+            raise ConditionError(f"nested deeper than {MAX_DEPTH}", self._token.at)
         parts = [self._and()]
         while self._take("or"):
             parts.append(self._and())
@@ -251,7 +258,7 @@ class _Parser:
             self._need(")")
         elif self._take("["):
             value = _list(self._items("]"))
-        elif self._word.kind == "name":
+        elif self._token.kind == "name":
             value = self._name()
         else:
             return self._literal()
@@ -267,51 +274,53 @@ class _Parser:
 
     def _literal(self) -> Value:
         sign = self._take("-")
-        word = self._word
-        if word.kind not in ({"number"} if sign else {"number", "text", "constant"}):
+        token = self._token
+        if token.kind not in ({"number"} if sign else {"number", "text", "constant"}):
             raise self._wrong("expected a value")
         self._next += 1
-        return _constant(-word.value if sign else word.value)
+        return _constant(-token.value if sign else token.value)
 
     def _name(self) -> Value:
-        word = self._word
+        token = self._token
         self._next += 1
         if self._take("("):
-            function = FUNCTIONS.get(word.text)
+            function = FUNCTIONS.get(token.text)
             if function is None:
                 options = ", ".join(sorted(FUNCTIONS))
                 raise ConditionError(
-                    f"unknown function {word.text!r}; use one of {options}", word.at
+                    f"unknown function {token.text!r}; use one of {options}", token.at
                 )
             arguments = self._items(")")
             if len(arguments) != 1:
-                raise ConditionError(f"{word.text}() takes one value", word.at)
-            self.operators.add(word.text)
+                raise ConditionError(f"{token.text}() takes one value", token.at)
+            self.operators.add(token.text)
             return _call(function, arguments[0])
-        if word.text not in self._names:
+        if token.text not in self._names:
             options = ", ".join(self._names)
-            raise ConditionError(f"unknown name {word.text!r}; use one of {options}", word.at)
-        self.names.add(word.text)
-        if word.text == "run":
+            raise ConditionError(f"unknown name {token.text!r}; use one of {options}", token.at)
+        self.names.add(token.text)
+        if token.text == "run":
             self._check_run()
-        return _fact(word.text)
+        return _fact(token.text)
 
     def _check_run(self) -> None:
-        """A limit on something that isn't counted would never be reached."""
-        if self._word.text != "." or self._word.kind != "mark":
+        """Refuse an unknown member of `run`, since a limit on it would never be reached."""
+        if self._token.text != "." or self._token.kind != "mark":
             return
-        name = self._words[self._next + 1]
+        name = self._tokens[self._next + 1]
         if name.kind == "name" and name.text not in RUN:
             raise ConditionError(f"unknown run.{name.text}; use one of {', '.join(RUN)}", name.at)
 
     def _steps(self, value: Value) -> Value:
-        """The path behind a value: `.name` and `[…]`, any number of them."""
+        """Parse the path after a value: any number of `.name` and `[…]`."""
         while mark := self._take(".", "["):
             if mark.text == "[":
                 value = _member(value, self._or())
                 self._need("]")
-            elif self._word.kind in {"name", "mark", "constant"} and self._word.text.isidentifier():
-                value = _member(value, _constant(self._word.text))
+            elif (
+                self._token.kind in {"name", "mark", "constant"} and self._token.text.isidentifier()
+            ):
+                value = _member(value, _constant(self._token.text))
                 self._next += 1
             else:
                 raise self._wrong("expected a name after '.'")
@@ -330,17 +339,17 @@ def _fact(name: str) -> Value:
 
 
 def any_of(parts: Sequence[Value]) -> Value:
-    """Whether one of them holds."""
+    """Return an expression that holds if one of the parts does."""
     return _decision(parts, by=True)
 
 
 def all_of(parts: Sequence[Value]) -> Value:
-    """Whether all of them hold."""
+    """Return an expression that holds if all parts do."""
     return _decision(parts, by=False)
 
 
 def _decision(parts: Sequence[Value], *, by: bool) -> Value:
-    """One part may decide, whatever others would say that can't be told yet."""
+    """Combine the parts; a part equal to `by` decides even if others can't be evaluated yet."""
     if len(parts) == 1:
         return parts[0]
 
@@ -360,12 +369,12 @@ def _decision(parts: Sequence[Value], *, by: bool) -> Value:
 
 
 def negated(value: Value) -> Value:
-    """Whether it does not hold."""
+    """Return an expression that holds if `value` doesn't."""
     return lambda facts: not value(facts)
 
 
 def comparison(operator: str, left: Value, right: Value) -> Value:
-    """A comparison with one of the operators."""
+    """Return a comparison with one of the `OPERATORS`."""
     holds = OPERATORS[operator]
     return lambda facts: holds(left(facts), right(facts))
 
@@ -419,7 +428,7 @@ def _within(item: Any, container: Any) -> bool:
 
 
 def like(text: Any, pattern: Any) -> bool:
-    """Whether the text has the form of the pattern, where `*` stands for anything."""
+    """Whether the text matches the pattern, in which `*` stands for any characters."""
     if not (isinstance(text, str) and isinstance(pattern, str)):
         return False
     first, *rest = pattern.split("*")

@@ -1,8 +1,8 @@
-"""The facts of an event that filters, conditions and log lines speak of, in one table.
+"""The table of facts about an event that filters, conditions and log lines can use.
 
-`Facts` works a fact out when it is asked for. Most of them are in an event's row. A fact that only
-the event's body has raises `Unread` as long as that isn't read, so a filter or a breakpoint reads
-the bodies of those events alone that their rows leave undecided.
+`Facts` computes a fact when it is asked for. Most of them are in an event's row. A fact that only
+the event's body has raises `Unread` until the body is read, so a filter or a breakpoint reads only
+the bodies of events that their rows leave undecided.
 """
 
 import json
@@ -18,7 +18,7 @@ from devui.store.summaries import Summary
 
 
 class Unread(Exception):
-    """Only the event's body has the fact; `part` is as much of it as the row has."""
+    """Only the event's body has the fact; `part` is what the row has of it."""
 
     def __init__(self, part: tuple[str, ...] = ()) -> None:
         super().__init__()
@@ -27,24 +27,24 @@ class Unread(Exception):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Facts:
-    """What is known of one event, or of what is held at a gate."""
+    """What is known about one event, or about what is held at a gate."""
 
     values: dict[str, Any] = field(default_factory=dict)
-    """What is known already, by name; it goes before what the rest says. `get` adds what it works
-    out: a filter asks again when more is known."""
+    """Known values by name, which take precedence over the other members. `get` adds the values it
+    computes, since a filter asks again once the body is read."""
     summary: Summary | None = None
-    """None at a gate that holds no event: what isn't given is null there."""
+    """None at a gate that holds no event, where facts that aren't in `values` are null."""
     author: str = ""
     branch: str | None = None
     chunks: int = 0
     size: int | None = None
-    """Bytes of the event as JSON."""
+    """The size of the event as JSON, in bytes."""
     seconds: float | None = None
-    """Since the event before."""
+    """The seconds since the previous event."""
     prices: Prices | None = None
     note: NoteRow | None = None
     body: Callable[[], Mapping[str, Any]] | None = None
-    """The event as parsed JSON; None as long as it isn't read."""
+    """Returns the event as parsed JSON; None until the body is read."""
 
     @classmethod
     def of(
@@ -56,7 +56,7 @@ class Facts:
         prices: Prices | None = None,
         note: NoteRow | None = None,
     ) -> Self:
-        """The facts of a stored event, without its body."""
+        """Return the facts of a stored event, without its body."""
         return cls(
             summary=summary,
             author=row.author,
@@ -69,7 +69,7 @@ class Facts:
         )
 
     def get(self, name: str) -> Any:
-        """The value of a fact, null if it has none. Raises Unread."""
+        """Return the value of a fact, None if it has none. Raises Unread."""
         if name in self.values:
             return self.values[name]
         read = FACTS[name].read
@@ -79,11 +79,11 @@ class Facts:
         return value
 
     def but(self, values: Mapping[str, Any]) -> Self:
-        """The same with more facts given."""
+        """Return a copy with these values, too."""
         return replace(self, values={**self.values, **values})
 
     def reading(self, body: str) -> Self:
-        """The same with the event's JSON text, which is parsed when a fact needs it."""
+        """Return a copy with the event's JSON text, which is parsed when a fact needs it."""
         return replace(self, body=cache(lambda: json.loads(body, parse_constant=str)))
 
 
@@ -95,11 +95,11 @@ class Fact:
     """One row of the table."""
 
     read: Read | None = None
-    """How an event tells it; None: it has to be given."""
+    """Reads it from an event; None if it has to be given."""
     only: Literal["", "filter", "gate"] = ""
-    """Whether filters alone know it, or breakpoints alone."""
+    """Whether only filters know it, or only breakpoints (`gate`)."""
     in_body: bool = False
-    """Whether the event's body may be needed for it."""
+    """Whether it may need the event's body."""
 
 
 def _body(facts: Facts) -> Mapping[str, Any]:
@@ -121,7 +121,7 @@ def _responses(_: Facts, summary: Summary) -> list[str]:
 
 
 def _keys(facts: Facts, summary: Summary) -> list[str]:
-    """All keys of the state delta; rows have only the first ones."""
+    """Return all keys of the state delta; rows have only the first ones."""
     if len(summary.state_keys) == summary.state_count:
         return list(summary.state_keys)
     if facts.body is None:
@@ -152,7 +152,7 @@ def _cost(facts: Facts, summary: Summary) -> float | None:
 
 
 FLAGS: Final[Mapping[str, Read]] = {
-    "error": lambda _, s: s.kind == "error" or any(each.failed for each in s.responses),
+    "error": lambda _, s: s.has_failed,
     "final": lambda _, s: s.final and s.kind != "user",
     "partial": lambda _, s: s.partial,
     "streamed": lambda facts, _: facts.chunks > 0,
@@ -164,7 +164,7 @@ FLAGS: Final[Mapping[str, Read]] = {
     "starred": lambda facts, _: facts.note is not None and facts.note.starred,
     "noted": lambda facts, _: facts.note is not None and bool(facts.note.text),
 }
-"""What the fact `flags` may have, and `is:` of a filter."""
+"""The flags in the fact `flags`, and after `is:` in a filter."""
 
 FACTS: Final[Mapping[str, Fact]] = {
     "gate": Fact(only="gate"),
@@ -215,10 +215,10 @@ FACTS: Final[Mapping[str, Fact]] = {
     ),
     "run": Fact(only="gate"),
 }
-"""The names that expressions know, and the facts that a filter's words compare."""
+"""The names that expressions can use, and the facts that the words of a filter compare."""
 
 RUN: Final = ("events", "answers", "calls", "tokens", "cost", "unpriced", "seconds", "repeats")
-"""What there is of `run`."""
+"""The members of the fact `run`."""
 
 
 def _node(summary: Summary) -> str | None:
@@ -226,7 +226,7 @@ def _node(summary: Summary) -> str | None:
 
 
 def calls_of(event: Mapping[str, Any]) -> list[Mapping[str, Any]]:
-    """The names and arguments of the event's function calls."""
+    """Return the names and arguments of the event's function calls."""
     return [
         {"name": call.get("name"), "args": call.get("args")}
         for call in _parts(event, "functionCall")
@@ -234,12 +234,12 @@ def calls_of(event: Mapping[str, Any]) -> list[Mapping[str, Any]]:
 
 
 def responses_of(event: Mapping[str, Any]) -> list[Mapping[str, Any]]:
-    """The event's function responses."""
+    """Return the event's function responses."""
     return _parts(event, "functionResponse")
 
 
 def texts(event: Mapping[str, Any]) -> Iterator[str]:
-    """What an event says: its texts, its calls and results, its state, its errors, its ids."""
+    """Yield the texts of an event: its parts, calls and results, its state, its errors, its ids."""
     actions = mapping(event, "actions")
     for part in mapping(event, "content").get("parts") or ():
         yield from _strings({k: v for k, v in part.items() if k not in _UNREAD})
@@ -250,11 +250,11 @@ def texts(event: Mapping[str, Any]) -> Iterator[str]:
 
 
 _UNREAD: Final = frozenset({"inlineData", "thoughtSignature"})
-"""Of a part, what nobody reads."""
+"""The fields of a part that aren't readable text."""
 
 
 def mapping(value: Mapping[str, Any], name: str) -> Mapping[str, Any]:
-    """The object of this name in an object; an empty one for anything else."""
+    """Return the object with this name in an object; an empty one if there is none."""
     inner = value.get(name)
     return inner if isinstance(inner, Mapping) else {}
 

@@ -1,19 +1,21 @@
 """The filter of a timeline: `author:planner kind:call -partial "time out" tokens>1000`.
 
-Terms are parted by spaces, and all have to hold. `name:value` compares a field, `*` stands for
-any letters, `a,b` for either; `name>number` compares a figure; a minus before a term turns it
-round. Whatever else is written is looked for in what the event says. Upper and lower case are one.
+Terms are separated by spaces, and all have to match. `name:value` matches the names of a field that
+begin with the value. In quotes, or with `*` for any characters, it has to match a name as a whole;
+`a,b` stands for either of two values. `name>number` compares a figure. A minus before a term
+negates it. Anything else is searched for in the texts of the event. Case doesn't matter.
 
-An expression, as in a condition, is a term if it stands in parentheses and compares something, or
-calls a function:
-`kind:call (args.price > 500)`. A text that compares with `==` or `!=` is one as a whole:
-`args.city == "Rome"`. Whatever isn't one is looked for as text, as it always was.
+An expression, as in a condition, is a term if it is in parentheses and compares something or calls
+a function: `kind:call (args.price > 500)`. A filter that compares with `==` or `!=` is one
+expression as a whole: `args.city == "Rome"`. Anything that isn't an expression is searched for as
+text, as it always was.
 """
 
 import json
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from itertools import pairwise
 from typing import Final, Self
 
 from devui.debugger.predicates.expressions import (
@@ -32,7 +34,7 @@ from devui.debugger.predicates.facts import FACTS, FLAGS, Facts, Unread
 from devui.store.summaries import KINDS, ROW_WORDS
 
 LONGEST: Final = 1000
-"""Characters of a filter."""
+"""How many characters a filter may have."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,15 +42,15 @@ class Field:
     """A field of `name:value`."""
 
     about: str
-    """What it is, in the suggestions; "" for another name of the field before."""
+    """Its description in the suggestions; "" for another name of the previous field."""
     names: Callable[[Facts], Iterable[str | None]]
-    """The values that an event has; None for nothing."""
+    """Returns the values that an event has, with None for a missing one."""
     words: Collection[str] = ()
-    """All values there are; () if they can't be listed."""
+    """All possible values; () if they can't be listed."""
 
 
 def _kind(facts: Facts) -> tuple[str | None, ...]:
-    """The kind, and the word for it in the rows."""
+    """Return the kind, and the word that rows have for it."""
     kind = facts.get("kind")
     return kind, ROW_WORDS.get(kind)
 
@@ -71,16 +73,19 @@ FIELDS: Final[Mapping[str, Field]] = {
     "key": Field("state key changed", lambda facts: facts.get("keys") or ()),
     "branch": Field("parallel branch", _branch),
 }
-"""What can be compared with `:`."""
+"""The fields that can be compared with `:`."""
 _SYNONYMS: Final = {("is", "failed"): "error"}
-"""What rows say in other words, by the field."""
+"""The values behind other words in rows, by field and word."""
 FIGURES: Final = ("tokens", "cost", "seconds", "size")
 """The facts that can be compared as numbers."""
-_TOKEN: Final = re.compile(r'(-?)(?:([A-Za-z]+)([:<>]=?))?("(?:[^"\\]|\\.)*"?|\S*)')
+_QUOTED: Final = r'"(?:[^"\\]|\\.)*"?'
+_VALUE: Final = re.compile(rf"{_QUOTED}|[^,]+")
+_VALUES: Final = rf"(?:{_QUOTED}|[^\s,]*)(?:,(?:{_QUOTED}|[^\s,]*))*"
+_TOKEN: Final = re.compile(rf"(-?)(?:([A-Za-z]+)([:<>]=?))?((?(2){_VALUES}|(?:{_QUOTED}|\S*)))")
 
 
 class FilterError(ValueError):
-    """A filter that cannot be read; `at` is where in its text."""
+    """A filter that can't be parsed; `at` is the position of the error in its text."""
 
     def __init__(self, message: str, at: int) -> None:
         super().__init__(message)
@@ -89,47 +94,49 @@ class FilterError(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class WordTerm:
-    """A term that asks for words: some of these patterns, in lower case, are in the field; "" is
-    the whole event, where they are no patterns but texts."""
+    """A term that asks for words: it matches if one of the patterns, in lower case, matches the
+    field. The field "" is the whole event, where the patterns are plain texts."""
 
     field: str
     patterns: tuple[str, ...]
+    names: frozenset[str] = frozenset()
+    """The values as someone wrote them, without quotes and in lower case."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Term:
-    """One of the terms, of which all have to hold."""
+    """One term of a filter, whose terms all have to match."""
 
     value: Value
     phrase: str = ""
-    """The text that it looks for, in lower case."""
+    """The text that it searches for, in lower case."""
     keys: tuple[str, ...] = ()
     """The names of state keys that it compares."""
     facts: frozenset[str] = frozenset()
-    """What it speaks of, if it is an expression."""
+    """The facts that it uses, if it is an expression."""
     words: WordTerm | None = None
-    """What events have in any case that it lets through; None if that can't be told."""
+    """The words that every matching event has; None if that isn't known."""
 
     def negated(self) -> "_Term":
-        """What lets the others through."""
+        """Return the term that matches all other events."""
         return replace(self, value=negated(self.value), words=None)
 
 
 @dataclass(frozen=True, slots=True)
 class Filter:
-    """A filter that was understood."""
+    """A parsed filter."""
 
     text: str
     _holds: Value = field(compare=False)
     phrases: tuple[str, ...]
-    """What is looked for in the words of events, in lower case; () if it asks for more of them."""
+    """The texts to search events for, in lower case; () if an expression uses `said`, too."""
     _keys: tuple[str, ...]
     words: tuple[WordTerm, ...] = ()
-    """What all events have that it lets through."""
+    """The words that every matching event has."""
 
     @classmethod
     def read(cls, text: str) -> Self:
-        """What a person wrote; raises FilterError."""
+        """Parse what a person wrote. Raises FilterError."""
         if len(text) > LONGEST:
             raise FilterError(f"a filter has at most {LONGEST} characters", LONGEST)
         whole = _expression(text, 0, {"==", "!="})
@@ -146,11 +153,11 @@ class Filter:
         )
 
     def means_key(self, name: str) -> bool:
-        """Whether it asks for the state key of this name."""
+        """Whether the filter asks for the state key with this name."""
         return any(like(name.lower(), key) for key in self._keys)
 
     def holds(self, facts: Facts) -> bool | None:
-        """Whether the event is let through; None: only its body tells."""
+        """Whether the event matches; None if only its body can tell."""
         try:
             return bool(self._holds(facts))
         except Unread:
@@ -158,8 +165,8 @@ class Filter:
 
 
 @dataclass(frozen=True, slots=True)
-class Typed:
-    """What somebody typed: a filter, nothing, or what is none and leaves nothing out."""
+class FilterInput:
+    """What someone typed: a filter, nothing, or an invalid filter, which filters nothing out."""
 
     text: str = ""
     filter: Filter | None = None
@@ -167,7 +174,7 @@ class Typed:
 
     @classmethod
     def read(cls, text: str | None) -> Self:
-        """Whatever it is."""
+        """Parse any text; an invalid filter sets `error`."""
         if not text or not text.strip():
             return cls()
         try:
@@ -176,11 +183,11 @@ class Typed:
             return cls(text, error=str(error))
 
 
-NOTHING_TYPED: Final = Typed()
+NO_FILTER: Final = FilterInput()
 
 
 def toggled(text: str, field: str, name: str) -> str:
-    """The filter with `field:name`, or without it if it has that; the names of a field are
+    """Return the filter with `field:name`, or without it if it was there. The names of a field are
     alternatives, as in `kind:call,result`. Raises FilterError."""
     if _expression(text, 0, {"==", "!="}) is not None:
         text = f"({text.strip()})"
@@ -191,11 +198,10 @@ def toggled(text: str, field: str, name: str) -> str:
         if name.lower() in (_unquoted(each).lower() for each in names):
             rest = [each for each in names if _unquoted(each).lower() != name.lower()]
             return _instead(text, term, f"{field}:{','.join(rest)}" if rest else "")
-    new = quoted(name)
+    new = exact(field, name)
     if not same:
         return f"{text.strip()} {field}:{new}".strip()
-    names = [] if '"' in same[0][4] + new else _values(same[0][4])  # quoted names stand alone
-    return _instead(text, same[0], f"{field}:{','.join([*names, new])}")
+    return _instead(text, same[0], f"{field}:{','.join([*_values(same[0][4]), new])}")
 
 
 def _instead(text: str, term: re.Match[str], new: str) -> str:
@@ -214,7 +220,7 @@ def _terms(text: str) -> Iterator[_Term]:
 
 
 def _pieces(text: str) -> Iterator[tuple[int, _Term | re.Match[str]]]:
-    """Where each term begins, and what it is: an expression in parentheses, or words."""
+    """Yield where each term begins, and the term: an expression in parentheses, or words."""
     place = 0
     while place < len(text):
         if text[place].isspace():
@@ -239,7 +245,10 @@ def _expression(
     at: int,
     operators: Collection[str] = (*OPERATORS, *FUNCTIONS),
 ) -> _Term | None:
-    """A term that is an expression with one of these operators or functions; None if it is none."""
+    """Return a term if the text is an expression with one of these operators or functions.
+
+    Raises FilterError if it uses a fact that only breakpoints know.
+    """
     try:
         condition = compiled(text, FACTS)
     except ConditionError:
@@ -268,20 +277,39 @@ def _term(name: str, compare: str, value: str, *, at: int) -> _Term:
         raise FilterError(_unknown(name, compare[:1]), at)
     if compare != ":" or not value:
         raise FilterError(f"write {name}:NAME", at)
-    patterns = tuple(_unquoted(each).lower() for each in _values(value))
-    patterns = tuple(_SYNONYMS.get((name, each), each) for each in patterns)
-    words = FIELDS[name].words
-    for each in patterns if words else ():
-        if not any(like(one, each) for one in words):
-            noun = "flag" if name == "is" else name
-            raise FilterError(f"unknown {noun} {each!r}. Use {', '.join(words)}", at)
+    values = _values(value)
+    patterns = tuple(map(_pattern, values))
+    if FIELDS[name].words:
+        patterns = tuple(word for each in values for word in _words(name, each, at))
     keys = patterns if name == "key" else ()
-    return _Term(_names_match(FIELDS[name], patterns), keys=keys, words=WordTerm(name, patterns))
+    names = frozenset(_unquoted(each).lower() for each in values)
+    words = WordTerm(name, patterns, names)
+    return _Term(_names_match(FIELDS[name], patterns), keys=keys, words=words)
 
 
 def _values(value: str) -> list[str]:
-    """The names of `name:value`, as they are written."""
-    return [value] if value.startswith('"') else [*filter(None, value.split(","))]
+    """Return the values of `name:value`, as written."""
+    return _VALUE.findall(value)
+
+
+def _pattern(value: str) -> str:
+    """Return the pattern of the names that a value matches."""
+    text = _unquoted(value).lower()
+    return text if value.startswith('"') or "*" in text else f"{text}*"
+
+
+def _words(name: str, value: str, at: int) -> list[str]:
+    """Return the words that a value matches, of a field whose words are known."""
+    words, pattern = FIELDS[name].words, _pattern(value)
+    matches = [word for word in words if like(word, pattern)]
+    matches += [
+        word for (where, other), word in _SYNONYMS.items() if where == name and like(other, pattern)
+    ]
+    if not matches:
+        noun = "flag" if name == "is" else name
+        text = _unquoted(value).lower()
+        raise FilterError(f"unknown {noun} {text!r}. Use {', '.join(words)}", at)
+    return matches
 
 
 def _unknown(name: str, mark: str) -> str:
@@ -295,7 +323,7 @@ def _unknown(name: str, mark: str) -> str:
 
 
 def _figure(name: str, compare: str, value: str, at: int) -> _Term:
-    """Of a figure that is unknown, nothing holds."""
+    """Return a term that compares a figure; it matches no event whose figure is unknown."""
     try:
         number = float(value)
     except ValueError:
@@ -331,7 +359,24 @@ def _unquoted(text: str) -> str:
     return re.sub(r"\\(.)", r"\1", inner)
 
 
-def quoted(name: str) -> str:
-    """A name as a filter takes it."""
-    plain = not any(each.isspace() or each in ',"\\' for each in name)
-    return name if plain else json.dumps(name, ensure_ascii=False)
+def exact(field: str, name: str) -> str:
+    """Return the value that matches this name alone, whatever other names there will be."""
+    # No word of a field that lists its words begins with another one.
+    return name if FIELDS[field].words else _in_quotes(name)
+
+
+def quoted(name: str, shared: Collection[str]) -> str:
+    """Return the value that matches this name alone, in quotes only if they are needed: `shared`
+    are the `shared_beginnings` of its field."""
+    is_odd = any(each.isspace() or each in ',"\\' for each in name)
+    return _in_quotes(name) if is_odd or name.lower() in shared else name
+
+
+def shared_beginnings(names: Iterable[str]) -> set[str]:
+    """Return the names that other names begin with, in lower case."""
+    order = sorted({name.lower() for name in names})
+    return {name for name, following in pairwise(order) if following.startswith(name)}
+
+
+def _in_quotes(name: str) -> str:
+    return json.dumps(name, ensure_ascii=False)

@@ -1,12 +1,12 @@
-"""Whether what a person answers was asked here, and is not answered yet (R31).
+"""Whether a person's answer belongs to a question that was asked here and is still open (R31).
 
-A runtime cannot go on with the result of a call that is not in the history, so a message with one
-begins no run.
+A runtime can't continue with the result of a call that isn't in the history, so a message with such
+a result starts no run.
 
-The framework asks by an event: a call that names the tool to be made once it is confirmed. An event
-that was taken in from elsewhere may ask for anything, in words of its own choosing. So an answer
-counts only for what a run of this journal has asked, in this session or before it was forked. And
-it counts once: an answer that comes later would stand in the history and be nobody's.
+The framework asks with an event: a call that names the tool to run once it is confirmed. An event
+imported from elsewhere may ask for anything, in any words. So an answer counts only if a run of
+this journal asked for it, in this session or before it was forked. And it counts once: a later
+answer would be in the history without a question.
 """
 
 from typing import Any, Final
@@ -15,31 +15,33 @@ from devui.debugger.history.rewinds import NOTHING_TAKEN, taken_back
 from devui.debugger.questions.questions import HUMAN_CALLS
 from devui.store.journal import Journal
 from devui.store.rows import EventRow
-from devui.wire.events import USER, Content
+from devui.wire.events import USER, Content, Fields
 
 _LOOKED_AT: Final = 500
-"""Events at a time that are searched for an answer."""
+"""How many events at a time are searched for an answer."""
 
 
 class ForeignQuestion(Exception):
-    """Nobody has asked this here: it came with the session, or it is not there at all."""
+    """The question wasn't asked here: it was imported with the session, or it doesn't exist."""
 
 
 class NoSuchCall(Exception):
-    """The message answers no call of the session that counts, or calls of several invocations."""
+    """The message answers a call that is missing or rewound, or calls of several invocations."""
 
 
 class AnsweredAlready(Exception):
-    """The question has its answer, or was asked again."""
+    """The question was already answered, or asked again."""
 
 
 async def check_answers(
     journal: Journal, session: int, message: dict[str, Any] | None
 ) -> int | None:
-    """Up to which seq the message answers open questions; None if it answers none.
+    """Check a message's answers, and return the seq up to which its questions are open.
 
-    Raises ForeignQuestion, NoSuchCall and AnsweredAlready. A call of an app's own long-running tool
-    may get several results, one after the other. A result without an id answers no call.
+    None if it answers no question of the framework. A call of an app's own long-running tool may
+    get several results, one after the other. A result without an id answers no call.
+
+    Raises ForeignQuestion, NoSuchCall and AnsweredAlready.
     """
     seq, invocations = None, set()
     for response in Content(message or {}).responses:
@@ -56,7 +58,7 @@ async def check_answers(
 
 
 async def _invocation_of(journal: Journal, session: int, call: str) -> str:
-    """The invocation that made the call, as far as it counts. Raises NoSuchCall."""
+    """Return the invocation that made the call. Raises NoSuchCall, also if it was rewound."""
     rows = [row for row, _ in await _calling(journal, session, call)]
     rewinds = await taken_back(journal, session) if rows else NOTHING_TAKEN
     counting = [row for row in rows if rewinds.by(row.number) is None]
@@ -70,7 +72,7 @@ async def _invocation_of(journal: Journal, session: int, call: str) -> str:
 
 
 async def open_until(journal: Journal, session: int, call: str, after: int) -> int:
-    """Up to which seq nothing after `after` answers the call, or asks it again.
+    """Check that no event after the seq `after` answers or repeats the call; return the last seq.
 
     Raises AnsweredAlready.
     """
@@ -86,8 +88,21 @@ async def open_until(journal: Journal, session: int, call: str, after: int) -> i
     return after
 
 
+async def latest_result(journal: Journal, session: int, call: str, after: int) -> Fields | None:
+    """Return the last response to a call that was made at the seq `after`, if there is one."""
+    number = None
+    while rows := await journal.events.page(session, after=after, limit=_LOOKED_AT):
+        for row in rows:
+            if any(each.id == call for each in row.summary.responses):
+                number = row.number
+        after = rows[-1].seq
+    body = await journal.events.body(session, number) if number else None
+    responses = body[1].responses if body else ()
+    return next((each.result for each in responses if each.id == call), None)
+
+
 async def _asked_at(journal: Journal, session: int, call: str) -> int:
-    """The seq of the event that asks, the newest one."""
+    """Return the seq of the newest event that asks. Raises ForeignQuestion."""
     asks = [(row.seq, ours) for row, ours in await _calling(journal, session, call)]
     if not any(ours for _, ours in asks):
         raise ForeignQuestion(
@@ -98,7 +113,7 @@ async def _asked_at(journal: Journal, session: int, call: str) -> int:
 
 
 async def _calling(journal: Journal, session: int, call: str) -> list[tuple[EventRow, bool]]:
-    """The events that make the call of this id, and whether a run of this server wrote each."""
+    """Return the events that make the call, and whether a run of this server wrote each."""
     return [
         (row, ours)
         for row, ours in await journal.events.asking(session, call)

@@ -1,4 +1,4 @@
-"""What an invocation has asked a person and nobody has answered yet."""
+"""The questions of an invocation that nobody has answered yet."""
 
 import json
 from dataclasses import asdict
@@ -12,11 +12,11 @@ from devui.store.summaries import CallSummary, Summary
 from devui.wire.events import USER, Content
 
 _LOOKED_AT: Final = 500
-"""The newest events of a session, among which its open questions are."""
+"""How many of a session's newest events are searched for open questions."""
 
 
 async def open_questions(journal: Journal, run: RunRow) -> list[dict[str, Any]]:
-    """The long-running calls of the run's invocation without an answer of a person."""
+    """Return the long-running calls of the run's invocation that no person has answered."""
     rows = await journal.events.page(run.session, limit=_LOOKED_AT)
     if not any(Summary.may_ask(row.summary_json) for row in rows):
         return []
@@ -43,7 +43,7 @@ async def open_questions(journal: Journal, run: RunRow) -> list[dict[str, Any]]:
 
 
 def answer_lost(run: RunRow) -> bool:
-    """Whether it ended before the answer to a question became an event: that question waits on."""
+    """Whether the run ended before its answer became an event, so the question is still open."""
     return bool(run.ended and run.message and Content(json.loads(run.message)).responses)
 
 

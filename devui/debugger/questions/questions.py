@@ -1,4 +1,4 @@
-"""What the framework asks a person in an event: each question with what it is about."""
+"""The questions that the framework asks a person in an event, and what each is about."""
 
 from collections.abc import Mapping
 from typing import Final
@@ -15,14 +15,16 @@ HUMAN_CALLS: Final[Mapping[str, str]] = {
     CREDENTIAL: "asks for a sign-in",
     "adk_request_input": "asks for input",
 }
-"""Calls by which the framework asks a person (adk-runtime 0), with what they ask for."""
+"""The calls by which the framework asks a person (adk-runtime 0), with what they ask for."""
+REFUSAL: Final[Fields] = {"error": "This tool call is rejected."}
+"""The result that both runtimes give for a tool call that a person refuses to confirm."""
 _CHOICE: Final = "get_user_choice"
 _ARGUMENTS, _LONGEST = 96, 200
-"""Characters of a call's arguments, and of all that is told of one question."""
+"""How many characters are shown of a call's arguments, and of a question's topic."""
 
 
 def answered_once(name: str) -> bool:
-    """Whether a call takes one answer; other long-running tools take results until the last."""
+    """Whether a call takes a single answer; other long-running tools take several results."""
     return name in HUMAN_CALLS or name == _CHOICE
 
 
@@ -31,7 +33,7 @@ def questions_in(
     calls: tuple[CallSummary, ...],
     responses: tuple[ResponseSummary, ...],
 ) -> str:
-    """Each question of the event, those of one kind behind each other, and its other calls."""
+    """Return the questions of the event as text, grouped by kind, followed by its other calls."""
     questions: dict[str, list[str]] = {}
     for call in calls:
         if what := HUMAN_CALLS.get(call.name):
@@ -47,7 +49,7 @@ def _question(calls: tuple[str, list[str]]) -> str:
 
 
 def _requests(event: Event, responses: tuple[ResponseSummary, ...]) -> dict[str, list[str]]:
-    """What the tools of the event want to know before they are run, in the framework's words."""
+    """Return what the event's tools ask for before they run, as hints or tool names by kind."""
     tools = {response.id: response.name for response in responses}
     hints = [
         str(fields_in(request).get("hint") or tools.get(call, ""))
@@ -61,9 +63,9 @@ def _requests(event: Event, responses: tuple[ResponseSummary, ...]) -> dict[str,
 
 
 def question_of(call: Call, hints: Fields = NOTHING) -> str:
-    """What a question of the framework is about: an author's hint, a tool call, a message.
+    """Return what a framework question is about: the author's hint, a tool call or a message.
 
-    `hints` are what the event says of confirmations, by the ids of calls.
+    `hints` are the event's requests for confirmation, by call id.
     """
     if call.name not in HUMAN_CALLS:
         return ""

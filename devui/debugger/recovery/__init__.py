@@ -1,1 +1,1 @@
-"""Going on after an end that came too early, going back, and going another way."""
+"""Resuming invocations that were cut off, and forking sessions."""

@@ -1,4 +1,4 @@
-"""What people decide about calls of unknown outcome, as events that the agent goes on with."""
+"""People's decisions about calls of unknown outcome, as events for the agent to continue with."""
 
 import json
 import time
@@ -9,7 +9,7 @@ from functools import partial
 from typing import Any, Literal
 
 from devui.debugger.events.shape import no_actions
-from devui.debugger.recovery.lastspans import FAILED_CALL
+from devui.debugger.recovery.last_spans import FAILED_CALL
 from devui.debugger.recovery.unknown import UnknownCall
 from devui.debugger.runs.commit import event_of
 from devui.debugger.runs.request import Opening
@@ -24,15 +24,15 @@ LOST = (
     "The run was cut off before the tool's result was recorded. The call may have had its effect."
 )
 
-"""What the model is told of a call that counts as failed, if nobody says it better."""
+"""The error that the model gets for a call that counts as failed, unless a person writes one."""
 
 
 CALL_LOST = "CALL_LOST"
-"""Error code of the event that has a call which is answered later made again."""
+"""The error code of the event that makes a long-running call run again."""
 
 
-class Undecided(Exception):
-    """Calls may have been carried out, and nobody has said what is to become of them."""
+class DecisionRequired(Exception):
+    """Calls may have run, and nobody has decided what to do about them."""
 
     def __init__(self, calls: Sequence[UnknownCall]) -> None:
         names = ", ".join(f"{call.tool} ({call.id})" for call in calls if call.asks)
@@ -44,52 +44,52 @@ class Undecided(Exception):
         self.calls = tuple(calls)
 
 
-class Misjudged(ValueError):
-    """A decision about a call that is not in question, or that lacks what it needs."""
+class InvalidDecision(ValueError):
+    """A decision about a call that needs none, or a decision that the call doesn't allow."""
 
 
 @dataclass(frozen=True, slots=True)
 class CallAnswer:
-    """One decision."""
+    """What a person wants to be done about one call."""
 
     do: Decision
     result: Any = None
-    """Of `result`: what the call is said to have returned."""
+    """For `result`: the value to use as the call's result."""
     reason: str = ""
-    """Of `fail`: what the model is told."""
+    """For `fail`: the error that the model gets."""
 
 
 @dataclass(frozen=True, slots=True)
-class Settled:
-    """A call that has its response by decision and not by its tool; or that is answered later and
-    has to be made again, which the runtime would not do of its own."""
+class CallDecision:
+    """A decision that something has to be committed for: a response in place of the tool's, or that
+    a long-running call is made again, which the runtime wouldn't do by itself."""
 
     call: UnknownCall
     action: Literal["mock", "reject", "again"]
     response: Mapping[str, Any]
-    """Empty of one that is made again."""
+    """Empty for a call that is made again."""
     actor: str
     actions: Mapping[str, Any] = field(default_factory=dict)
-    """What the call did besides giving the response, in wire form."""
+    """What the call did besides returning the response, in wire form."""
     by_user: bool = False
-    """It is the answer that somebody owes to a call which is answered later, not what its tool gave
-    in the meantime: only the user's word ends the waiting."""
+    """Whether it is the final answer to a long-running call, not the interim result of its tool.
+    Only an event by the user ends the wait."""
 
 
-def settle(
+def decide(
     calls: Sequence[UnknownCall], answers: Mapping[str, CallAnswer], actor: str
-) -> tuple[Settled, ...]:
-    """What to commit before the invocation goes on; the other calls are run again, or waited for.
+) -> tuple[CallDecision, ...]:
+    """Return what to commit before the invocation continues; other calls run again or are awaited.
 
-    Raises Undecided, and Misjudged.
+    Raises DecisionRequired and InvalidDecision.
     """
     needless = answers.keys() - {call.id for call in calls}
     if needless:
-        raise Misjudged(f"these calls don't need a decision: {', '.join(sorted(needless))}")
+        raise InvalidDecision(f"these calls don't need a decision: {', '.join(sorted(needless))}")
     if any(call.asks and call.id not in answers for call in calls):
-        raise Undecided(calls)
+        raise DecisionRequired(calls)
     decisions = [
-        _decide(call, answers.get(call.id, _default_answer(call)), actor) for call in calls
+        _decision(call, answers.get(call.id, _default_answer(call)), actor) for call in calls
     ]
     return tuple(each for each in decisions if each is not None)
 
@@ -98,34 +98,38 @@ def _default_answer(call: UnknownCall) -> CallAnswer:
     return CallAnswer("recorded" if call.answered_by else "run")
 
 
-def _decide(call: UnknownCall, answer: CallAnswer, actor: str) -> Settled | None:
+def _decision(call: UnknownCall, answer: CallAnswer, actor: str) -> CallDecision | None:
     if answer.do == "run":
-        return Settled(call, "again", {}, actor) if call.later else None
+        return CallDecision(call, "again", {}, actor) if call.later else None
     if answer.do == "wait":
         if not call.later or not call.is_made:
-            raise Misjudged(f"the call {call.id!r} isn't long-running, so it can't be waited for")
+            raise InvalidDecision(
+                f"the call {call.id!r} isn't long-running, so it can't be waited for"
+            )
         return None
     if answer.do == "fail":
-        return Settled(call, "reject", {"error": answer.reason or LOST}, actor, by_user=call.later)
+        return CallDecision(
+            call, "reject", {"error": answer.reason or LOST}, actor, by_user=call.later
+        )
     if answer.do == "recorded":
         if call.recorded is None:
-            raise Misjudged(f"no result was recorded for the call {call.id!r}")
+            raise InvalidDecision(f"no result was recorded for the call {call.id!r}")
         did = {**call.actions, "stateDelta": dict(call.writes)}
-        return Settled(call, "mock", call.recorded, call.answered_by or actor, did)
+        return CallDecision(call, "mock", call.recorded, call.answered_by or actor, did)
     value = answer.result if isinstance(answer.result, dict) else {"result": answer.result}
-    return Settled(call, "mock", value, actor, by_user=call.later)
+    return CallDecision(call, "mock", value, actor, by_user=call.later)
 
 
-def opening(decisions: Sequence[Settled]) -> Opening | None:
-    """What a run that goes on begins with; None if nothing was decided."""
+def opening(decisions: Sequence[CallDecision]) -> Opening | None:
+    """Return the opening of a run that resumes the invocation; None if nothing was decided."""
     return partial(_responses, decisions) if decisions else None
 
 
 async def _responses(
-    decisions: Sequence[Settled], journal: Journal, session: int, run: str
+    decisions: Sequence[CallDecision], journal: Journal, session: int, run: str
 ) -> list[NewEvent]:
-    """An event for each event with such calls; who decided is kept in the journal first."""
-    by_event: dict[int, list[Settled]] = {}
+    """Return the events that answer the calls, after journaling who decided what."""
+    by_event: dict[int, list[CallDecision]] = {}
     for each in decisions:
         by_event.setdefault(each.call.event, []).append(each)
     bodies = await journal.events.bodies(session, by_event)
@@ -141,8 +145,8 @@ async def _responses(
     return events
 
 
-def _again(request: Event, decision: Settled) -> NewEvent:
-    """The record of a call that is answered later and has failed: so it is made once more."""
+def _again(request: Event, decision: CallDecision) -> NewEvent:
+    """Return an event that marks a long-running call as failed, so that it is made again."""
     call = decision.call
     fate = "was in progress; it runs again" if call.is_made else "was held; it runs now"
     event = _beside(request) | {
@@ -153,8 +157,10 @@ def _again(request: Event, decision: Settled) -> NewEvent:
     return _committable(event)
 
 
-async def _record(journal: Journal, session: int, decision: Settled, run: str) -> dict[str, Any]:
-    """The mark of the edit."""
+async def _record(
+    journal: Journal, session: int, decision: CallDecision, run: str
+) -> dict[str, Any]:
+    """Journal the decision as an edit, and return its mark."""
     call = decision.call
     row = await journal.edits.add(
         session,
@@ -176,9 +182,9 @@ async def _record(journal: Journal, session: int, decision: Settled, run: str) -
 
 
 def _event(
-    request: Event, decisions: Sequence[Settled], marks: Sequence[Mapping[str, Any]]
+    request: Event, decisions: Sequence[CallDecision], marks: Sequence[Mapping[str, Any]]
 ) -> dict[str, Any]:
-    """What the agent would have said with the results, at the place it asked from."""
+    """Return the event the agent would have made of the results, in the same place as the calls."""
     parts = [
         {
             "functionResponse": {
@@ -196,8 +202,8 @@ def _event(
     }
 
 
-def _together(decisions: Sequence[Settled]) -> dict[str, Any]:
-    """The actions of all; what several wrote is as the last one has it, as in the runtime."""
+def _together(decisions: Sequence[CallDecision]) -> dict[str, Any]:
+    """Merge the actions of the decisions; the last write of a key counts, as in the runtime."""
     actions = no_actions()
     for each in decisions:
         delta = {**actions["stateDelta"], **each.actions.get("stateDelta", {})}
@@ -210,7 +216,7 @@ def _committable(event: dict[str, Any]) -> NewEvent:
 
 
 def _beside(request: Event) -> dict[str, Any]:
-    """A new event at the place of another, still without anything in it."""
+    """Return a new, empty event in the same place as another."""
     places = ("invocationId", "author", "branch", "isolationScope")
     return {name: request.fields[name] for name in places if name in request.fields} | {
         "id": str(uuid.uuid4()),

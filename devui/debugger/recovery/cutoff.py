@@ -1,4 +1,4 @@
-"""How a session stands when nothing runs in it: what could go on, and what was lost."""
+"""How a session stands when no run is in progress: what can be resumed, and what was lost."""
 
 import json
 from collections.abc import Mapping
@@ -16,34 +16,35 @@ from devui.store.runs.calls import has_answer, long_running_calls
 Standing = Literal[
     "idle", "running", "held", "waiting", "stopped", "interrupted", "failed", "forked"
 ]
-"""`waiting`: for a person to answer; `held`: by the debugger; `forked`: in the middle of an
-invocation; the three before it: how the newest run ended, until it is resumed or closed."""
+"""`waiting`: for a person's answer; `held`: by the debugger; `stopped`, `interrupted`, `failed`:
+how the newest run ended, until it is resumed or closed; `forked`: in the middle of an invocation.
+"""
 
 RESUMABLE: frozenset[Standing] = frozenset({"stopped", "interrupted", "failed", "forked"})
 
 
 @dataclass(frozen=True, slots=True)
 class Cutoff:
-    """Where the newest invocation was left."""
+    """How the newest invocation was left."""
 
     standing: Standing
     run: RunRow | None = None
     invocation: str | None = None
     last: EventRow | None = None
-    """The last event of the invocation that is committed."""
+    """The last committed event of the invocation."""
     question: int | None = None
-    """The number of the event that asks a person."""
+    """The number of the event that asks a person, if any."""
     lost: tuple[Mapping[str, Any], ...] = ()
-    """What was held and is gone: as `holds` of a position."""
+    """The holds that were lost, as in the `holds` of a position."""
     streamed: tuple[tuple[str, str], ...] = ()
-    """Author and text of answers that were being streamed."""
+    """Author and text of the answers that were being streamed."""
     unknown: tuple[UnknownCall, ...] = ()
     is_concluded: bool = False
-    """Its agents have recorded that they are done, so there is nothing to enter again."""
+    """Whether its agents have recorded that they are done, so that there is none to re-enter."""
 
 
 async def is_over(journal: Journal, run: RunRow) -> bool:
-    """Whether nothing of the run's invocation is left to resume."""
+    """Whether the run's invocation has nothing left to resume."""
     if run.status != "done" or run.invocation_id is None:
         return False
     error = await final_error(journal, run)
@@ -51,7 +52,7 @@ async def is_over(journal: Journal, run: RunRow) -> bool:
 
 
 async def cutoff(journal: Journal, session: int, live: LiveRun | None) -> Cutoff:
-    """How the session stands."""
+    """Return how the session stands; `live` is its run in progress, if any."""
     if live is not None:
         standing: Standing = "held" if live.stepper.holds else "running"
         return Cutoff(standing, live.row, live.row.invocation_id)
@@ -84,7 +85,7 @@ def _standing_at_end(run: RunRow) -> Standing:
     match run.status:
         case "stopped" | "interrupted" | "failed":
             return run.status
-        case _:  # it ends just now
+        case _:  # it is just ending
             return "running"
 
 
@@ -109,7 +110,7 @@ async def _last(journal: Journal, session: int, invocation: str) -> EventRow | N
 
 
 async def _question(journal: Journal, session: int, invocation: str) -> int | None:
-    """The last event with a call that a person has yet to answer."""
+    """Return the number of the last event with a call that a person has yet to answer."""
     for row in reversed(await long_running_calls(journal, session, invocation)):
         calls = row.summary.calls
         call_ids = [call.id for call in calls if call.long_running and call.id]
@@ -119,7 +120,7 @@ async def _question(journal: Journal, session: int, invocation: str) -> int | No
 
 
 async def _lost_holds(journal: Journal, run: RunRow) -> tuple[Mapping[str, Any], ...]:
-    """What is held after its commit is not lost."""
+    """Return the holds that were lost; what was held after its commit isn't."""
     position = await journal.runs.position(run.id)
     holds = json.loads(position) if position else []
     return tuple(hold for hold in holds if hold["gate"] != "after_commit")

@@ -1,4 +1,4 @@
-"""Forks a session where somebody wants to try something else; the parent is only read."""
+"""Forks a session at an event to try something else; the parent is only read."""
 
 import time
 import uuid
@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from devui.debugger.events.bus import Bus
+from devui.debugger.events.changed_fields import changed_results
 from devui.debugger.events.news import ForksChanged, News
 from devui.debugger.events.shape import no_actions
 from devui.debugger.runs.commit import event_of
@@ -18,35 +19,35 @@ from devui.wire.events import USER, Event
 from devui.wire.gates import EDITED
 
 Reason = Literal["same", "message", "state", "event", "replay"]
-"""What is different in the fork: nothing yet, the user's message that follows, the state, the
-last event; or nothing at all, since a run is executed again in it."""
+"""What is different in the fork: nothing yet, the user's message that follows, the state, or the
+last event. `replay`: nothing, since a run is executed again in it."""
 
 
 class NotForkable(ValueError):
-    """The fork that was asked for makes no sense, and why."""
+    """The requested fork makes no sense; the message says why."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ForkRequest:
-    """Where to fork, and what is to be different."""
+    """Where to fork, and what to change."""
 
     number: int
-    """The last event of the fork; with `message` the first that it does not have; 0: no events."""
+    """The last event of the fork, or with `message` the first that it leaves out; 0: no events."""
     message: bool = False
-    """`number` is a message of the user, which is to be said in another way."""
+    """Whether `number` is a user's message, to be replaced by another."""
     state: Mapping[str, Any] | None = None
-    """State keys to set behind the last event, with their prefixes."""
+    """State keys to set after the last event, with their prefixes."""
     event: Mapping[str, Any] | None = None
-    """What takes the place of the last event, in ADK's wire form."""
+    """The replacement of the last event, in ADK's wire form."""
     replay: bool = False
-    """What follows in the parent is to be executed again."""
+    """Whether what follows in the parent is to be executed again."""
     note: str | None = None
     actor: str = "api"
     id: str | None = None
 
     @property
     def reason(self) -> Reason:
-        """What the fork is made for."""
+        """Why the fork is made."""
         if self.message:
             return "message"
         if self.event is not None:
@@ -57,14 +58,14 @@ class ForkRequest:
 
 
 class Forking:
-    """Makes forks and tells readers of the parent."""
+    """Makes forks and notifies readers of the parent."""
 
     def __init__(self, journal: Journal, bus: Bus[News]) -> None:
         self._journal = journal
         self._bus = bus
 
     async def fork(self, parent: SessionRow, request: ForkRequest) -> SessionRow:
-        """The new session. Raises NotForkable, EventNotFound, SessionExists, BadValue."""
+        """Make a fork. Raises NotForkable, EventNotFound, SessionExists, BadValue."""
         changes = (request.message, request.state is not None, request.event is not None)
         if sum(changes) > 1:
             raise NotForkable("a fork can change only one of message, state, and event")
@@ -86,7 +87,7 @@ class Forking:
         return row
 
     async def _first(self, parent: SessionRow, request: ForkRequest) -> NewEvent | None:
-        """The event that the fork has and its parent has not."""
+        """Return the event that the fork has and its parent doesn't, if any."""
         if request.number == 0 and request.reason in {"same", "state", "replay"}:
             invocation = f"p-{uuid.uuid4()}"
         else:
@@ -104,20 +105,21 @@ class Forking:
 
 
 def message_text(event: Event) -> str | None:
-    """The text of the user's message; None for an event that is none."""
+    """Return the text of a user's message; None for any other event."""
     if event.author != USER or not event.parts or event.responses:
         return None
     return event.content.text
 
 
 def _edited_event(before: Event, request: ForkRequest, *, final: bool) -> NewEvent:
-    """As with an event that is edited while it is held: id, invocation and time stay."""
+    """Return the edited event. Id, invocation and time stay, as with edits of held events."""
     event = dict(request.event or {})
     for name in ("id", "invocationId", "timestamp", "author", "nodeInfo", "branch"):
         if name in before.fields:
             event[name] = before.fields[name]
     _mark(event, {**before.metadata}, "edit", request.actor)
-    return event_of(Event.of(event), final=final)
+    after = Event.of(event)
+    return event_of(after, final=final, changes={None: changed_results(before, after)})
 
 
 def _state_event(request: ForkRequest, invocation: str) -> NewEvent:

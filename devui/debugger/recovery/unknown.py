@@ -1,15 +1,14 @@
-"""Tool calls whose outcome nobody knows: the run was cut off while they were carried out.
+"""Tool calls whose outcome is unknown, because the run was cut off while they were in progress.
 
-The committed event with the call is the record that came before the act: the agent learns of the
-commit, and then the tool runs. So a call without a response in a run that was cut off may have
-been carried out, unless the debugger held it back, which is in the journal too. If the tool had
-returned already, its span has the result and what it wrote to the state. Calls without a response
-in a run that failed by itself have raised, or were beside one that did: they run again unless
-somebody gives a result. A call whose arguments were edited in a fork has never run with them, so
-what its parent recorded is no result of it.
+The event with the call is committed before the tool runs. So a call without a response in a run
+that was cut off may have been made, unless the debugger held it, which is in the journal too. If
+the tool had already returned, its span has the result and what the tool wrote to the state. In a
+run that failed by itself, a call without a response has raised, or ran beside one that did: it runs
+again unless someone gives a result. A call whose arguments were edited in a fork has never run with
+them, so a result recorded in the parent isn't its own.
 
-A call that somebody answers later has no response either, so its span alone tells: if it ended
-with nothing, the call waits for its answer; if it did not end, nobody knows whether it was made.
+A long-running call has no response either, so only its span tells: if it ended with nothing, the
+call waits for its answer; if it didn't end, nobody knows whether the call was made.
 """
 
 import json
@@ -20,7 +19,7 @@ from typing import Any, Final, Literal
 from devui.debugger.guard.effects import FRAMEWORK_CALLS
 from devui.debugger.guard.ground import effects_taken
 from devui.debugger.guard.recorded import kept_actions
-from devui.debugger.recovery.lastspans import LastSpan, lasting
+from devui.debugger.recovery.last_spans import LastSpan, last_spans
 from devui.store.journal import Journal
 from devui.store.rows import EventRow, ForkRow, NewEdit, RunRow
 from devui.store.runs.calls import first_open_call, has_event_by
@@ -36,7 +35,7 @@ _HELD_BACK: Final[dict[str, Any]] = {"is_made": False, "recorded": None, "answer
 
 @dataclass(frozen=True, slots=True)
 class UnknownCall:
-    """A call that has perhaps been carried out."""
+    """A call that may have been made."""
 
     id: str
     tool: str
@@ -45,36 +44,36 @@ class UnknownCall:
     event: int
     """The number of the event with the call."""
     mark: Effect | None = None
-    """What the tool does to the world, if anybody says it."""
+    """The effect of the tool, if anyone declares it."""
     recorded: Mapping[str, Any] | None = None
-    """What the call returned: before its run was cut off, or in the session that this one was
+    """What the call returned before its run was cut off, or in the session that this one was
     forked from."""
     actions: Mapping[str, Any] = field(default_factory=dict)
     """What it did besides returning that, in wire form."""
     in_parent: bool = False
-    """It returned in the session that this one was forked from."""
+    """Whether it was made in the session that this one was forked from."""
     later: bool = False
-    """It is one that somebody answers later: it may also be waited for."""
+    """Whether it is long-running, so that waiting for its answer is possible, too."""
     is_made: bool = True
-    """False if the debugger had held it back, so that it is known not to have been made."""
+    """False if it is known not to have been made, for example because the debugger held it."""
     answered_by: str = ""
-    """Who gave the answer, `recorded`, in place of the call, which was not made; "" for nobody."""
+    """Who gave the answer in `recorded` in place of the call, which wasn't made; "" for nobody."""
     is_edited: bool = False
-    """Its arguments are others than in the session that this one was forked from."""
+    """Whether its arguments differ from those in the session that this one was forked from."""
     is_failed: bool = False
-    """Its run failed by itself: it raised, or was beside a call that did."""
+    """Whether its run failed by itself: it raised, or ran beside a call that did."""
     error: str = ""
-    """The exception it raised, `ConnectionError: 503`, if that was recorded."""
+    """The exception it raised, such as `ConnectionError: 503`, if that was recorded."""
 
     @property
     def writes(self) -> Mapping[str, Any]:
-        """The state that comes with the recorded result."""
+        """The state that comes with the recorded result, without `temp:` keys."""
         delta = self.actions.get("stateDelta") or {}
         return {key: value for key, value in delta.items() if not key.startswith(_TEMPORARY)}
 
     @property
     def default(self) -> Choice:
-        """What is sensible if nobody says anything: not to act twice without leave."""
+        """The suggested decision: avoid acting twice without permission."""
         if self.recorded is not None:
             return "recorded"
         if not self.is_made or self.is_failed or self.mark not in {None, "effects"}:
@@ -83,13 +82,13 @@ class UnknownCall:
 
     @property
     def asks(self) -> bool:
-        """Whether somebody has to decide about it."""
+        """Whether someone has to decide about it."""
         safe = self.is_failed or self.mark in {"idempotent", "read_only"}
         return self.is_made and not safe
 
 
 async def unknown_calls(journal: Journal, session: int, invocation: str) -> tuple[UnknownCall, ...]:
-    """The calls to decide about before the invocation is resumed, in their order."""
+    """Return the calls to decide about before the invocation is resumed, in order."""
     fork = await journal.forks.get(session)
     runs = await journal.runs.list(session)
     newest = next((run for run in runs if run.invocation_id == invocation), None)
@@ -100,32 +99,30 @@ async def unknown_calls(journal: Journal, session: int, invocation: str) -> tupl
     candidates = [
         call
         for call in _open_calls(events)
-        if not await has_event_by(journal, session, invocation, call.tool)  # an agent of that name
+        if not await has_event_by(journal, session, invocation, call.tool)  # a call to an agent
     ]
     if not candidates:
         return ()
     open_calls = await _with_effects(journal, session, candidates)
     own = [run.id for run in reversed(runs) if run.invocation_id == invocation]
-    last_spans = await lasting(
-        journal, session, events, own, calls=[call.id for call in open_calls]
-    )
+    spans = await last_spans(journal, session, events, own, calls=[call.id for call in open_calls])
     if newest is not None and not was_cut_off(newest):
         return tuple(
-            replace(call, is_failed=True, error=_error(last_spans.get(call.id)))
+            replace(call, is_failed=True, error=_error(spans.get(call.id)))
             for call in open_calls
             if not call.later
         )
     if newest is not None:
         withheld = await _withheld(journal, newest)
-        stand_ins = await _stand_ins(journal, newest)
-        calls = [replace(call, **stand_ins.get(call.id, {})) for call in open_calls]
-        undecided = [_as_left(call, last_spans.get(call.id), newest, withheld) for call in calls]
+        given_answers = await _given_answers(journal, newest)
+        calls = [replace(call, **given_answers.get(call.id, {})) for call in open_calls]
+        undecided = [_as_left(call, spans.get(call.id), newest, withheld) for call in calls]
         return tuple(call for call in undecided if call is not None)
     parent = await _in_parent(journal, through, invocation) if through else {}
     return tuple(
-        replace(call, **_since_fork(call, parent.get(call.id), _error(last_spans.get(call.id))))
+        replace(call, **_since_fork(call, parent.get(call.id), _error(spans.get(call.id))))
         for call in open_calls
-        if not call.later or ((span := last_spans.get(call.id)) and not span.over)
+        if not call.later or ((span := spans.get(call.id)) and not span.over)
     )
 
 
@@ -134,7 +131,7 @@ def _error(span: LastSpan | None) -> str:
 
 
 def _since_fork(call: UnknownCall, before: "_ParentCall | None", error: str) -> dict[str, Any]:
-    """What is known of a call that the fork cut through from what its parent has of it."""
+    """Return what the parent's record tells about a call that the fork cut off from its result."""
     if before is not None and before.args != call.args:
         return {"is_edited": True, "is_made": False}
     if error:
@@ -147,11 +144,11 @@ def _since_fork(call: UnknownCall, before: "_ParentCall | None", error: str) -> 
 def _as_left(
     call: UnknownCall, span: LastSpan | None, newest: RunRow, held_calls: Collection[str | int]
 ) -> UnknownCall | None:
-    """What is known of a call after the newest run was cut off; None if it is not in question."""
+    """Return the call as the cut-off run left it; None if no decision about it is needed."""
     if call.id in held_calls or call.event in held_calls:
         return replace(call, **_HELD_BACK) if call.later else None
     if span is not None and call.later and span.over and span.result is None:
-        return None  # it waits, or has failed and is run again
+        return None  # it waits, or has failed and runs again
     if span is None or not (call.later or span.run == newest.id):
         return call
     return replace(call, recorded=span.result, actions=span.actions, is_made=True, answered_by="")
@@ -160,7 +157,7 @@ def _as_left(
 async def _with_effects(
     journal: Journal, session: int, calls: Sequence[UnknownCall]
 ) -> list[UnknownCall]:
-    """With what people say of the tools, which comes before what their code says."""
+    """Return the calls with the effects that people declared for their tools, if they did."""
     row = await journal.sessions.get(session)
     effects = {
         each.tool: each.effect for each in await journal.tool_effects.of(row.app if row else "")
@@ -169,7 +166,7 @@ async def _with_effects(
 
 
 def was_cut_off(run: RunRow | None) -> bool:
-    """Whether the run ended while its code was at work, by a stop or a crash."""
+    """Whether the run was ended by a stop or a crash while its code was at work."""
     if run is None or run.status not in {"stopped", "interrupted", "failed"}:
         return False
     return run.status != "failed" or _type_of(run.error) == "WorkerDied"
@@ -181,8 +178,8 @@ def _type_of(error: str | None) -> str:
 
 
 async def _events(journal: Journal, session: int, invocation: str) -> list[_Stored]:
-    """Those from the first on whose calls may be open; none of an invocation of very many events
-    if all of its agents' last calls were answered."""
+    """Return the events from the first with an open call on. There are none if all of the agents'
+    last calls were answered, so that long invocations aren't read needlessly."""
     first = await first_open_call(journal, session, invocation)
     if first is None:
         return []
@@ -190,7 +187,7 @@ async def _events(journal: Journal, session: int, invocation: str) -> list[_Stor
 
 
 def _open_calls(events: Sequence[_Stored]) -> list[UnknownCall]:
-    """Calls without a response in the last event with calls of each agent on each branch."""
+    """Return the unanswered calls in the last event with calls of each agent on each branch."""
     answered_ids = {each.id for _, event in events for each in event.responses}
     latest: dict[tuple[str, str | None], list[UnknownCall]] = {}
     for row, event in events:
@@ -198,7 +195,7 @@ def _open_calls(events: Sequence[_Stored]) -> list[UnknownCall]:
         if event.calls:
             latest[place] = [*_calls(row, event)]
         elif _speaks(event):
-            latest.pop(place, None)  # its model has gone on, and takes the calls for done with
+            latest.pop(place, None)  # its model has moved on and considers the calls done
     open_calls = [
         call for calls in latest.values() for call in calls if call.id not in answered_ids
     ]
@@ -206,7 +203,7 @@ def _open_calls(events: Sequence[_Stored]) -> list[UnknownCall]:
 
 
 def _calls(row: EventRow, event: Event) -> Iterable[UnknownCall]:
-    """Those of an event that act."""
+    """Yield the calls of an event, except the framework's own."""
     marks = event.metadata.get(EFFECTS) or {}
     for call in event.calls:
         if call.id and call.name not in FRAMEWORK_CALLS:
@@ -227,7 +224,7 @@ def _speaks(event: Event) -> bool:
 
 
 async def _withheld(journal: Journal, run: RunRow) -> set[str | int]:
-    """Calls, and numbers of events with calls, that were held when the run ended."""
+    """Return the ids of calls, and the numbers of events with calls, that were held at the end."""
     position = await journal.runs.position(run.id)
     withheld: set[str | int] = set()
     for hold in json.loads(position) if position else []:
@@ -238,13 +235,13 @@ async def _withheld(journal: Journal, run: RunRow) -> set[str | int]:
     return withheld
 
 
-async def _stand_ins(journal: Journal, run: RunRow) -> dict[str, dict[str, Any]]:
-    """What was answered in place of calls, which was not committed; by the calls' ids.
+async def _given_answers(journal: Journal, run: RunRow) -> dict[str, dict[str, Any]]:
+    """Return the answers that were given in place of the run's calls, by call id.
 
-    It is in the journal before it acts; the effects that come with a recorded result are where it
-    was taken from.
+    They are in the journal even if they weren't committed. The effects of a recorded result are
+    read from where it was recorded.
     """
-    stand_ins: dict[str, dict[str, Any]] = {}
+    given_answers: dict[str, dict[str, Any]] = {}
     for row in await journal.edits.list(run.session):
         edit = row.edit
         if edit.run != run.id or edit.gate != "before_tool" or edit.call is None:
@@ -252,8 +249,8 @@ async def _stand_ins(journal: Journal, run: RunRow) -> dict[str, dict[str, Any]]
         if edit.action in _ANSWERS:
             fields = {"is_made": False, "recorded": _answer(edit), "answered_by": edit.actor}
             did = await effects_taken(journal, run.session, edit) if edit.actor == GUARD else {}
-            stand_ins[edit.call] = {**fields, "actions": did}
-    return stand_ins
+            given_answers[edit.call] = {**fields, "actions": did}
+    return given_answers
 
 
 def _answer(edit: NewEdit) -> dict[str, Any]:
@@ -267,7 +264,7 @@ def _answer(edit: NewEdit) -> dict[str, Any]:
 
 @dataclass(frozen=True, slots=True)
 class _ParentCall:
-    """A call as the session has it that this one was forked from."""
+    """A call as it is in the session that this one was forked from."""
 
     args: Mapping[str, Any]
     result: Mapping[str, Any] | None
@@ -275,14 +272,14 @@ class _ParentCall:
 
 
 async def _in_parent(journal: Journal, fork: ForkRow, invocation: str) -> dict[str, _ParentCall]:
-    """The calls of the invocation in the parent, by their ids; with the results behind the fork."""
+    """Return the invocation's calls in the parent, by id, with their results after the fork."""
     bodies = await journal.events.of_invocation(fork.parent, invocation)
     results = {
         str(each.id): each.result
         for row, event in bodies
         if row.number > fork.number
         for each in event.responses
-        if each.id not in event.confirmations  # it only says that the call waits for a consent
+        if each.id not in event.confirmations  # the call still waits for a confirmation
     }
     did = await journal.spans.effects(fork.parent, results)
     return {

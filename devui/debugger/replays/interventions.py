@@ -1,7 +1,7 @@
-"""What people did to what was held in a run, for its recording: a replay does it again.
+"""The edits that people made in a run, for its recording, so that a replay makes them again.
 
-A replay has no edits of its own for that, so those of the run that it replays are taken: its events
-stand at the same places.
+The edits that a replay repeats aren't journaled as its own. Its recording takes them from the run
+that it replays, whose events are in the same places.
 """
 
 import asyncio
@@ -23,16 +23,16 @@ _Numbered = Sequence[tuple[int, Event]]
 
 @dataclass(frozen=True, slots=True)
 class RunHistory:
-    """What a run made."""
+    """What a run produced."""
 
     events: _Numbered
     calls: Sequence[RecordedCall]
     pieces: Mapping[str, Any]
-    """What its requests to models are made of, by name."""
+    """The pieces of its model requests, by name."""
 
 
 async def edits_by_hand(journal: Journal, run: RunRow, history: RunHistory) -> list[RecordedEdit]:
-    """The edits that made a run what it is, in their order."""
+    """Return the edits that shaped a run, in order, including those it repeats as a replay."""
     own = await _own(journal, run, history)
     replay = await journal.replays.get(run.id)
     source = await journal.runs.get(replay.source) if replay else None
@@ -56,7 +56,7 @@ async def _own(journal: Journal, run: RunRow, history: RunHistory) -> list[Recor
 async def _drop_places(
     journal: Journal, rows: Sequence[EditRow], events: _Numbered
 ) -> Mapping[int, int]:
-    """By edit: how many events of the run were committed before the one that it let fall."""
+    """Return, by edit, how many events of the run were committed before the one that it dropped."""
     places = {}
     for row in rows:
         if row.seq is not None:
@@ -88,8 +88,10 @@ def _edit(row: EditRow, drop_places: Mapping[int, int], history: RunHistory) -> 
 
 
 def _has_equals(edit: NewEdit, history: RunHistory) -> bool:
-    """Whether other calls of the agent stood at this gate with what was held: one that was answered
-    in its place is none of these calls."""
+    """Whether other calls of the agent came to this gate with the same content as the held one.
+
+    A call that was answered in place of its tool or model isn't among the run's calls.
+    """
     identity, own = _identity(edit), _own_call(edit, history.calls)
     kind = "tool" if edit.tool else "model"
     return any(
@@ -102,7 +104,7 @@ def _has_equals(edit: NewEdit, history: RunHistory) -> bool:
 
 
 def _identity(edit: NewEdit) -> Any:
-    """What tells one call that is held from another; of a request that is what was said so far."""
+    """Return what distinguishes a held call from others; for a request, the conversation so far."""
     payload = json.loads(edit.before)
     if edit.tool:
         return payload.get("args")
@@ -110,7 +112,7 @@ def _identity(edit: NewEdit) -> Any:
 
 
 def _stood_with(gate: str, call: RecordedCall, pieces: Mapping[str, Any]) -> Any:
-    """The same of a call that was made."""
+    """Return the same for a call that was made."""
     if call.type == "tool":
         return call.args
     if gate == "before_model":
@@ -119,7 +121,7 @@ def _stood_with(gate: str, call: RecordedCall, pieces: Mapping[str, Any]) -> Any
 
 
 def _own_call(edit: NewEdit, calls: Sequence[RecordedCall]) -> RecordedCall | None:
-    """The call that was held, if it was made: the edit of a request makes another one of it."""
+    """Return the call that was held, if it was made; an edited request makes a different call."""
     if edit.tool:
         return next((call for call in calls if edit.call and call.call == edit.call), None)
     calls_so_far = [call for call in calls if call.agent == edit.agent][: edit.turn or 0]
@@ -132,7 +134,7 @@ def _came_of(event: Event, row: EditRow) -> bool:
 
 
 def _with_own_ids(edit: RecordedEdit, before: _Numbered, events: _Numbered) -> RecordedEdit:
-    """The edit with the ids of a run whose events are at the same places."""
+    """Return the edit with the ids of a run whose events are in the same places."""
     names: dict[str, str] = {}
     for (_, other), (_, own) in zip(before, events, strict=False):
         names |= {
@@ -148,7 +150,7 @@ def _with_own_ids(edit: RecordedEdit, before: _Numbered, events: _Numbered) -> R
 
 
 def without_marks(value: Any) -> Any:
-    """A held event without what says that people had a hand in it; any other value as it is."""
+    """Return a held event without the marks of people's edits, and any other value unchanged."""
     labels = value.get("customMetadata") if isinstance(value, dict) else None
     if not isinstance(labels, dict) or EDITED not in labels:
         return value
@@ -157,7 +159,7 @@ def without_marks(value: Any) -> Any:
 
 
 def _ids(event: Event) -> list[str | None]:
-    """Those that each run gives anew, in order."""
+    """Return the ids that differ from run to run, in order."""
     calls = [
         each.id if each else None for part in event.parts for each in (part.call, part.response)
     ]
@@ -165,7 +167,7 @@ def _ids(event: Event) -> list[str | None]:
 
 
 def _effects(event: Event, others: Sequence[RecordedCall]) -> dict[str, Any]:
-    """What the event wrote to the state and the other calls in it did not."""
+    """Return what the event wrote to the state, except for what its other calls wrote."""
     delta = dict(event.state_delta)
     for other in others:
         for key in other.effects.get("stateDelta") or {}:

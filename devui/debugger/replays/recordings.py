@@ -1,4 +1,4 @@
-"""Makes a recording of a run out of the journal: for a replay here, or for a file beside a test."""
+"""Makes recordings of runs from the journal: for a replay here, or for a file next to a test."""
 
 import asyncio
 import json
@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 from devui.debugger.background.jobs import UNWATCHED, Progress
 from devui.debugger.events.artifact_parts import part_of
 from devui.debugger.replays.interventions import RunHistory, edits_by_hand
-from devui.debugger.runs.settings import settings_in
+from devui.debugger.runs.options import settings_in
 from devui.store.journal import Journal
 from devui.store.rows import CallRecord, RunRow, SessionRow
 from devui.store.state import prefixed
@@ -26,11 +26,11 @@ from devui.wire.spans import CANCELLED
 T = TypeVar("T")
 
 _LOST = frozenset({"WorkerDied", "ServerStopped"})
-"""Errors that say nothing of what the run's code did."""
+"""Errors that say nothing about what the run's code did."""
 
 
 class NotRecorded(ValueError):
-    """The run cannot be executed again, and why."""
+    """The run can't be executed again; the message says why."""
 
 
 async def recording_of(
@@ -41,19 +41,18 @@ async def recording_of(
     whole: bool = False,
     progress: Progress = UNWATCHED,
 ) -> Recording:
-    """The recording of a run that has ended.
+    """Return the recording of a run that has ended.
 
-    `whole` puts in what was before the run, too: history, state and files, so that it can be
-    executed without this journal. Events and calls are counted. Raises NotRecorded,
-    JobStopped.
+    `whole` includes what preceded the run (history, state and files), so that it can be executed
+    without this journal. `progress` counts events and calls. Raises NotRecorded and JobStopped.
     """
     if run.ended is None:
         raise NotRecorded("the run is in progress: stop it or wait for it to end")
     request = json.loads(await journal.replays.request_of(run.id) or "{}")
     stored_events = await journal.replays.events(session.key, run.id)
     calls = await journal.replays.calls(session.key, run.id)
-    progress.begin(len(stored_events) + len(calls) + 1)  # the last is the text of it all
-    # A run may have made megabytes: they are parsed beside the event loop, text by text.
+    progress.begin(len(stored_events) + len(calls) + 1)  # the last step is the recording's text
+    # A run may have produced megabytes, so they are parsed in a thread, text by text.
     await asyncio.to_thread(
         lambda: [event.read() for _, event in _with_progress(stored_events, progress)]
     )
@@ -95,7 +94,7 @@ def _with_progress(items: Iterable[T], progress: Progress) -> Iterator[T]:
 
 
 def _without_answers(events: list[tuple[int, Event]]) -> list[tuple[int, Event]]:
-    """The run's own events: what a person answered for lost calls was there before it began."""
+    """Return the run's own events, without people's answers to lost calls, which precede it."""
     start = 0
     while start < len(events) and any(
         mark.get("gate") == "resume" for mark in events[start][1].metadata.get(EDITED) or []
@@ -110,7 +109,10 @@ def _request(
     run: RunRow,
     calls: list[RecordedCall],
 ) -> dict[str, Any]:
-    """What the run was asked; of a run that did not keep it, what its first event tells."""
+    """Return what the run was asked to do, from its request or else its first event.
+
+    Raises NotRecorded for a rewind.
+    """
     if request.get("rewind"):
         raise NotRecorded("the run only rewound the session: there is nothing to replay")
     first = events[0][1]

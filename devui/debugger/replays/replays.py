@@ -1,4 +1,4 @@
-"""Executes a recorded run again, in a fork of its session: the recorded one stays as it is."""
+"""Executes a recorded run again in a fork of its session, which itself stays as it is."""
 
 import asyncio
 import json
@@ -10,10 +10,10 @@ from devui.debugger.guard.ground import guard_of_fork
 from devui.debugger.guard.guard import Policy
 from devui.debugger.recovery.forking import Forking, ForkRequest
 from devui.debugger.replays.recordings import NotRecorded, recording_of
+from devui.debugger.runs.options import settings_json, settings_of_run
 from devui.debugger.runs.orders import Replaying
 from devui.debugger.runs.registry import NoSuchRun, Runs
 from devui.debugger.runs.request import RunRequest
-from devui.debugger.runs.settings import settings_json, settings_of_run
 from devui.store.journal import Journal
 from devui.store.rows import RunRow, SessionRow
 from devui.wire.engines import ReplayEngine
@@ -26,8 +26,8 @@ _ENGINES: Final[dict[ReplayEngine, str]] = {
     "devui": "devui.runtime",
     "other": "the other engine",
 }
-_ROOM = 1_000_000
-"""Bytes of the message to the worker besides the recording."""
+_HEADROOM = 1_000_000
+"""Bytes reserved for the rest of the message that takes the recording to the worker."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -35,21 +35,21 @@ class ReplayRequest:
     """What to execute again, and how."""
 
     run: str | None = None
-    """The recorded run; None for the session's newest that was no rewind."""
+    """The recorded run; None for the session's newest that isn't a rewind."""
     live_tools: bool = False
     guard: Policy = "ask"
-    """Of live tools: what becomes of those that have run before."""
+    """With live tools: what to do with those that have run before."""
     pause: bool = False
     breakpoints: bool = True
     """Whether the app's breakpoints hold it."""
     engine: ReplayEngine | None = None
-    """Execute it on this engine, and go on after differences; None for the app's own."""
+    """The engine to use, continuing after differences; None for the app's own."""
     note: str | None = None
     actor: str = "api"
 
 
 class Replays:
-    """Starts replays and tells what came of them."""
+    """Starts replays and reports their results."""
 
     def __init__(self, journal: Journal, runs: Runs, forking: Forking) -> None:
         self._journal = journal
@@ -59,16 +59,16 @@ class Replays:
     async def start(
         self, session: SessionRow, request: ReplayRequest, progress: Progress = UNWATCHED
     ) -> RunRow:
-        """Fork the session before the run and execute it again there; the new run.
+        """Fork the session before the run, execute the run again there, and return the new run.
 
-        What is counted is the preparation. Raises NoSuchRun, NotRecorded, JobStopped, and what
-        starting a run does.
+        `progress` counts the preparation. Raises NoSuchRun, NotRecorded, JobStopped, and what
+        `Runs.start` raises.
         """
         source = await self._source(session, request.run)
         recording = await recording_of(self._journal, session, source, progress=progress)
         text = await asyncio.to_thread(recording_text, recording)
         progress.advance()
-        if len(text.encode()) > MAX_FRAME - _ROOM:
+        if len(text.encode()) > MAX_FRAME - _HEADROOM:
             raise NotRecorded(f"the recording is too large to replay: {len(text):,} characters")
         on = f" on {_ENGINES[request.engine]}" if request.engine else ""
         note = request.note or f"replay of the run of #{recording.first}{on}"
@@ -82,7 +82,7 @@ class Replays:
         return await self._runs.start(new_session, again)
 
     async def recording(self, session: SessionRow, run: str | None) -> Recording:
-        """All that is needed to execute the run without this server.
+        """Return all that is needed to execute the run without this server.
 
         Raises NoSuchRun and NotRecorded.
         """
@@ -90,7 +90,7 @@ class Replays:
         return await recording_of(self._journal, session, source, whole=True)
 
     async def as_json(self, run: str) -> dict[str, Any] | None:
-        """What a run replays and what came of it, as JSON; None for a run that is no replay."""
+        """Return what a run replays, and its verdict, as JSON; None if the run isn't a replay."""
         row = await self._journal.replays.get(run)
         if row is None:
             return None
@@ -106,12 +106,12 @@ class Replays:
         }
 
     async def extent(self, session_key: int | None, run: str) -> tuple[int, int]:
-        """The numbers of the first and the last event of a run; (0, 0) if it is gone."""
+        """Return the numbers of the first and the last event of a run; (0, 0) if it is gone."""
         extents = await self._journal.replays.extents(session_key or 0)
         return extents.get(run, (0, 0))
 
     async def runs(self, session: SessionRow) -> list[dict[str, Any]]:
-        """The session's runs, the oldest first, as JSON."""
+        """Return the session's runs as JSON, oldest first."""
         extents = await self._journal.replays.extents(session.key)
         rows = await self._journal.runs.list(session.key)
         runs = [
@@ -146,7 +146,7 @@ class Replays:
 
 
 def recording_text(recording: Recording) -> str:
-    """The recording as JSON text."""
+    """Return the recording as JSON text."""
     text: str = codecs().RECORDING.dump(recording).decode()
     return text
 

@@ -1,4 +1,4 @@
-"""Which try of a call an event is about: a retried run makes calls that have failed again."""
+"""The attempt of a call that an event belongs to: a retried run repeats calls that have failed."""
 
 from dataclasses import dataclass, field, replace
 
@@ -18,26 +18,26 @@ class _OpenCall:
 
 @dataclass(slots=True)
 class Attempts:
-    """Counts the tries of a session's calls, as its events go by."""
+    """Counts the attempts of a session's calls from its events, in order."""
 
     _calls: dict[str, _OpenCall] = field(default_factory=dict)
-    """Those without a result, by id."""
+    """The calls without a result, by id."""
 
     def number(self, summary: Summary, invocation: str, branch: str | None) -> Summary:
-        """The summary of the next event, with what it is if not the first try of its calls."""
+        """Return the summary of the next event, with its attempt if that isn't the first."""
         calls = self._calls
         if summary.responses:
             responses = tuple(self._answer(each) for each in summary.responses)
             summary = replace(summary, responses=responses)
         if summary.kind == "error":
-            # An error doesn't name its call. Calls beside it were broken off, and run again, too.
+            # An error doesn't name its call. Parallel calls were cancelled and run again, too.
             group = [c for c in calls.values() if (c.invocation, c.branch) == (invocation, branch)]
             for call in group:
                 call.failures += 1
             most = max((call.failures for call in group), default=0)
             summary = replace(summary, attempt=most) if most > 1 else summary
         for call_summary in summary.calls:
-            if call_summary.id and not summary.long_running:  # it may wait beside others that fail
+            if call_summary.id and not summary.long_running:  # it may wait while others fail
                 calls.setdefault(call_summary.id, _OpenCall(invocation, branch))
         return summary
 
@@ -49,7 +49,7 @@ class Attempts:
 
 
 async def attempts_so_far(journal: Journal, session: int, invocation: str) -> Attempts:
-    """What to count on from when the invocation is resumed."""
+    """Return the counts to start from when the invocation is resumed."""
     attempts = Attempts()
     first = await first_open_call(journal, session, invocation)
     if first is not None:

@@ -1,4 +1,4 @@
-"""Ends one call of a model or a tool that is under way, or answers in its place (rank 17)."""
+"""Ends a model or tool call in progress, or answers in its place (rank 17)."""
 
 import asyncio
 import itertools
@@ -11,18 +11,18 @@ from devui.debugger.events.bus import Bus
 from devui.debugger.events.news import News, PositionChanged
 from devui.debugger.runs.live import LiveRun, Since
 from devui.debugger.runs.log_lines import note
-from devui.debugger.runs.watchdog import Looks
-from devui.debugger.stepping.commands import CallOrder, CommandRefused, Misused, Stale
+from devui.debugger.runs.watchdog import Inspections
+from devui.debugger.stepping.commands import CallOrder, CommandRefused, InvalidCommand, Stale
 from devui.debugger.stepping.order_answers import OrderAnswers
 from devui.debugger.stepping.position import position_of
 from devui.store.journal import Journal
 from devui.store.rows import EditRow, NewEdit
 from devui.wire.endings import CallEnded, EndCall
-from devui.wire.standing import CallStanding, LookAnswer
+from devui.wire.standing import CallStanding, Inspection
 
 _ACTIONS: Final[Mapping[str, Literal["end", "mock"]]] = {"end": "end", "answer": "mock"}
 _ANSWER: Final = 2.0
-"""Seconds that a worker may take to answer; one whose event loop is blocked takes longer."""
+"""How many seconds a worker may take to answer; with a blocked event loop it takes longer."""
 _REFUSED: Final = {
     "gone": "the call has already ended",
     "told": "the call hasn't responded to an earlier request to end: stop the run instead",
@@ -31,29 +31,29 @@ _REFUSED: Final = {
 
 
 class Endings:
-    """The orders that wait for an answer of their worker."""
+    """The orders that wait for their worker's answer."""
 
     def __init__(
-        self, journal: Journal, bus: Bus[News], looks: Looks, answers: OrderAnswers
+        self, journal: Journal, bus: Bus[News], inspections: Inspections, answers: OrderAnswers
     ) -> None:
         self._journal = journal
         self._bus = bus
-        self._looks = looks
+        self._inspections = inspections
         self._answers = answers
         self._numbers = itertools.count(1)
         self._waiting: dict[int, asyncio.Future[CallEnded]] = {}
 
     def take(self, ending: CallEnded) -> None:
-        """An answer; one that comes too late is of no use."""
+        """Take a worker's answer; one that comes too late is ignored."""
         future = self._waiting.get(ending.order)
         if future is not None and not future.done():
             future.set_result(ending)
 
     async def carry_out(self, live: LiveRun, order: CallOrder) -> dict[str, Any]:
-        """End the call and return the position; a repeated order does nothing.
+        """End or answer the call and return the position; a repeated order does nothing.
 
-        Raises CommandRefused with the present position: Stale when the call has ended or cannot be
-        reached, Misused when the answer is none.
+        Raises CommandRefused with the current position: Stale if the call has ended or can't be
+        reached, InvalidCommand if the order doesn't name one call or its answer isn't valid.
         """
         async with live.ending:
             try:
@@ -63,14 +63,18 @@ class Endings:
                 raise error.at(position_of(live)) from None
 
     async def _carry_out(self, live: LiveRun, order: CallOrder) -> dict[str, Any]:
-        call = _call_in(await self._looks.look(live), order)
+        call = _call_in(await self._inspections.inspect(live), order)
         edit = await self._record(live, call, order)
         ending = await self._ask(live, call, order, edit)
         if ending.refused:
             await self._journal.edits.take_back(edit.id)
-            raise Misused(ending.problem) if ending.problem else Stale(_REFUSED[ending.refused])
+            raise (
+                InvalidCommand(ending.problem)
+                if ending.problem
+                else Stale(_REFUSED[ending.refused])
+            )
         _say(live, self._bus, call, order, ending)
-        live.look, live.progressed = None, Since()
+        live.inspection, live.progressed = None, Since()
         live.stepper.note(order)
         answer = position_of(live)
         self._answers.remember(live.row.id, order, answer)
@@ -78,7 +82,7 @@ class Endings:
         return answer
 
     async def _record(self, live: LiveRun, call: CallStanding, order: CallOrder) -> EditRow:
-        """What is done is in the journal before it is."""
+        """Write the edit to the journal before it is made."""
         edit = NewEdit(
             run=live.row.id,
             gate=f"in_{call.kind}",
@@ -97,7 +101,7 @@ class Endings:
     async def _ask(
         self, live: LiveRun, call: CallStanding, order: CallOrder, edit: EditRow
     ) -> CallEnded:
-        """Tell the worker, and wait for its answer."""
+        """Send the order to the worker and wait for its answer. Raises Stale if none comes."""
         number, action = next(self._numbers), _ACTIONS[order.name]
         mark = {"edit": edit.id, "gate": edit.edit.gate, "action": action, "by": order.actor}
         future: asyncio.Future[CallEnded] = asyncio.get_running_loop().create_future()
@@ -126,32 +130,35 @@ class Endings:
             self._waiting.pop(number, None)
 
 
-def _call_in(look: LookAnswer | None, order: CallOrder) -> CallStanding:
-    """The call as it stands. Raises Stale, and Misused when several are meant."""
-    if look is None:
+def _call_in(inspection: Inspection | None, order: CallOrder) -> CallStanding:
+    """Return the call as the inspection shows it.
+
+    Raises Stale, and InvalidCommand if several match.
+    """
+    if inspection is None:
         raise Stale("the agent's process doesn't report which calls are in progress")
-    if look.blocked:
+    if inspection.blocked:
         raise Stale(
-            f"the app's code has blocked the event loop for {look.blocked:.0f} s, so calls can't "
-            "be ended: stop the run"
+            f"the app's code has blocked the event loop for {inspection.blocked:.0f} s, so calls "
+            "can't be ended: stop the run"
         )
     if isinstance(order.call, str):
-        return _find_call(look.calls, order.call)
-    standing = next((call for call in look.calls if call.id == order.call), None)
+        return _find_call(inspection.calls, order.call)
+    standing = next((call for call in inspection.calls if call.id == order.call), None)
     if standing is None:
         raise Stale(_REFUSED["gone"])
     return standing
 
 
 def _find_call(calls: Sequence[CallStanding], name: str) -> CallStanding:
-    """The call of this id or, if there is none, of this name. Raises what `_call_in` does."""
+    """Return the call with this id or, if there is none, this name. Raises what `_call_in` does."""
     matches = [call for call in calls if call.call == name]
     matches = matches or [call for call in calls if call.name == name]
     if not matches:
         raise Stale(f"no call {name!r} is in progress")
     if len(matches) > 1:
         numbers = ", ".join(f"{call.id} ({call.about})" for call in matches)
-        raise Misused(f"several calls are named {name!r}: choose one by number: {numbers}")
+        raise InvalidCommand(f"several calls are named {name!r}: choose one by number: {numbers}")
     return matches[0]
 
 

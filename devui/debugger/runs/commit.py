@@ -1,34 +1,36 @@
-"""Commits events: into the journal first, then out to whoever reads along (Law 3)."""
+"""Commits events: first to the journal, then to everyone who reads the session (Law 3)."""
 
 from dataclasses import replace
+from types import MappingProxyType
 
 from devui.debugger.events.bus import Bus
-from devui.debugger.events.checked import told_event
+from devui.debugger.events.checked import checked_event
 from devui.debugger.events.news import EventCommitted, News
-from devui.debugger.events.summary import summarise
+from devui.debugger.events.summary import Changes, summarise
 from devui.debugger.runs.attempts import Attempts
 from devui.debugger.runs.lineage import Lineage
 from devui.store.journal import Journal
-from devui.store.rows import Appended, EventRow, NewEvent
+from devui.store.rows import Appended, EventRow, NewEvent, RunRow
+from devui.store.summaries import OF_MODELS
 from devui.wire.events import Event
 from devui.wire.messages import Append
 
 
 class Commits:
-    """The one way an event gets into a session."""
+    """The only way for an event to get into a session."""
 
     def __init__(self, journal: Journal, bus: Bus[News]) -> None:
         self._journal = journal
         self._bus = bus
 
     async def commit(
-        self, session: int, event: NewEvent, *, run: str | None = None, chunks: int = 0
+        self, session: int, event: NewEvent, *, run: RunRow | None = None, chunks: int = 0
     ) -> Appended:
-        """Append and publish; an event that was there already is not published again.
+        """Append an event and publish it, unless the session already has it.
 
-        `chunks` is how many fragments it arrived in. Raises StoreError.
+        `chunks` is the number of fragments it arrived in. Raises StoreError.
         """
-        result = await self._journal.events.append(session, event, run=run)
+        result = await self._journal.events.append(session, event, run=run.id if run else None)
         if not result.duplicate:
             row = _row(event, result, session=session, run=run, chunks=chunks)
             self._bus.publish(session, EventCommitted(row, Event(event.data)))
@@ -36,15 +38,25 @@ class Commits:
 
 
 def new_event(
-    message: Append, lineage: Lineage | None = None, attempts: Attempts | None = None
+    message: Append,
+    lineage: Lineage | None = None,
+    attempts: Attempts | None = None,
+    changes: Changes = MappingProxyType({}),
 ) -> NewEvent:
-    """Read what the journal indexes out of the event's JSON; the JSON itself is kept as it came.
+    """Read the fields that the journal indexes from the event's JSON, which is stored unchanged.
 
-    `lineage` and `attempts` are those of its run. Raises InvalidEvent when it is no event in ADK's
-    wire form.
+    `lineage`, `attempts` and `changes` are those of its run. Raises InvalidEvent if it isn't an
+    event in ADK's wire form.
     """
-    event = told_event(message.event)
-    new = event_of(event, final=message.final, lineage=lineage, attempts=attempts)
+    event = checked_event(message.event)
+    new = event_of(
+        event,
+        final=message.final,
+        changed=message.changed,
+        lineage=lineage,
+        attempts=attempts,
+        changes=changes,
+    )
     return replace(new, spans=tuple(message.spans))
 
 
@@ -52,12 +64,23 @@ def event_of(
     event: Event,
     *,
     final: bool,
+    changed: bool = False,
     lineage: Lineage | None = None,
     attempts: Attempts | None = None,
+    changes: Changes = MappingProxyType({}),
 ) -> NewEvent:
-    """The journal's row of an event."""
+    """Return the journal's row of an event.
+
+    `changed`: if it is a model's answer, the app's code has replaced it.
+    """
     path, lane = lineage.place(event.author, event.branch) if lineage else ("", 0)
-    summary = summarise(event, final=final, path=path, lane=lane)
+    summary = summarise(event, final=final, path=path, lane=lane, changes=changes)
+    # Checkpoints are folded away, so the next event shows the round.
+    if lineage and summary.kind != "checkpoint":
+        number = lineage.round(event.author, event.branch)
+        summary = replace(summary, round=number) if number else summary
+    if changed and not summary.edited and summary.kind in OF_MODELS:
+        summary = replace(summary, changed=True)
     if attempts is not None:
         summary = attempts.number(summary, event.invocation_id, event.branch)
     return NewEvent(
@@ -79,14 +102,14 @@ def event_of(
 
 
 def _row(
-    event: NewEvent, appended: Appended, *, session: int, run: str | None, chunks: int
+    event: NewEvent, appended: Appended, *, session: int, run: RunRow | None, chunks: int
 ) -> EventRow:
-    """The row as the journal will hand it out, so that publishing needs no reading."""
+    """Return the row as the journal will return it, so that publishing needs no read."""
     return EventRow(
         seq=appended.seq,
         number=appended.number,
         session=session,
-        run=run,
+        run=run.id if run else None,
         id=event.id,
         invocation_id=event.invocation_id,
         author=event.author,
@@ -98,4 +121,5 @@ def _row(
         chunks=chunks,
         size=len(event.data.encode()),
         paused=event.paused,
+        began=run.started if run else None,
     )

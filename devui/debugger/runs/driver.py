@@ -27,13 +27,13 @@ from devui.debugger.events.news import (
 from devui.debugger.runs.attempts import attempts_so_far
 from devui.debugger.runs.commit import Commits, new_event
 from devui.debugger.runs.end import RunEnd
-from devui.debugger.runs.limits import Leash
+from devui.debugger.runs.limits import RunLimiter
 from devui.debugger.runs.live import CHUNK_BATCH, Inbound, LiveRun, Since, WorkerGone
 from devui.debugger.runs.orders import json_text, replayed
 from devui.debugger.runs.request import RunRequest
-from devui.debugger.runs.unwritten import Unwritten
+from devui.debugger.runs.write_buffer import WriteBuffer
 from devui.debugger.stepping.gatekeeper import Gatekeeper
-from devui.debugger.stepping.stepper import Moved
+from devui.debugger.stepping.stepper import CommandOutcome
 from devui.debugger.workers.requests import acknowledgement, error_of, failure_of
 from devui.debugger.workers.workers import AppBroken, Worker, Workers
 from devui.settings import Limits
@@ -60,16 +60,16 @@ from devui.wire.uncommitted import StateTouch, WatchState
 logger = logging.getLogger("devui.runs")
 
 SECONDS_TO_STOP = 5.0
-"""How long a cancelled run may take before its process is ended (R52)."""
+"""How long a cancelled run may take before its process is terminated (R52)."""
 SECONDS_TO_TERMINATE = 2.0
 _FLUSH_SECONDS = 0.25
 _LATEST_SECONDS = 0.5
 _ATTEMPTS = 2
-"""How many workers may end before the run has begun on one."""
+"""How many workers are tried, if they end before the run has begun."""
 
 
 class Driver:
-    """Takes one run through its life; `live` is what can be seen of it meanwhile."""
+    """Takes one run through its life; `live` is its state as others see it."""
 
     def __init__(
         self,
@@ -83,7 +83,7 @@ class Driver:
         stop: Callable[[], None],
         is_viewed: Callable[[], bool],
     ) -> None:
-        """`stop` begins stopping this run, as a person may; `is_viewed`: whether somebody looks."""
+        """`stop` begins to stop this run; `is_viewed` returns whether anyone views its session."""
         self.live = live
         self._hurry = asyncio.Event()
         self._ending = RunEnd(live, journal, bus)
@@ -94,8 +94,8 @@ class Driver:
         self._gates = Gatekeeper(
             live, journal=self._journal, bus=bus, book=book, commit=self._commit, stop=stop
         )
-        self._leash = Leash(live, limits, bus=bus, stop=stop)
-        self._unwritten = Unwritten(live, self._journal)
+        self._limiter = RunLimiter(live, limits, bus=bus, stop=stop)
+        self._buffer = WriteBuffer(live, self._journal)
         self._is_viewed = is_viewed
         self._paused = 0.0
         self._due: float | None = None
@@ -103,7 +103,7 @@ class Driver:
         self._worker_end = WorkerGone(0, "")
 
     async def run(self, request: RunRequest) -> None:
-        """From the start of the worker to the end of the run."""
+        """Execute the run, from the start of its worker to its end."""
         self._has_next = request.then is not None
         try:
             await self._respond(request)
@@ -113,10 +113,10 @@ class Driver:
                     break
             else:
                 await self.end("failed", self._worker_end.error)
-        # A worker may send nonsense, the journal may be damaged: whatever it is, this run cannot go
-        # on, what is committed stays, and the server and its other runs go on.
+        # The worker may send nonsense, or the journal may be damaged. In any case this run can't
+        # continue, but its committed events stay, and the server and its other runs continue.
         except Exception as error:
-            logger.exception("run %s cannot go on", self.live.row.id)
+            logger.exception("run %s can't continue", self.live.row.id)
             await self._abandon(error)
 
     async def stop(self) -> None:
@@ -124,10 +124,10 @@ class Driver:
         live = self.live
         live.stopping = True
         self._hurry.set()
-        if live.worker is None:  # its app is still being loaded, which may take long
+        if live.worker is None:  # its app is still being loaded, which can take long
             await self.end("stopped")
             return
-        with contextlib.suppress(StoreError):  # it is stopped all the same
+        with contextlib.suppress(StoreError):  # the run is stopped regardless
             await self._mark_stopping()
         await live.worker.send(StopRun(run=live.row.id))
         for seconds, act in (
@@ -144,21 +144,21 @@ class Driver:
                 return
 
     async def interrupt(self, error: AgentError) -> None:
-        """End it since the server goes, which waits for no disk."""
+        """End the run because the server stops, without waiting for the disk."""
         self._hurry.set()
         await self.end("interrupted", error)
 
     async def end(self, status: RunStatus, error: AgentError | None = None) -> None:
-        """From now on it is over, whatever the disk says; then write what waits, and the end.
+        """End the run, whatever the disk does; then write what waits, and the end.
 
-        The first end counts. One that the journal does not take at once is owed: see `finish`.
+        Only the first end counts. If the journal doesn't accept it at once, `finish` retries.
         """
         if self.live.ended.is_set():
             return
         self.live.ended.set()
         self.live.stirred.set()
-        if self._leash.error is not None and status in {"stopped", "failed"}:
-            status, error = "failed", self._leash.error
+        if self._limiter.error is not None and status in {"stopped", "failed"}:
+            status, error = "failed", self._limiter.error
         unfinished = self.live.unfinished()
         self.live.streaming.clear()
         hands_on = status == "done" and self._has_next
@@ -166,22 +166,22 @@ class Driver:
             self._ending.tell(status, error, unfinished)
         self._gates.end()
         if not hands_on:
-            await self._unwritten.write_before(self._ending.write())
+            await self._buffer.write_before(self._ending.write())
             return
-        self.live.hands_on = True  # what follows ends it, so that its message is never nobody's
+        self.live.hands_on = True  # the next run ends it, so that its message always has a run
         try:
-            await self._unwritten.write()
+            await self._buffer.write()
         except StoreError:
-            logger.exception("run %s: something was not recorded", self.live.row.id)
+            logger.exception("run %s: part of it was not recorded", self.live.row.id)
 
     async def fail(self, error: Exception) -> None:
-        """End a run that was to hand on, and cannot."""
+        """End a run whose next run can't start."""
         self._ending.tell("failed", error_of(error))
         await self._ending.write()
         await self.finish()
 
     async def finish(self) -> None:
-        """Wait until the journal has the end, whatever it answers."""
+        """Wait until the end is in the journal, retrying if necessary."""
         await self._ending.finish()
 
     async def _mark_stopping(self) -> None:
@@ -199,16 +199,16 @@ class Driver:
     # --- the start -------------------------------------------------------------------------
 
     async def _respond(self, request: RunRequest) -> None:
-        """Commit what was decided about calls of unknown outcome; others are made again."""
-        key, run = self.live.session.key, self.live.row.id
+        """Commit what was decided about calls of unknown outcome; the others are made again."""
+        key, run = self.live.session.key, self.live.row
         if request.opening is not None:
-            for event in await request.opening(self._journal, key, run):
+            for event in await request.opening(self._journal, key, run.id):
                 await self._commits.commit(key, event, run=run)
         if request.invocation is not None:
             self.live.attempts = await attempts_so_far(self._journal, key, request.invocation)
 
     async def _worker(self, request: RunRequest) -> Worker | None:
-        """A loaded worker; None when the run is over before it began."""
+        """Return a loaded worker; None if the run is over before it began."""
         app = self.live.session.app
         engine = request.replay.engine if request.replay else None
         self.live.debugging.awaited = self._workers.awaited(app)
@@ -226,32 +226,32 @@ class Driver:
         return None if self.live.ended.is_set() else worker
 
     async def _attempt(self, worker: Worker, request: RunRequest) -> bool:
-        """Run on this worker; False if it ended before the run had begun, so that another may."""
+        """Run on this worker; return False if it ended before the run began and another may try."""
         live = self.live
         worker.take(live.row.id)
-        if worker.debugger is not None:  # its time is paused, as that of runs before it
+        if worker.debugger is not None:  # the run's time is paused, like that of earlier runs
             live.debugging.note(worker.debugger)
             self._bus.publish(live.session.key, RunStuck(live.row.id))
             self._bus.publish(live.session.key, PositionChanged(live.row.id, live.stepper.position))
         try:
             await self._begin(worker, request)
         except BaseException:
-            self._workers.release(worker, live.row.id, stuck=False)  # it does not wait for this run
+            self._workers.release(worker, live.row.id, stuck=False)  # not busy with this run
             raise
         live.worker = worker  # from here on, stopping the run goes through the worker
         if live.ended.is_set():
             await worker.send(StopRun(run=live.row.id))
             live.stuck = not await self._obeys()
             return True
-        while isinstance(first := await live.inbox.get(), Moved):
+        while isinstance(first := await live.inbox.get(), CommandOutcome):
             await self._take(worker, first)
         if isinstance(first, WorkerGone) and not live.stopping:
             self._worker_end, live.worker = (
                 first,
                 None,
-            )  # who stops it now need not wait for a process
+            )  # stopping the run now needn't wait for a process
             return False
-        clock = asyncio.create_task(self._leash.run_out(), name=f"clock of run {live.row.id}")
+        clock = asyncio.create_task(self._limiter.run_out(), name=f"clock of run {live.row.id}")
         try:
             await self._take(worker, first)
             await self._follow(worker)
@@ -260,7 +260,7 @@ class Driver:
         return True
 
     async def _obeys(self) -> bool:
-        """Whether the worker ends the run, which is over for everybody else: then it is free."""
+        """Wait for the worker to end the run, which is already over; return whether it is free."""
         try:
             async with asyncio.timeout(SECONDS_TO_STOP):
                 while not isinstance(message := await self.live.inbox.get(), RunEnded | WorkerGone):
@@ -271,7 +271,7 @@ class Driver:
 
     async def _begin(self, worker: Worker, request: RunRequest) -> None:
         session = self.live.session
-        self.live.start = Since()  # loading the app is no work
+        self.live.start = Since()  # loading the app doesn't count
         self.live.row = replace(self.live.row, started=self.live.start.at)
         head = await self._journal.sessions.get(session.key)
         shared_state = await self._journal.state.shared(session.key)
@@ -305,10 +305,10 @@ class Driver:
         while not self.live.ended.is_set():
             await self._take(worker, await self._next())
             if self.live.waiting >= CHUNK_BATCH:
-                await self._unwritten.write()
+                await self._buffer.write()
 
     def _is_watched(self) -> bool:
-        """Whether the run tells of its uncommitted state: once it does, to its end."""
+        """Whether the run reports its uncommitted state; once it does, it does so to its end."""
         live = self.live
         live.watched = live.watched or self._is_viewed() or self._gates.debugged
         return live.watched
@@ -321,7 +321,7 @@ class Driver:
             await worker.send(WatchState(run=live.row.id))
         if isinstance(message, Append | Gate):
             await self._gates.take(worker, message)
-        elif isinstance(message, Moved):
+        elif isinstance(message, CommandOutcome):
             await self._gates.move(worker, message)
         elif isinstance(message, GateLeft):
             await self._gates.leave(message)
@@ -339,7 +339,7 @@ class Driver:
             self._glimpse(message)
 
     def _glimpse(self, message: Inbound) -> None:
-        """Something to be shown at once, and written when there is time."""
+        """Publish a message at once; the journal gets it when there is time."""
         live = self.live
         if isinstance(message, Partial):
             live.add_partial(message.event)
@@ -352,8 +352,10 @@ class Driver:
             self._bus.publish(live.session.key, StateTouched(live.row.id))
 
     async def _next(self) -> Inbound:
-        """The next message; what waits is written in a pause, and goes on waiting for no longer
-        than `_LATEST_SECONDS` where there is none: an answer may stream for minutes."""
+        """Return the next message, writing what waits if none comes for `_FLUSH_SECONDS`.
+
+        Without such a gap it is written after `_LATEST_SECONDS`: an answer may stream for minutes.
+        """
         clock = asyncio.get_running_loop().time
         while self.live.waiting:
             self._due = self._due or clock() + _LATEST_SECONDS
@@ -361,33 +363,33 @@ class Driver:
                 async with asyncio.timeout_at(min(clock() + _FLUSH_SECONDS, self._due)):
                     return await self.live.inbox.get()
             except TimeoutError:
-                await self._unwritten.write()
+                await self._buffer.write()
                 self._due = None
         self._due = None
         return await self.live.inbox.get()
 
     async def _commit(self, message: Append) -> Reply:
-        """Journal and publish an event; the acknowledgement, or the refusal, is for the worker."""
+        """Journal and publish an event; return the acknowledgement or refusal for the worker."""
         live = self.live
-        if self._leash.error is not None:
-            failure = Failure(code="run_limited", message=self._leash.error.message)
+        if self._limiter.error is not None:
+            failure = Failure(code="run_limited", message=self._limiter.error.message)
             return Reply(id=message.id, failure=failure)
         try:
             event = live.touches.carry(
-                new_event(message, live.lineage, live.attempts), message.touched
+                new_event(message, live.lineage, live.attempts, live.changes), message.touched
             )
             held_seconds = live.stepper.pauses.came(event.branch, event.timestamp)
             event = replace(event, paused=held_seconds - self._paused)
             chunks = live.chunk_counts.pop(event.id, 0)
-            commit = self._commits.commit(live.session.key, event, run=live.row.id, chunks=chunks)
-            result = await self._unwritten.write_before(commit)
+            commit = self._commits.commit(live.session.key, event, run=live.row, chunks=chunks)
+            result = await self._buffer.write_before(commit)
         except (StoreError, ValueError) as error:
             return Reply(id=message.id, failure=failure_of(error))
         self._paused = held_seconds
         live.committed(event.author, event.branch, message.temp)
         live.touches.committed(event, result.number)
         live.meter.add(event)
-        self._leash.check()
+        self._limiter.check()
         invocation = live.row.invocation_id or event.invocation_id
         live.row = replace(live.row, invocation_id=invocation)
         return Reply(id=message.id, result=acknowledgement(result))

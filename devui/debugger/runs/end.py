@@ -1,7 +1,7 @@
-"""The end of a run, which no disk can prevent (R42, R50).
+"""The end of a run, which no failure of the disk can prevent (R42, R50).
 
-The journal gets it at once, and then readers see it. If the journal refuses, the run is over all
-the same, readers see that, and the journal gets it with the next change that it takes.
+It is written to the journal at once, and then readers see it. If the journal refuses, the run is
+over nevertheless and readers see that; the journal gets the end with the next change it accepts.
 """
 
 import asyncio
@@ -20,11 +20,11 @@ from devui.wire.errors import AgentError
 _log = logging.getLogger("devui.runs")
 
 _SECONDS, _LONGEST = 1.0, 8.0
-"""Between two tries: at first, and after several in vain."""
+"""Seconds between two attempts: at first, and at most."""
 
 
 class RunEnd:
-    """Brings the end of one run into the journal."""
+    """Writes the end of one run to the journal."""
 
     def __init__(self, live: LiveRun, journal: Journal, bus: Bus[News]) -> None:
         self._live = live
@@ -35,8 +35,8 @@ class RunEnd:
     def tell(
         self, status: RunStatus, error: AgentError | None = None, unfinished: str | None = None
     ) -> None:
-        """Let the run be over; `unfinished` is JSON text (`LiveRun.unfinished`)."""
-        self._over = self._journal.runs.owe_end(
+        """Record that the run is over; `unfinished` is JSON text (`LiveRun.unfinished`)."""
+        self._over = self._journal.runs.defer_end(
             self._live.row,
             status,
             error=json.dumps(asdict(error)) if error else None,
@@ -46,12 +46,12 @@ class RunEnd:
         )
 
     async def write(self) -> None:
-        """Try once to write it. Readers are told of the end either way."""
+        """Try once to write the end. Readers see it either way."""
         if not await self._write():
             self._publish()
 
     async def finish(self) -> None:
-        """Try until it is written, or there is nothing left to write to."""
+        """Retry until the end is written, or there is nothing left to write to."""
         seconds = _SECONDS
         while self._live.row.pending and not await self._write():
             await asyncio.sleep(seconds)

@@ -1,14 +1,14 @@
-"""What waits for a run's task: messages of its worker, in order, bounded by number and by bytes.
+"""The inbox of a run's task: its worker's messages in order, bounded by number and by bytes.
 
-A full inbox makes the sender wait, and so the worker behind it: an agent that says more than the
-journal can take is slowed down, and the server's memory stays as it is.
+A full inbox makes the sender wait, and the worker with it. So an agent that sends more than the
+journal can take is slowed down, and the server's memory doesn't grow.
 """
 
 import asyncio
 from collections import deque
 from typing import Final, Generic, TypeVar
 
-from devui.debugger.background.weights import bytes_of
+from devui.debugger.background.memory_size import bytes_of
 
 T = TypeVar("T")
 
@@ -26,14 +26,14 @@ class Inbox(Generic[T]):
         self._exit = asyncio.Event()
 
     def put_nowait(self, item: T) -> None:
-        """Add a message; raises asyncio.QueueFull without room for it."""
+        """Add a message. Raises asyncio.QueueFull if there is no room."""
         size = bytes_of(item)
         if not self._has_room(size):
             raise asyncio.QueueFull
         self._add(item, size)
 
     async def put(self, item: T) -> None:
-        """Add a message, as soon as there is room for it."""
+        """Add a message as soon as there is room."""
         size = bytes_of(item)
         while not self._has_room(size):
             self._exit.clear()
@@ -41,7 +41,7 @@ class Inbox(Generic[T]):
         self._add(item, size)
 
     async def get(self) -> T:
-        """The next message; whoever is cancelled while waiting takes none."""
+        """Wait for the next message and return it. Cancelling the wait loses no message."""
         while not self._items:
             self._arrival.clear()
             await self._arrival.wait()
@@ -51,7 +51,7 @@ class Inbox(Generic[T]):
         return item
 
     def _has_room(self, size: int) -> bool:
-        """One message always fits alone, however large the wire lets it be."""
+        """Whether there is room; an empty inbox takes any message, however large."""
         if not self._items:
             return True
         return len(self._items) < MESSAGES and self._bytes + size <= BYTES

@@ -1,4 +1,4 @@
-"""Ends a run that does too much, and says so (R34)."""
+"""Ends runs that exceed a limit, and says which limit it was (R34)."""
 
 import asyncio
 import contextlib
@@ -17,37 +17,37 @@ _NOUNS = {"calls": "tool calls", "seconds": "seconds"}
 
 
 class TooManyRuns(Exception):
-    """As many runs go on as may at once."""
+    """As many runs are in progress as the limit allows."""
 
     def __init__(self, most: int) -> None:
-        """`most`: how many may."""
+        """`most` is the limit."""
         super().__init__(
             f"{most} {'run is' if most == 1 else 'runs are'} in progress, which is the limit: wait "
             f"for one, stop one, or start devui with a higher limit: --limit runs={10 * most}"
         )
 
 
-class Leash:
+class RunLimiter:
     """Holds one run to its limits."""
 
     def __init__(
         self, live: LiveRun, limits: Limits, *, bus: Bus[News], stop: Callable[[], None]
     ) -> None:
-        """`stop` begins stopping the run, as a person may."""
+        """`stop` begins to stop the run."""
         self.error: AgentError | None = None
-        """What the run fails with, once it has come to a limit."""
+        """The error that the run fails with, once it has reached a limit."""
         self._live = live
         self._limits = limits
         self._bus = bus
         self._stop = stop
 
     def check(self) -> None:
-        """Stop the run if what it has used by now is too much."""
+        """Stop the run if it has reached a limit other than its time."""
         if (name := _exceeded_limit(self._limits, self._live.meter)) is not None:
             self._end(name)
 
     async def run_out(self) -> None:
-        """Stop it when its seconds are over, those apart for which it was held or debugged."""
+        """Stop the run when its time is over, not counting the time it was held or debugged."""
         loop, live = asyncio.get_running_loop(), self._live
         start, seconds = loop.time(), float(self._limits.seconds)
 
@@ -55,7 +55,7 @@ class Leash:
             return live.stepper.held_seconds + live.debugging.seconds
 
         while (remaining := seconds - (loop.time() - start - idle())) > 0:
-            # Being held moves the end, so it is asked again.
+            # A hold moves the end, so compute the remaining time again.
             with contextlib.suppress(TimeoutError):
                 async with asyncio.timeout(max(remaining, 0.1)):
                     await live.ended.wait()
@@ -70,7 +70,7 @@ class Leash:
 
 
 def _exceeded_limit(limits: Limits, meter: Meter) -> str | None:
-    """The name of the limit that a run has come to; None if it may go on."""
+    """Return the name of the limit that a run has reached, if any."""
     counts = {
         "events": meter.events,
         "calls": meter.calls,
@@ -80,7 +80,7 @@ def _exceeded_limit(limits: Limits, meter: Meter) -> str | None:
 
 
 def _sentence(limits: Limits, name: str) -> str:
-    """That a run was ended at this limit, and the way out."""
+    """Return the message that a run has reached this limit, and what to do about it."""
     most = int(getattr(limits, name))
     return (
         f"the run reached its limit of {most:,} {_NOUNS.get(name, name)}; its events are saved. "

@@ -1,36 +1,69 @@
 """Where in the tree of agents the events of a run come from."""
 
+from collections import Counter
 from dataclasses import dataclass, field
+from typing import Self
 
 from devui.wire.spans import SpanBegan, SpanEnded
 
 
 @dataclass(slots=True)
-class Lineage:
-    """The agents that one run has begun, and the branches that its events came from."""
+class _Place:
+    """One execution of an agent in the tree, from its beginning to its end."""
 
-    _paths: dict[int, str] = field(default_factory=dict)
-    """Of the spans of agents that are under way, by their numbers."""
-    _newest: dict[tuple[str, str | None], str] = field(default_factory=dict)
-    """The path of the agent that began last, by its name and branch."""
+    path: str = ""
+    above: Self | None = None
+    round: int = 0
+    """The round of the parent that it starts; 0 if none, or if an event has shown it."""
+    times: Counter[str] = field(default_factory=Counter)
+    """How many times it has started each sub-agent, by name."""
+    rounds: int = 1
+
+    def begin(self, name: str, path: str) -> "_Place":
+        """Start a sub-agent and return its place. The first one to start again starts a round."""
+        self.times[name] += 1
+        is_next = self.times[name] > self.rounds
+        self.rounds += is_next
+        return _Place(path, self, self.rounds if is_next else 0)
+
+
+@dataclass(slots=True)
+class Lineage:
+    """The agents that one run has started, and the branches that its events came from."""
+
+    _places: dict[int, _Place] = field(default_factory=dict)
+    """The places of agents in progress, by the numbers of their spans."""
+    _newest: dict[tuple[str, str | None], _Place] = field(default_factory=dict)
+    """The place of the agent that began last, by its name and branch."""
     _lanes: dict[str, int] = field(default_factory=dict)
 
     def begin(self, span: SpanBegan) -> None:
-        """Something began; models and tools are not part of the tree."""
+        """Add an agent that began; models and tools aren't part of the tree."""
         if span.type != "agent":
             return
-        above = self._paths.get(span.parent, "") if span.parent is not None else ""
-        names = above.split("/") if above else []
-        # An agent to which control returns is where it was, not below those it has called.
+        above = self._places.get(span.parent) if span.parent is not None else None
+        names = above.path.split("/") if above else []
+        # An agent that gets control back stays where it was, not below those it has called.
         names = names[: names.index(span.name)] if span.name in names else names
         path = "/".join([*names, span.name])
-        self._paths[span.span] = self._newest[span.name, span.branch] = path
+        place = above.begin(span.name, path) if above else _Place(path)
+        self._places[span.span] = self._newest[span.name, span.branch] = place
 
     def end(self, span: SpanEnded) -> None:
-        """Something is over, and nothing more begins in it. Events of it may still come."""
-        self._paths.pop(span.span, None)
+        """Remove a span that ended; nothing more begins in it, but its events may still come."""
+        self._places.pop(span.span, None)
 
     def place(self, author: str, branch: str | None) -> tuple[str, int]:
-        """The path and the lane of an event, as in its `Summary`."""
+        """Return the path and the lane of an event, as in its `Summary`."""
         lane = self._lanes.setdefault(branch, len(self._lanes) + 1) if branch else 0
-        return self._newest.get((author, branch), ""), lane
+        place = self._newest.get((author, branch))
+        return place.path if place else "", lane
+
+    def round(self, author: str, branch: str | None) -> int:
+        """Return the round that begins with this event, as in its `Summary`, once per round."""
+        place = self._newest.get((author, branch))
+        number = 0
+        while place:
+            number, place.round = number or place.round, 0
+            place = place.above
+        return number

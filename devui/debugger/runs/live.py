@@ -1,7 +1,7 @@
-"""A run as it happens: what its agents have streamed so far and not committed yet.
+"""A run in progress, with what its agents have streamed so far and not committed yet.
 
-Fragments of one answer are told apart by author and branch, since agents of a tree may stream at
-the same time; a committed event of an author on a branch supersedes what it streamed there.
+The fragments of an answer are grouped by author and branch, since several agents may stream at the
+same time; a committed event of an author on a branch supersedes what it streamed there.
 """
 
 import asyncio
@@ -13,7 +13,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, TypeAlias
 
 from devui.debugger.breakpoints.breakpoint import Watch
-from devui.debugger.events.checked import InvalidEvent, told_event
+from devui.debugger.events.checked import InvalidEvent, checked_event
 from devui.debugger.guard.guard import Guard
 from devui.debugger.runs.attempts import Attempts
 from devui.debugger.runs.inbox import Inbox
@@ -21,22 +21,22 @@ from devui.debugger.runs.lineage import Lineage
 from devui.debugger.runs.meter import Meter
 from devui.debugger.runs.recording import Recording
 from devui.debugger.runs.uncommitted import Touches
-from devui.debugger.stepping.stepper import Moved, Stepper
+from devui.debugger.stepping.stepper import CommandOutcome, Stepper
 from devui.debugger.workers.workers import Worker
 from devui.store.rows import OutputLine, RunRow, SessionRow
 from devui.wire.errors import AgentError
 from devui.wire.events import USER, Event
 from devui.wire.messages import Blocked, Debugger, Output, ToServer
-from devui.wire.standing import LookAnswer
+from devui.wire.standing import Inspection
 
 CHUNK_BATCH = 64
-"""How many chunks or lines may wait to be written."""
+"""How many chunks, lines, touches and spans may wait to be written."""
 _MAX_TEXT = 64_000
 
 
 @dataclass(frozen=True, slots=True)
 class Since:
-    """A moment: told by the wall clock, and measured by one that nobody sets (R47)."""
+    """A moment on the wall clock, whose age is measured by the monotonic clock (R47)."""
 
     at: float = field(default_factory=time.time)
     """Seconds since the epoch."""
@@ -44,34 +44,34 @@ class Since:
 
     @property
     def seconds(self) -> float:
-        """How long ago it was."""
+        """The number of seconds since then."""
         return time.monotonic() - self._clock
 
 
 @dataclass(slots=True)
 class PythonDebugger:
-    """What debuggers of Python do to the run, and for how long one had stopped its code."""
+    """The Python debugger that has stopped the run's code, and how long the code was stopped."""
 
     debugger: Debugger | None = None
-    """The one that has now."""
+    """The debugger that has stopped the code now, if any."""
     awaited: int | None = None
-    """The port at which the app waits for an editor before the run can begin."""
+    """The port where the app waits for an editor before the run can begin, if it does."""
     _before: float = 0.0
     _since: Since = field(default_factory=Since)
 
     def note(self, debugger: Debugger | None) -> None:
-        """One has stopped the code, or none any more."""
+        """Record that this debugger has stopped the code; None: the code runs again."""
         self._before = self.seconds
         self._since = Since()
         self.debugger = debugger
 
     @property
     def seconds(self) -> float:
-        """In all, until now."""
+        """How long the code has been stopped in total."""
         return self._before + (self._since.seconds if self.debugger else 0.0)
 
     def as_json(self) -> dict[str, Any] | None:
-        """What a person has to do in an editor or terminal; None if nothing."""
+        """Return what a person has to attend to in an editor or terminal, if anything."""
         if self.debugger is not None:
             return {"name": self.debugger, "status": "stopped", "address": None}
         if self.awaited is None:
@@ -95,7 +95,7 @@ class Streaming:
     """Names of the functions the model is about to call."""
 
     def add(self, event: Event) -> None:
-        """Take one more partial event."""
+        """Add a partial event."""
         self.chunks += 1
         for part in event.parts:
             if part.text and part.is_thought:
@@ -111,17 +111,17 @@ Answers: TypeAlias = dict[tuple[str, str | None], Streaming]
 
 
 def unfinished(partials: Iterable[str]) -> str | None:
-    """What partial events say, of which none has become an event: JSON text for the run's row."""
+    """Return the texts of partial events that never became events, as JSON for the run's row."""
     answers: Answers = {}
     for text in partials:
-        with contextlib.suppress(InvalidEvent):  # the journal may have been written by others
+        with contextlib.suppress(InvalidEvent):  # another program may have written the journal
             _add(answers, text)
     return _answers_json(answers)
 
 
 def _add(answers: Answers, text: str) -> str:
-    """Take a partial event, and return its id; raises InvalidEvent if it is none."""
-    event = told_event(text)
+    """Add a partial event and return its id. Raises InvalidEvent if it isn't a valid event."""
+    event = checked_event(text)
     place = (event.author, event.branch)
     answer = answers.get(place)
     if answer is None or answer.event_id != event.id:
@@ -150,7 +150,7 @@ class WorkerGone:
 
     @property
     def error(self) -> AgentError:
-        """What is told of a run that ended with it."""
+        """The error of a run that ended with the worker."""
         how = f"signal {-self.status}" if self.status < 0 else f"status {self.status}"
         return AgentError(
             type="WorkerDied",
@@ -160,78 +160,82 @@ class WorkerGone:
         )
 
 
-Inbound = ToServer | WorkerGone | Moved
-"""What a run's task takes, in order."""
+Inbound = ToServer | WorkerGone | CommandOutcome
+"""The messages that a run's task takes, in order."""
 
 
 @dataclass(eq=False, slots=True)
 class LiveRun:
-    """A run that has not ended, and what of it is not in the journal."""
+    """A run that has not ended, with the data that isn't in the journal."""
 
     row: RunRow
     session: SessionRow
     meter: Meter
-    """What it has used."""
+    """What it has used so far."""
     is_replay: bool = False
     inbox: Inbox[Inbound] = field(default_factory=Inbox)
     stepper: Stepper = field(default_factory=Stepper)
     """Whether and where it is held."""
     guard: Guard | None = None
-    """What asks before a tool that has run before runs again."""
+    """The guard that asks before a tool with effects runs a second time, if any."""
     ignores_breakpoints: bool = False
     watch: Watch = field(default_factory=Watch)
-    """What the breakpoints have seen of it."""
+    """The hits of breakpoints in it so far."""
     ended: asyncio.Event = field(default_factory=asyncio.Event)
     worker: Worker | None = None
     stopping: bool = False
     hands_on: bool = False
-    """It has come to its end, and is done when the run that follows begins."""
+    """Whether it has finished, but is done only when the run that follows begins."""
     stuck: bool = False
-    """Agent code may still be running in the worker although the run is over."""
+    """Whether agent code may still be running in the worker although the run is over."""
     recording: Recording = field(default_factory=Recording)
-    """Its spans that are not in the journal."""
+    """Its spans that are open, or not in the journal yet."""
     lineage: Lineage = field(default_factory=Lineage)
-    """Where its events come from."""
+    """Where in the tree of agents its events come from."""
     attempts: Attempts = field(default_factory=Attempts)
-    """Which tries of calls its events are about."""
+    """The attempts of calls that its events belong to."""
+    changes: dict[int | None, str] = field(default_factory=dict)
+    """What people changed in results, as text, by the ids of their edits."""
     blocked: Blocked | None = None
-    """Who holds the worker's event loop, while it does not turn."""
+    """What blocks the worker's event loop; None while it isn't blocked."""
     debugging: PythonDebugger = field(default_factory=PythonDebugger)
-    """For how long a debugger of Python had stopped its worker."""
+    """Which Python debugger stops its code, and for how long."""
     start: Since = field(default_factory=Since)
     """When its worker was told to begin."""
     progressed: Since = field(default_factory=Since)
-    """When it last came on: an event, a fragment, a gate, a command."""
+    """When it last made progress: an event, a fragment, a gate or a command."""
     quiet: bool = False
-    """It has not come on for a while, and nobody holds it."""
+    """Whether it has made no progress for a while although nothing is held."""
     stirred: asyncio.Event = field(default_factory=asyncio.Event)
-    """Set by what is held and let go, for whoever watches."""
+    """Set when a hold begins or is cancelled, and at the end, to wake the watchdog."""
     ending: asyncio.Lock = field(default_factory=asyncio.Lock)
-    """Orders about its calls are carried out one after the other."""
-    look: LookAnswer | None = None
-    """Where its code stood when somebody last looked, since it was last let go."""
+    """Serializes the orders to end or answer its calls."""
+    inspection: Inspection | None = None
+    """The last inspection since the last command; None if there was none."""
+    answers: bool = True
+    """Whether its worker answered the last request for one; if not, those calls may be over."""
     streaming: Answers = field(default_factory=dict)
     temp: dict[str, Any] = field(default_factory=dict)
     """The `temp:` state of this invocation, by key with its prefix."""
     engine: str | None = None
-    """What executes the run, as JSON text, until that is written."""
+    """The engine that executes the run, as JSON text; None once it is written."""
     chunks: list[tuple[str, str]] = field(default_factory=list)
     """Partial events that wait to be written, as (event id, JSON text)."""
     output: list[OutputLine] = field(default_factory=list)
     raw_output: int = 0
-    """Characters of output past Python's streams that were taken."""
+    """How many characters of output that bypassed Python's streams were taken."""
     lines: int = 0
-    """How many lines were printed or logged so far."""
+    """How many lines have been printed or logged so far."""
     chunk_counts: dict[str, int] = field(default_factory=dict)
     touches: Touches = field(default_factory=Touches)
-    """What of its state it has written and not committed."""
+    """The uncommitted state that it has written and read."""
     watched: bool = False
-    """Whether it tells of that."""
+    """Whether it reports its uncommitted state."""
     stopped_by: str | None = None
-    """Who has said that it is to stop."""
+    """Who ordered it to stop, if anyone."""
 
     async def put(self, message: Inbound) -> None:
-        """Hand the run's task a message; a run that is over takes none."""
+        """Give the run's task a message, waiting for room; a run that is over takes none."""
         with contextlib.suppress(asyncio.QueueFull):
             self.inbox.put_nowait(message)
             return
@@ -242,20 +246,23 @@ class LiveRun:
         over.cancel()
 
     def add_partial(self, text: str) -> None:
-        """Take a partial event; raises InvalidEvent if it is none."""
+        """Add a partial event. Raises InvalidEvent if it isn't a valid event."""
         event_id = _add(self.streaming, text)
         self.chunks.append((event_id, text))
         self.chunk_counts[event_id] = self.chunk_counts.get(event_id, 0) + 1
 
     def add_output(self, message: Output) -> tuple[int, OutputLine]:
-        """Take something printed or logged; its number within the run, from 1, and the line."""
+        """Add printed or logged output; return its number within the run, from 1, and the line."""
         line = OutputLine(stream=message.stream, text=message.text, at=message.at)
         self.output.append(line)
         self.lines += 1
         return self.lines, line
 
     def committed(self, author: str, branch: str | None, temp: str | None) -> None:
-        """What this author streamed on this branch is an event now; `temp` is its `temp:` state."""
+        """Discard what the author streamed on the branch, since it is an event now.
+
+        `temp` is the event's `temp:` state as JSON text.
+        """
         self.streaming.pop((author, branch), None)
         if author == USER:
             self.row = replace(self.row, message=None)
@@ -263,11 +270,11 @@ class LiveRun:
             self.temp.update(json.loads(temp))
 
     def unfinished(self) -> str | None:
-        """What was streamed of answers that are no events yet: JSON text for the run's row."""
+        """Return the texts of answers that aren't events yet, as JSON for the run's row."""
         return _answers_json(self.streaming)
 
     @property
     def waiting(self) -> int:
-        """How much waits to be written."""
+        """How many items wait to be written."""
         waiting = (self.chunks, self.output, self.touches, self.recording)
         return sum(len(each) for each in waiting)

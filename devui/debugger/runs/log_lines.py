@@ -1,7 +1,8 @@
-"""Lines of a run's log that its worker doesn't send: what the debugger writes, such as who did what
-and what logpoints say, and what child processes and C code print past Python's streams.
+"""Lines of a run's log that its worker doesn't send: those that the debugger writes, such as who
+did what and the lines of logpoints, and the output of child processes and C code, which bypasses
+Python's streams.
 
-They are kept in the journal with what the run prints, and every reader of the session sees them.
+They are in the journal with the run's own output, and every reader of the session sees them.
 """
 
 import asyncio
@@ -16,20 +17,20 @@ from devui.debugger.runs.live import LiveRun
 from devui.wire.messages import Output
 
 _MOST: Final = 1_000_000
-"""Characters past Python's streams that are kept of a run (R50)."""
+"""How many characters of output that bypasses Python's streams are kept per run (R50)."""
 _LINES: Final = 500
 _LINE: Final = 4000
 
 
 def note(live: LiveRun, bus: Bus[News], stream: Literal["debugger", "logpoint"], text: str) -> None:
-    """Write a line; `stream` is where it says it is from."""
+    """Write a line; `stream` is its source."""
     output = Output(run=live.row.id, stream=stream, text=text, at=time.time())
     number, line = live.add_output(output)
     bus.publish(live.session.key, OutputArrived(live.row.id, number, [line]))
 
 
-def overhear(live: LiveRun, text: str) -> None:
-    """Take what came past Python's streams as output of the run, as far as there is room."""
+def log_raw_output(live: LiveRun, text: str) -> None:
+    """Log output that bypassed Python's streams as the run's own, as far as there is room."""
     if live.raw_output > _MOST:
         return
     live.raw_output += len(text)

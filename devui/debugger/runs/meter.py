@@ -18,16 +18,16 @@ class Meter:
     prices: Prices
     events: int = 0
     answers: int = 0
-    """Answers of models, as far as their tokens were counted."""
+    """Model answers whose tokens were counted."""
     tokens: int = 0
     cost: float | None = None
-    """Dollars, as far as prices are known; None: nothing of it is known."""
+    """Dollars, as far as prices are known; None if no cost is known."""
     unpriced: int = 0
-    """Answers whose cost is unknown, and is not in the sum."""
+    """Answers whose cost is unknown and not in the sum."""
     calls: int = 0
-    """Calls of tools."""
+    """Tool calls."""
     bytes: int = 0
-    """Of its events, as JSON text in UTF-8."""
+    """The size of its events as JSON text in UTF-8."""
     repeats: int = 0
     """How often in a row the last tool calls were made with the same arguments; 1: once."""
     _calls: str = ""
@@ -48,7 +48,7 @@ class Meter:
             self._pay(self.prices.cost(usage))
 
     def call(self, tool_calls: Sequence[Mapping[str, Any]]) -> None:
-        """Count the calls of tools of one event, as of `calls_of`."""
+        """Count the tool calls of one event, as `calls_of` returns them."""
         self.calls += len(tool_calls)
         calls = json.dumps(tool_calls, sort_keys=True)
         self.repeats = self.repeats + 1 if calls == self._calls else 1
@@ -61,13 +61,13 @@ class Meter:
             self.cost = (self.cost or 0.0) + cost
 
     def with_event(self, event: NewEvent) -> "Meter":
-        """The same with one event more."""
+        """Return a copy that counts this event, too."""
         meter = replace(self)
         meter.add(event)
         return meter
 
     def facts(self, seconds: float) -> Mapping[str, Any]:
-        """As `run` of a condition."""
+        """Return the values of `run` for conditions."""
         return {
             "events": self.events,
             "answers": self.answers,

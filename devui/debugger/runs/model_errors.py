@@ -1,4 +1,4 @@
-"""Runs that end with an error of their model: to ADK it is an answer, and they are done."""
+"""Runs that end with a model error. ADK treats it as an answer, so their status is `done`."""
 
 from typing import Final
 
@@ -6,13 +6,13 @@ from devui.store.journal import Journal
 from devui.store.rows import EventRow, RunRow
 
 _TRAILING: Final = 50
-"""The events of an invocation's end among which its last one that isn't a checkpoint is."""
+"""How many of an invocation's last events to search for the last that isn't a checkpoint."""
 
 
 async def final_error(journal: Journal, run: RunRow) -> EventRow | None:
-    """The model's error that a run ended with, though it is done.
+    """Return the model error that a run ended with although its status is `done`, if any.
 
-    Lists of sessions have the same rule in SQL (`store/session_lists.py`).
+    Lists of sessions apply the same rule in SQL (`store/session_lists.py`).
     """
     if run.status != "done" or run.invocation_id is None:
         return None

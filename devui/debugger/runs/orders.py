@@ -1,21 +1,21 @@
-"""What a run is asked to do, beyond what its events tell."""
+"""The parts of a run's request that aren't in its events."""
 
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Protocol
 
-from devui.debugger.runs.settings import settings_json
+from devui.debugger.runs.options import settings_json
 from devui.wire.engines import ReplayEngine
 from devui.wire.settings import RunSettings
 
 _MOST = 1_000_000
-"""Characters of what was asked that are kept apart from the events."""
+"""How many characters of a request are stored apart from the events."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Replaying:
-    """Which run is executed again, and how."""
+    """The recorded run to execute again, and how."""
 
     source: str
     """The id of the recorded run."""
@@ -23,11 +23,11 @@ class Replaying:
     """JSON text of a `Recording`."""
     live_tools: bool = False
     engine: ReplayEngine | None = None
-    """Execute it on this engine, note differences and go on; None for the app's own engine."""
+    """The engine to use, noting differences and continuing; None for the app's own engine."""
 
 
 def replayed(replay: Replaying | None) -> dict[str, Any]:
-    """What of it a `StartRun` says."""
+    """Return the fields of `StartRun` for a replay."""
     if replay is None:
         return {}
     return {
@@ -38,12 +38,12 @@ def replayed(replay: Replaying | None) -> dict[str, Any]:
 
 
 def json_text(value: Mapping[str, Any] | None) -> str | None:
-    """The value as the worker is told it."""
+    """Return the value as JSON text for the worker."""
     return None if value is None else json.dumps(value, ensure_ascii=False)
 
 
 class RunOrder(Protocol):
-    """What a run is started with; a `RunRequest`."""
+    """The members of a `RunRequest` that are stored."""
 
     @property
     def message(self) -> Mapping[str, Any] | None: ...
@@ -64,8 +64,9 @@ class RunOrder(Protocol):
 
 
 def request_text(request: RunOrder) -> str:
-    """What is kept for good of it, as JSON text without what is None; a large message is kept in
-    its event alone.
+    """Return what is stored of a request, as JSON text without None values.
+
+    A large message is stored only in its event.
     """
     members = {
         "message": request.message,

@@ -1,8 +1,8 @@
-"""Messages written while a run is going on, each sent when the one before it is done.
+"""Messages written during a run, each sent when the one before it is done.
 
 They are in the journal, so neither a reload nor a restart loses one. A run that fails, is stopped
-or asks a person leaves the queue as it is: what was written in the hope of another end may not be
-what its author wants to say now.
+or asks a person leaves the queue as it is: its author expected another end, and may want to say
+something else now.
 """
 
 import contextlib
@@ -14,17 +14,17 @@ from devui.debugger.events.bus import Bus
 from devui.debugger.events.news import News, QueueChanged
 from devui.debugger.questions.open import answer_lost, open_questions
 from devui.debugger.runs.limits import TooManyRuns
+from devui.debugger.runs.options import settings_in, settings_json
 from devui.debugger.runs.registry import Runs
 from devui.debugger.runs.request import RunRequest
-from devui.debugger.runs.settings import settings_in, settings_json
 from devui.store.errors import StoreError
 from devui.store.journal import Journal
 from devui.store.rows import RunRow, SessionRow
 from devui.store.runs.queued import QueuedRow
 
 Waiting = Literal["running", "asking", "failed", "stopped", "interrupted", "ready"]
-"""Why messages are still in the queue: a run goes on, asks a person, or came to such an end; they
-are `ready` where nothing is in the way, as after a restart."""
+"""Why messages are still in the queue: a run is in progress, asks a person, or ended this way.
+`ready`: nothing is in the way, as after a restart."""
 
 
 class Queue:
@@ -37,7 +37,7 @@ class Queue:
         runs.on_end(self._after)
 
     async def add(self, session: SessionRow, request: RunRequest) -> None:
-        """Put the request's message at the end; it is sent at once if no run is in the way.
+        """Append the request's message; it is sent at once if no run is in the way.
 
         Raises SessionNotFound, ReadOnly, BadValue.
         """
@@ -56,7 +56,7 @@ class Queue:
         await self._after(session)
 
     async def change(self, session: int, number: int, text: str) -> None:
-        """Say this in the place of the message's text; its files stay. Raises NotQueued."""
+        """Replace the text of a message and keep its files. Raises NotQueued."""
         row = await self._journal.queued.get(session, number)
         message = json.loads(row.message)
         others = [part for part in message.get("parts") or [] if "text" not in part]
@@ -65,19 +65,19 @@ class Queue:
         self._publish(session)
 
     async def remove(self, session: int, number: int) -> None:
-        """Take a message away unsent. Raises NotQueued."""
+        """Remove a message without sending it. Raises NotQueued."""
         await self._journal.queued.remove(session, number)
         self._publish(session)
 
     async def send(self, session: SessionRow, number: int) -> RunRow:
-        """Send a message now, before those that wait longer.
+        """Send a message now, before those that have waited longer.
 
         Raises NotQueued, and what `Runs.start` raises.
         """
         return await self._send(session, await self._journal.queued.get(session.key, number))
 
     async def waiting(self, session: int) -> Waiting:
-        """Why the session's messages are not sent now."""
+        """Return why the session's messages aren't sent now."""
         if self._runs.live(session) is not None:
             return "running"
         run = await self._journal.runs.newest(session)
@@ -91,10 +91,10 @@ class Queue:
         return run.status if run.status in ("failed", "stopped", "interrupted") else "running"
 
     async def _after(self, session: SessionRow) -> None:
-        """Send the oldest message, if the newest run leaves nothing open."""
+        """Send the oldest message if the newest run leaves nothing open."""
         rows = await self._journal.queued.list(session.key)
         if rows and await self.waiting(session.key) == "ready":
-            # Somebody else has begun a run or sent it; or it stays, and the page says so.
+            # Someone else has started a run or sent it; or it stays, and the page says so.
             with contextlib.suppress(StoreError, UnknownApp, TooManyRuns):
                 await self._send(session, rows[0])
 

@@ -1,4 +1,4 @@
-"""What a run has recorded of itself and is not in the journal yet (decisions/0009)."""
+"""What a run has recorded that isn't in the journal yet (decisions/0009)."""
 
 from collections import Counter
 from dataclasses import dataclass, field
@@ -15,14 +15,14 @@ class Recording:
     starts: list[NewSpan] = field(default_factory=list)
     ends: list[SpanEnd] = field(default_factory=list)
     pieces: dict[str, str] = field(default_factory=dict)
-    """JSON texts by name."""
+    """The pieces of prompts, as JSON texts by name."""
     turns: Counter[str] = field(default_factory=Counter)
-    """By agent: how many runs and calls of it have begun."""
+    """How many runs and calls of each agent have begun."""
     open: dict[int, SpanBegan] = field(default_factory=dict)
-    """What goes on now, by number; kept in the order in which it began."""
+    """The spans in progress by number, in the order in which they began."""
 
     def begin(self, span: SpanBegan) -> None:
-        """Something began."""
+        """Record the start of a span."""
         self.open[span.span] = span
         self.turns[span.agent] += 1
         if span.prompt is not None:
@@ -44,7 +44,7 @@ class Recording:
         )
 
     def end(self, span: SpanEnded) -> None:
-        """Something ended; a model call may say so twice, the second time with more."""
+        """Record the end of a span; a model call may report it twice, with more the second time."""
         self.open.pop(span.span, None)
         self.ends.append(
             SpanEnd(
@@ -59,11 +59,11 @@ class Recording:
         )
 
     def take(self) -> "Recording":
-        """What waits to be written; it waits no longer."""
+        """Remove what waits to be written, and return it."""
         batch = Recording(self.starts, self.ends, self.pieces)
         self.starts, self.ends, self.pieces = [], [], {}
         return batch
 
     def __len__(self) -> int:
-        """How much waits to be written."""
+        """How many starts and ends of spans wait to be written."""
         return len(self.starts) + len(self.ends)

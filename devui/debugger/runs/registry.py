@@ -1,6 +1,6 @@
 """The registry of runs: a run belongs to the server, never to a request (Law 4).
 
-Whoever wants to see a run reads the journal and subscribes to the bus.
+To follow a run, read the journal and subscribe to the bus.
 """
 
 import asyncio
@@ -26,24 +26,24 @@ from devui.debugger.runs.call_endings import Endings
 from devui.debugger.runs.driver import Driver
 from devui.debugger.runs.limits import TooManyRuns
 from devui.debugger.runs.live import LiveRun, Since, WorkerGone
-from devui.debugger.runs.log_lines import note, overhear
+from devui.debugger.runs.log_lines import log_raw_output, note
 from devui.debugger.runs.meter import Meter
+from devui.debugger.runs.options import last_settings
 from devui.debugger.runs.orders import request_text
 from devui.debugger.runs.request import RunRequest
-from devui.debugger.runs.settings import last_settings
 from devui.debugger.runs.standing import standing_after, standing_of
-from devui.debugger.runs.watchdog import Looks
+from devui.debugger.runs.watchdog import Inspections
 from devui.debugger.stepping.commands import (
     CallOrder,
     Command,
     CommandRefused,
-    Misused,
+    InvalidCommand,
     Stale,
     Unfit,
 )
 from devui.debugger.stepping.order_answers import Order, OrderAnswers
 from devui.debugger.stepping.position import position_after, position_of
-from devui.debugger.stepping.stepper import Moved, Stepper
+from devui.debugger.stepping.stepper import CommandOutcome, Stepper
 from devui.debugger.workers.requests import Requests
 from devui.debugger.workers.trials import Trials
 from devui.debugger.workers.workers import Worker, Workers
@@ -67,7 +67,7 @@ from devui.wire.messages import (
     Request,
     ToServer,
 )
-from devui.wire.standing import LookAnswer
+from devui.wire.standing import Inspection
 from devui.wire.trials import Tried
 
 logger = logging.getLogger("devui.runs")
@@ -77,7 +77,7 @@ _STOPS: Final = frozenset({"stop", "stop_after_event"})
 
 
 class NoSuchRun(LookupError):
-    """There is no run of this id."""
+    """No run has this id."""
 
 
 class Runs:
@@ -99,24 +99,24 @@ class Runs:
         self._prices = prices
         self._limits = limits
         self._requests = Requests(journal, bus)
-        self._looks = Looks(bus)
+        self._inspections = Inspections(bus)
         self._answers = OrderAnswers()
-        self._endings = Endings(journal, bus, self._looks, self._answers)
+        self._endings = Endings(journal, bus, self._inspections, self._answers)
         self.trials = Trials(journal, workers)
-        """Calls by themselves, beside all runs."""
+        """Single calls outside any run."""
         self._drivers: dict[str, Driver] = {}
         self._running: dict[str, asyncio.Task[None]] = {}
         self._of_session: dict[int, LiveRun] = {}
         self._next_requests: dict[int, RunRequest] = {}
-        """By session: what its present run is to be followed by, before anything else."""
+        """By session: the request that follows its current run before any other may start."""
         self.words_of: Callable[[str], str] = str
-        """The words that a message shows, without marks of Markdown."""
+        """Returns the words of a message without its Markdown markup."""
         self._viewers: Counter[int] = Counter()
-        """How many look at a session, by its key."""
+        """The number of viewers of a session, by its key."""
         self._tasks = Tasks()
         self._at_end: Callable[[SessionRow], Coroutine[Any, Any, None]] | None = None
         book.on_change(self._arm)
-        workers.connect(self._deliver, self._overhear, self._worker_gone)
+        workers.connect(self._deliver, self._log_raw_output, self._worker_gone)
 
     async def __aenter__(self) -> Self:
         await self._tasks.__aenter__()
@@ -134,24 +134,24 @@ class Runs:
         await self._tasks.__aexit__(kind, error, trace)
 
     async def interrupt(self) -> None:
-        """Mark every run that is under way as interrupted, since the server goes."""
+        """End every run in progress as interrupted, because the server stops."""
         stopped = AgentError(type="ServerStopped", message="devui was stopped", traceback="")
         for driver in tuple(self._drivers.values()):
             await driver.interrupt(stopped)
 
     def on_end(self, then: Callable[[SessionRow], Coroutine[Any, Any, None]]) -> None:
-        """Do this with the session of each run that has ended and that nothing follows."""
+        """Call `then` with the session of each run that ends and that no other run follows."""
         self._at_end = then
 
-    # --- what others ask -------------------------------------------------------------------
+    # --- queries and commands --------------------------------------------------------------
 
     def live(self, session: int) -> LiveRun | None:
-        """The run that is under way on a session."""
+        """Return the run in progress on a session, if any."""
         live = self._of_session.get(session)
         return None if live is None or live.ended.is_set() else live
 
     def held_sessions(self) -> frozenset[int]:
-        """The keys of the sessions whose runs are held."""
+        """Return the keys of the sessions whose runs are held."""
         return frozenset(
             key
             for key, live in self._of_session.items()
@@ -159,19 +159,18 @@ class Runs:
         )
 
     def under_way(self, run: str) -> LiveRun | None:
-        """The run of this id, if it is not over."""
+        """Return the run with this id if it is in progress."""
         driver = self._drivers.get(run)
         return None if driver is None or driver.live.ended.is_set() else driver.live
 
     async def start(
         self, session: SessionRow, request: RunRequest, *, follows: str | None = None
     ) -> RunRow:
-        """Begin a run and return at once; the run that it follows is done with that.
+        """Start a run and return at once. The run that it follows, if any, is done then.
 
-        Raises UnknownApp, RunActive when the session has a run already, TooManyRuns,
-        ForeignQuestion, NoSuchCall and AnsweredAlready for what the message answers
-        (`check_answers`), and Overtaken when the user has said something that the request has not
-        seen.
+        Raises UnknownApp, RunActive if the session already has a run, TooManyRuns,
+        ForeignQuestion, NoSuchCall and AnsweredAlready for the answers in the message
+        (`check_answers`), and Overtaken if the user has said something since `last_seen`.
         """
         self._workers.folder.require(session.app)
         going = sum(not driver.live.row.pending for driver in self._drivers.values())
@@ -189,7 +188,7 @@ class Runs:
         request = replace(
             request, last_seen=last_seen if request.last_seen is None else request.last_seen
         )
-        if request.settings is None and request.goes_on:
+        if request.settings is None and request.is_continuation:
             settings = await last_settings(self._journal, session.key, request.invocation)
             request = replace(request, settings=settings)
         title = self._title(session, request)
@@ -221,7 +220,7 @@ class Runs:
             self._next_requests[session.key] = request.then
         self._bus.publish(session.key, RunChanged(row))
         self._running[row.id] = self._tasks.start(self._drive(driver, request), f"run {row.id}")
-        self._tasks.start(self._looks.watch(live), f"watching run {row.id}")
+        self._tasks.start(self._inspections.watch(live), f"watching run {row.id}")
         if request.start_note:
             note(live, self._bus, "debugger", request.start_note)
         if title and (now := await self._journal.sessions.get(session.key)) is not None:
@@ -229,7 +228,7 @@ class Runs:
         return row
 
     async def over(self, session: int, *, within: float) -> None:
-        """Wait for the end of the session's run: not of one that is held, and so many seconds."""
+        """Wait up to `within` seconds for the session's run to end, unless it is held."""
         live = self._of_session.get(session)
         task = self._running.get(live.row.id) if live and not live.stepper.holds else None
         if task is not None:
@@ -237,12 +236,12 @@ class Runs:
 
     @contextlib.contextmanager
     def viewing(self, session: int) -> Iterator[None]:
-        """While somebody looks at a session, its runs tell of their uncommitted state."""
+        """Make the session's runs report their uncommitted state while someone views it."""
         self._viewers[session] += 1
         live = self.live(session)
         if live is not None:
-            with contextlib.suppress(asyncio.QueueFull):  # then much is told anyway
-                live.inbox.put_nowait(Moved())
+            with contextlib.suppress(asyncio.QueueFull):  # any waiting message does the same
+                live.inbox.put_nowait(CommandOutcome())
         try:
             yield
         finally:
@@ -251,9 +250,9 @@ class Runs:
                 del self._viewers[session]
 
     async def stop(self, run: str, actor: str) -> RunRow:
-        """Cancel a run, by force if it does not obey; one that has ended stays as it is.
+        """Cancel a run, by force if it doesn't obey; a run that has ended stays as it is.
 
-        `actor` is who says so. Raises NoSuchRun.
+        `actor` is who stops it. Raises NoSuchRun.
         """
         driver = self._drivers.get(run)
         if driver is None:
@@ -274,17 +273,19 @@ class Runs:
             self._tasks.start(driver.stop(), f"stopping run {live.row.id}")
 
     def _arm(self, app: str) -> None:
-        """Let the runs of an app ask at the gates of its present breakpoints."""
+        """Arm the gates of the app's current breakpoints in its runs."""
         for driver in self._drivers.values():
             if driver.live.session.app == app:
-                self._tasks.start(driver.live.put(Moved()), f"arming run {driver.live.row.id}")
+                self._tasks.start(
+                    driver.live.put(CommandOutcome()), f"arming run {driver.live.row.id}"
+                )
 
     async def position(self, run: str) -> dict[str, Any]:
-        """Where a run stands, as `position_of` tells it. Raises NoSuchRun."""
+        """Return where a run stands, as in `position_of`. Raises NoSuchRun."""
         driver = self._drivers.get(run)
         if driver is not None and driver.live.row.ended is None:
             if driver.live.stepper.holds:
-                await self._looks.look(driver.live)
+                await self._inspections.inspect(driver.live)
             return position_of(driver.live)
         row = await self._journal.runs.get(run)
         if row is None:
@@ -293,12 +294,12 @@ class Runs:
         return position_after(row, json.loads(holds) if holds else [])
 
     async def standing(self, run: str) -> dict[str, Any]:
-        """What a run waits for, as `standing_of` tells it. Raises NoSuchRun."""
+        """Return what a run waits for, as in `standing_of`. Raises NoSuchRun."""
         driver = self._drivers.get(run)
         if driver is not None and driver.live.row.ended is None:
             live = driver.live
-            look = await self._looks.look(live)
-            return standing_of(live, look, status=str(position_of(live)["status"]))
+            inspection = await self._inspections.inspect(live)
+            return standing_of(live, inspection, status=str(position_of(live)["status"]))
         row = await self._journal.runs.get(run)
         if row is None:
             raise NoSuchRun(f"there is no run {run!r}")
@@ -306,9 +307,9 @@ class Runs:
         return standing_after(row.id, row.session, row.status, questions)
 
     async def command(self, run: str, command: Command) -> dict[str, Any]:
-        """Carry out a command and return the position it leads to; a repeated one does nothing.
+        """Carry out a command and return the new position; a repeated command does nothing.
 
-        Raises NoSuchRun, and CommandRefused with the present position.
+        Raises NoSuchRun, and CommandRefused with the current position.
         """
         if (earlier := await self._earlier_answer(run, command)) is not None:
             return earlier
@@ -326,7 +327,7 @@ class Runs:
         note(live, self._bus, "debugger", str(command))
         if move.stop:
             self._begin_stop(self._drivers[run])
-        live.look, live.progressed = None, Since()
+        live.inspection, live.progressed = None, Since()
         answer = position_of(live)
         self._answers.remember(run, command, answer)
         self._bus.publish(live.session.key, PositionChanged(run, live.stepper.position))
@@ -334,7 +335,7 @@ class Runs:
         return answer
 
     async def _check_value(self, live: LiveRun, command: Command) -> None:
-        """Raises Stale and Misused, Unfit for what can't take the place of what is held."""
+        """Raise Unfit if the new value can't replace what is held, and Stale or InvalidCommand."""
         hold = live.stepper.hold_to_change(command)
         if hold is None or live.worker is None:
             return
@@ -347,32 +348,32 @@ class Runs:
             raise Unfit(f"the change doesn't fit: {problem}")
 
     async def end_call(self, run: str, order: CallOrder) -> dict[str, Any]:
-        """End a call that is under way and return the position. Raises what `command` does."""
+        """End or answer a call in progress and return the position. Raises what `command` does."""
         if (earlier := await self._earlier_answer(run, order)) is not None:
             return earlier
         return await self._endings.carry_out(await self._going(run), order)
 
     async def _going(self, run: str) -> LiveRun:
-        """The run, if it is not over. Raises what `command` does."""
+        """Return the run, if it is in progress. Raises what `command` does."""
         live = self.under_way(run)
         if live is None:
             raise Stale("the run is over").at(await self.position(run))
         return live
 
     async def _earlier_answer(self, run: str, order: Order) -> dict[str, Any] | None:
-        """The answer to an order that was carried out before. Raises what `command` does."""
+        """Return the answer to an order already carried out, if any. Raises what `command` does."""
         try:
             return self._answers.answer_to(run, order)
-        except Misused as error:
+        except InvalidCommand as error:
             raise error.at(await self.position(run)) from None
 
     async def _write_row(
         self, session: SessionRow, request: RunRequest, *, follows: str | None, title: str | None
     ) -> RunRow:
-        """Write the run's row, before it begins; the run that it follows is done with that.
+        """Write the run's row before it begins. The run that it follows, if any, is done then.
 
-        The session takes the `title` if it has none. Raises RunActive when the session has a run
-        already, and Overtaken when the user has said something that the request has not seen.
+        The session takes the `title` if it has none. Raises RunActive if the session already has a
+        run, and Overtaken if the user has said something since the request's `last_seen`.
         """
         row = await self._journal.runs.start(
             uuid.uuid4().hex,
@@ -393,7 +394,7 @@ class Runs:
         return row
 
     def _title(self, session: SessionRow, request: RunRequest) -> str | None:
-        """A session that nobody has named is called after its first message."""
+        """Return a title made of the first message, if the session is new and has no name."""
         if session.title is not None or session.events:
             return None
         return request.title(self.words_of) or None
@@ -402,7 +403,7 @@ class Runs:
         live = driver.live
         try:
             await self._work(driver, request)
-            if live.hands_on and request.then is not None:  # under way until what follows has begun
+            if live.hands_on and request.then is not None:  # in progress until the next has begun
                 await self._follow(driver, request.then)
             await driver.finish()
         finally:
@@ -430,7 +431,7 @@ class Runs:
             logger.exception("nothing follows run %s", driver.live.row.id)
             await driver.fail(error)
 
-    # --- what workers say ------------------------------------------------------------------
+    # --- messages of workers ---------------------------------------------------------------
 
     async def _deliver(self, worker: Worker, message: ToServer) -> None:
         if isinstance(message, Output) and message.run is None and len(worker.runs) == 1:
@@ -445,8 +446,8 @@ class Runs:
             self._on_debugger(worker, message.debugger)
         elif isinstance(message, EditorAwaited):
             self._on_editor_port(worker.app, message.port)
-        elif isinstance(message, LookAnswer):
-            self._looks.take(message)
+        elif isinstance(message, Inspection):
+            self._inspections.take(message)
         elif isinstance(message, CallEnded):
             self._endings.take(message)
         elif isinstance(message, Tried):
@@ -458,13 +459,13 @@ class Runs:
         driver = self._drivers.get(message.run or "")
         if isinstance(message, Append) and (driver is None or not _own(driver, message)):
             await worker.send(await self._elsewhere(worker, message, driver))
-        elif isinstance(message, Gate) and driver is None:  # nobody is there to hold it
+        elif isinstance(message, Gate) and driver is None:  # no run to hold
             await worker.send(Reply(id=message.id))
         elif driver is not None:
             await driver.live.put(message)
 
     async def _elsewhere(self, worker: Worker, message: Append, driver: Driver | None) -> Reply:
-        """Answer an append that is not of the run's own session, or of no run that goes on."""
+        """Answer an append to another session than the run's, or from no run in progress."""
         if message.run is not None and driver is None:
             text = "the run has ended, so code it left running can't change anything"
             return Reply(id=message.id, failure=Failure(code="run_not_active", message=text))
@@ -484,7 +485,7 @@ class Runs:
             self._debugging_changed(live)
 
     def _on_editor_port(self, app: str, port: int | None) -> None:
-        """Tell the runs that have to wait until an editor has attached to their app."""
+        """Tell the runs of an app whether they have to wait for an editor to attach to it."""
         for driver in self._drivers.values():
             live = driver.live
             if live.session.app == app and live.worker is None and live.row.ended is None:
@@ -496,11 +497,11 @@ class Runs:
         self._bus.publish(key, RunStuck(run))
         self._bus.publish(key, PositionChanged(run, live.stepper.position))
 
-    def _overhear(self, worker: Worker, text: str) -> None:
-        """Output past Python's streams; it can be told whose it is when there is one run."""
+    def _log_raw_output(self, worker: Worker, text: str) -> None:
+        """Log output that bypassed Python's streams; with several runs, its source is unknown."""
         driver = self._drivers.get(next(iter(worker.runs))) if len(worker.runs) == 1 else None
         if driver is not None:
-            overhear(driver.live, text)
+            log_raw_output(driver.live, text)
 
     async def _worker_gone(self, worker: Worker, status: int) -> None:
         self.trials.worker_ended(worker)

@@ -1,4 +1,4 @@
-"""What holds a run up, as JSON: the one form for the API and the pages."""
+"""What a run waits for, as JSON, in the form shared by the API and the pages."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
@@ -8,10 +8,10 @@ from devui.debugger.runs.live import LiveRun
 from devui.debugger.stepping.stepper import Hold
 from devui.store.rows import RunRow
 from devui.wire.messages import Blocked
-from devui.wire.standing import CallStanding, LookAnswer, Place, TaskStanding
+from devui.wire.standing import CallStanding, Inspection, Place, TaskStanding
 
 _OF_OTHERS = frozenset({"task", "tasks"})
-"""What tasks wait for that only wait for other tasks of their run."""
+"""The `waits` of tasks that only wait for other tasks of their run."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,33 +21,35 @@ class Standing:
     run: RunRow
     report: Mapping[str, Any]
     """What `standing_of` or `standing_after` returned."""
+    event: int | None = None
+    """The event whose run it is; None for the newest run."""
 
 
-def standing_of(live: LiveRun, look: LookAnswer | None, *, status: str) -> dict[str, Any]:
-    """Where a run that goes on stands, and with it what it waits for.
+def standing_of(live: LiveRun, inspection: Inspection | None, *, status: str) -> dict[str, Any]:
+    """Return where a run in progress stands and what it waits for.
 
-    A worker that does not answer has not lost its calls: those of its newest answer are told.
+    If the worker doesn't answer, its calls aren't lost: those of its newest answer are returned.
     """
-    newest = look or live.look
+    newest = inspection or live.inspection
     return {
         "run": live.row.id,
         "session": live.session.key,
         "status": status,
-        "answered": look is not None,
+        "answered": inspection is not None,
         "progressed": live.progressed.at,
         "silentSeconds": live.progressed.seconds,
         "debugger": live.debugging.as_json(),
-        "blocked": _blocker(live, look),
+        "blocked": _blocker(live, inspection),
         "branches": branches_of(live),
         "calls": [asdict(call) for call in newest.calls] if newest else [],
-        "tasks": [asdict(task) for task in look.tasks] if look else [],
-        "deadlocks": deadlocks(look.tasks) if look else [],
+        "tasks": [asdict(task) for task in inspection.tasks] if inspection else [],
+        "deadlocks": deadlocks(inspection.tasks) if inspection else [],
         "questions": [],
     }
 
 
 def standing_after(run: str, session: int, status: str, questions: Sequence[Any]) -> dict[str, Any]:
-    """The same of a run that is over, and waits at most for a person."""
+    """Return the same for a run that is over, which can only wait for a person."""
     return {
         "run": run,
         "session": session,
@@ -66,17 +68,17 @@ def standing_after(run: str, session: int, status: str, questions: Sequence[Any]
 
 
 def branches_of(live: LiveRun) -> list[dict[str, Any]]:
-    """What goes on at the same time: what is held, the oldest first, then what is not.
+    """Return the parallel branches of a run: those held, oldest first, then those that aren't.
 
-    Of the latter the newest look at the run tells; there may have been none since it was let go.
+    The latter come from the newest inspection of the run, if there was one since the last command.
     """
     holds = [_hold(hold) for hold in live.stepper.holds]
-    look = live.look
-    return [*holds, *_others(look, live.stepper.holds)] if look else holds
+    inspection = live.inspection
+    return [*holds, *_others(inspection, live.stepper.holds)] if inspection else holds
 
 
 def deadlocks(tasks: Sequence[TaskStanding]) -> list[list[int]]:
-    """The tasks that wait for each other in a circle, each circle once."""
+    """Return the circles of tasks that wait for each other, each circle once."""
     following = {task.id: task.awaits for task in tasks}
     circles: list[list[int]] = []
     visited: set[int] = set()
@@ -92,11 +94,11 @@ def deadlocks(tasks: Sequence[TaskStanding]) -> list[list[int]]:
     return circles
 
 
-def _others(look: LookAnswer, holds: Sequence[Hold]) -> Iterator[dict[str, Any]]:
-    calls = {call.task: call for call in look.calls}
-    working = [task for task in look.tasks if task.waits not in _OF_OTHERS]
-    for task in working or look.tasks[:1]:
-        if task.waits == "gate" or (task.waits == "commit" and task.id == look.tasks[0].id):
+def _others(inspection: Inspection, holds: Sequence[Hold]) -> Iterator[dict[str, Any]]:
+    calls = {call.task: call for call in inspection.calls}
+    working = [task for task in inspection.tasks if task.waits not in _OF_OTHERS]
+    for task in working or inspection.tasks[:1]:
+        if task.waits == "gate" or (task.waits == "commit" and task.id == inspection.tasks[0].id):
             continue  # these are the holds themselves
         call = calls.get(task.id)
         behind = task.waits == "commit"
@@ -145,18 +147,20 @@ def _own(places: Sequence[Place]) -> Place | None:
     return next((place for place in reversed(places) if place.own), None)
 
 
-def _blocker(live: LiveRun, look: LookAnswer | None) -> dict[str, Any] | None:
-    """Who holds the event loop, and for how long: this run, or another one of the app."""
+def _blocker(live: LiveRun, inspection: Inspection | None) -> dict[str, Any] | None:
+    """Return what blocks the event loop and for how long: this run, or another one of the app."""
     blocked = live.blocked
-    if look is None or not look.blocked:
-        return None if blocked is None or look is not None else _holder(blocked)
-    running = next((task for task in look.tasks if task.waits == "running"), None)
+    if inspection is None or not inspection.blocked:
+        return None if blocked is None or inspection is not None else _holder(blocked)
+    running = next((task for task in inspection.tasks if task.waits == "running"), None)
     if running is None:
         holder = _holder(blocked) if blocked else {"run": None, "tool": "", "place": None}
-        return {**holder, "seconds": look.blocked}
-    tools = [call.name for call in look.calls if (call.task, call.kind) == (running.id, "tool")]
+        return {**holder, "seconds": inspection.blocked}
+    tools = [
+        call.name for call in inspection.calls if (call.task, call.kind) == (running.id, "tool")
+    ]
     return {
-        "seconds": look.blocked,
+        "seconds": inspection.blocked,
         "run": live.row.id,
         "tool": next(iter(tools), ""),
         "place": asdict(_own(running.places) or running.places[-1]),
@@ -164,6 +168,6 @@ def _blocker(live: LiveRun, look: LookAnswer | None) -> dict[str, Any] | None:
 
 
 def _holder(blocked: Blocked) -> dict[str, Any]:
-    """The same as the worker told it by itself."""
+    """Return the same as the worker reported it unasked."""
     fields = asdict(blocked)
     return {name: fields[name] for name in ("seconds", "run", "tool", "place")}

@@ -1,4 +1,4 @@
-"""State that a run has written and not committed, who has read it, and what became of it."""
+"""State that a run has written and not committed, who has read it, and how each write ended."""
 
 import json
 from collections.abc import Iterable, Iterator, Mapping
@@ -10,29 +10,29 @@ from devui.store.summaries import StateNote
 from devui.wire.uncommitted import StateTouch, Touched
 
 Fate = Literal["pending", "committed", "overwritten", "lost"]
-"""What became of a write; `overwritten`: its writer wrote the key again first."""
+"""How a write ended. `overwritten`: its writer wrote the key again before the commit."""
 
 
 @dataclass(frozen=True, slots=True)
 class TouchFate:
-    """A write before its commit, or a read of one, and how it went on."""
+    """An uncommitted write, or a read of one, and its fate."""
 
     touch: StateTouch
     fate: Fate
-    """Of the write; of a read, that of the write it saw."""
+    """The fate of the write; for a read, of the write that was read."""
     event: int | None
     """The number of the event that committed the write, or that the reader made."""
     flagged: int | None
-    """The number of the event at which it was found that the value was changed without a delta."""
+    """The number of the event whose commit revealed that the value was changed without a delta."""
 
     @property
     def who(self) -> str:
-        """Who did it, in words."""
+        """Who wrote or read it, in words."""
         return who(self.touch)
 
 
 def who(touch: StateTouch) -> str:
-    """The agent and, of it, the tool or the callback."""
+    """Return the agent, with its tool or callback if there is one."""
     if not touch.agent:
         return "code outside any known agent"
     tool = f"tool {touch.tool}" if touch.tool else ""
@@ -44,7 +44,8 @@ _FIELDS: Final = frozenset(each.name for each in fields(StateTouch))
 
 
 def touch_fates(rows: Iterable[TouchRow], *, over: bool) -> list[TouchFate]:
-    """What the rows of one run tell; `over`: the run has ended, what is pending is lost."""
+    """Return the touches of one run with their fates; `over`: the run has ended, so pending writes
+    are lost."""
     touches = [(row, _touch(row.data)) for row in rows]
     fates = {touch.number: _fate(touch, row.event, over=over) for row, touch in touches}
     return [
@@ -54,7 +55,7 @@ def touch_fates(rows: Iterable[TouchRow], *, over: bool) -> list[TouchFate]:
 
 
 def _touch(data: str) -> StateTouch:
-    """As far as it is known here: a bundle of a newer devui may tell more."""
+    """Parse a touch without unknown fields, which a bundle of a newer devui may have."""
     return StateTouch(**{k: v for k, v in json.loads(data).items() if k in _FIELDS})
 
 
@@ -67,7 +68,7 @@ def _fate(touch: StateTouch, event: int | None, *, over: bool) -> Fate:
 
 
 class Touches:
-    """What a run that goes on has told of its uncommitted state."""
+    """The uncommitted state that a run in progress has reported."""
 
     def __init__(self) -> None:
         self._touches: dict[int, StateTouch] = {}
@@ -75,34 +76,34 @@ class Touches:
         """The id of the event that carries a touch, by the touch's number."""
         self._flagged: dict[int, str] = {}
         self._numbers: dict[str, int] = {}
-        """The number of an event that is committed, by its id."""
+        """The number of a committed event, by its id."""
         self._unwritten: dict[int, None] = {}
         self._last: dict[str, tuple[str | None, str]] = {}
-        """By state key: the branch that committed it last in this run, and who did."""
+        """By state key: the branch and the writer that committed it last in this run."""
         self.read = False
-        """Whether anything was read before its commit."""
+        """Whether anything was read before it was committed."""
 
     def __len__(self) -> int:
-        """How many wait to be written."""
+        """How many touches wait to be written."""
         return len(self._unwritten)
 
     def take(self, touch: StateTouch) -> None:
-        """A write or a read, or something new about it."""
+        """Add a write or a read, or update it."""
         self._touches[touch.number] = touch
         self._unwritten[touch.number] = None
         self.read = self.read or touch.reads is not None
         if touch.event:
             self._events[touch.number] = touch.event
-        else:  # of what is committed nothing is told any more
+        else:  # a committed touch isn't reported again, so this one isn't committed
             self._events.pop(touch.number, None)
 
     def carry(self, event: NewEvent, touched: Touched | None) -> NewEvent:
-        """What the event that is about to be committed brings to an end; the event, with notes."""
+        """Note which touches an event settles with its commit; return the event with its notes."""
         report = touched or Touched()
         for number in [n for n, name in self._events.items() if name == event.id]:
             self._unwritten[number] = None
             touch = self._touches.get(number)
-            if touch is None or touch.event != event.id:  # that is told once, by the touch itself
+            if touch is None or touch.event != event.id:  # the touch names its event only once
                 del self._events[number]
         for number in (*report.settles, *report.reads):
             self._events[number] = event.id
@@ -117,13 +118,13 @@ class Touches:
         return replace(event, summary_json=summary.to_json())
 
     def committed(self, event: NewEvent, number: int) -> None:
-        """The event is committed."""
+        """Record the number of a committed event and the writers of its keys."""
         self._numbers[event.id] = number
         for key in event.state_delta:
             self._last[key] = self._writer(event, key)
 
     def waiting(self) -> list[NewTouch]:
-        """What waits to be written; it waits no longer."""
+        """Remove what waits to be written, and return it."""
         numbers, self._unwritten = self._unwritten, {}
         return [
             NewTouch(
@@ -137,7 +138,7 @@ class Touches:
         ]
 
     def rows(self, run: str, session: int) -> list[TouchRow]:
-        """All of it, as the journal will tell it."""
+        """Return all touches as the journal will return them."""
         return [
             TouchRow(
                 run,
@@ -164,7 +165,7 @@ class Touches:
                 yield StateNote("overlap", key, other)
 
     def _beside(self, event: NewEvent, key: str, touched: Touched) -> str:
-        """Who wrote the key, too, at the same time: on a branch beside, or in another call."""
+        """Return who else wrote the key at the same time, in a parallel branch or another call."""
         for number in touched.settles:
             touch = self._touches[number]
             if touch.key == key and touch.overlaps in self._touches:
@@ -173,7 +174,7 @@ class Touches:
         return author if beside(branch, self._writer(event, key)[0]) else ""
 
     def _writer(self, event: NewEvent, key: str) -> tuple[str | None, str]:
-        """The branch and the name of who wrote the key in this event."""
+        """Return the branch and the name of whoever wrote the key in this event."""
         for number, name in self._events.items():
             touch = self._touches.get(number)
             if name == event.id and touch and touch.key == key and touch.reads is None:
@@ -182,14 +183,14 @@ class Touches:
 
 
 def beside(one: str | None, other: str | None) -> bool:
-    """Whether two branches go on at the same time: below one parallel agent, and none above."""
+    """Whether two branches are parallel: below the same agent, with neither above the other."""
     mine, yours = (one or "").split("."), (other or "").split(".")
     common = min(len(mine), len(yours))
     return mine[0] == yours[0] != "" and mine[:common] != yours[:common]
 
 
 def touch_json(item: TouchFate, run: str) -> dict[str, Any]:
-    """As JSON for programs."""
+    """Return the touch as JSON for programs."""
     touch = item.touch
     common: Mapping[str, Any] = {
         "run": run,
@@ -218,7 +219,7 @@ def touch_json(item: TouchFate, run: str) -> dict[str, Any]:
 
 
 def _parse(text: str | None) -> Any:
-    """The value of a JSON text; of what a bundle left out of one, what is there."""
+    """Return the value of a JSON text, or the text itself if a bundle left parts of it out."""
     try:
         return None if text is None else json.loads(text)
     except ValueError:

@@ -1,1 +1,1 @@
-"""Recorded runs kept as tests: what may be checked of them, and the file that checks it."""
+"""Recorded runs saved as tests: the checks to choose from, and the files that run them."""

@@ -1,4 +1,4 @@
-"""What a test may check of a recorded run: a list to choose from, filled in from the recording."""
+"""The checks that a test of a recorded run can make, filled in from the recording."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -9,33 +9,33 @@ from devui.wire.outcomes import agents_in_turn, final_state, last_text, tool_cal
 from devui.wire.recordings import Recording
 
 _LONGEST: Final = 1500
-"""Characters of a check from which on it is offered, and not chosen beforehand."""
+"""The longest check that is selected by default, in characters."""
 _VALUE_LENGTH: Final = 80
 
 
 @dataclass(frozen=True, slots=True)
 class Check:
-    """One thing that a test may assert."""
+    """An assertion that a test can make."""
 
     id: str
     """The kind, or `state:KEY`."""
     label: str
-    """In words."""
+    """The description on the page."""
     code: str
-    """The statement, indented as in a function."""
+    """The statement, indented for a function body."""
     on: bool = True
-    """Chosen beforehand."""
+    """Whether it is selected by default."""
 
 
 def checks_of(recording: Recording) -> list[Check]:
-    """All that may be checked of the run, in the order in which a test is to do it."""
+    """Return all possible checks of the run, in the order of the test."""
     return list(_checks(recording))
 
 
 def select(checks: list[Check], names: frozenset[str] | None) -> list[Check]:
-    """Those that are wanted, by id or kind; None for those that are chosen beforehand.
+    """Return the checks with these ids or kinds, or with None those selected by default.
 
-    How the run ended is always checked: it explains what else is not there.
+    How the run ended is always checked, since it explains what else may be missing.
     """
     if names is None:
         return [check for check in checks if check.on]

@@ -1,7 +1,7 @@
-"""A recording as a file without secrets, also those that lie across the fragments of a stream.
+"""Redacts recordings for files, including secrets that span the fragments of a stream.
 
-A recording without them plays as the whole one does: requests are compared by the hashes of what
-was sent, and what is answered has the same marks wherever it comes back.
+A redacted recording replays like the original: requests are compared by hashes of what was sent,
+and an answer has the same marks wherever it comes up again.
 """
 
 from collections.abc import Iterable, Iterator
@@ -14,7 +14,7 @@ from devui.wire.recordings import Recording
 
 
 def cleaned(recording: Recording, redactor: Redactor, report: Report) -> Recording:
-    """The recording without what the redactor takes out."""
+    """Redact a recording."""
     value = streams_cleaned(recording, redactor, report)
     for part in _parts_of_files(value["files"]):
         part["data"] = redactor.base64(part["data"], report)
@@ -25,7 +25,7 @@ def cleaned(recording: Recording, redactor: Redactor, report: Report) -> Recordi
 def streams_cleaned(
     recording: Recording, redactor: Redactor, report: Report | None = None
 ) -> dict[str, Any]:
-    """The recording's JSON without what the redactor finds across the fragments of its streams."""
+    """Return the recording's JSON, redacted only in its streams, across their fragments."""
     value: dict[str, Any] = codecs().RECORDING.to_value(recording)
     clean_fragments(value["fragments"], redactor, report)
     for call in value["calls"]:
@@ -34,7 +34,7 @@ def streams_cleaned(
 
 
 def file_text(recording: Recording) -> str:
-    """The recording as its file: in lines, so that version control shows what a new one changed."""
+    """Return a recording's file, with line breaks so that version control shows what changed."""
     text: str = codecs().RECORDING.dump(recording, indent=1).decode()
     return f"{text}\n"
 

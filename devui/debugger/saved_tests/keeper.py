@@ -1,4 +1,4 @@
-"""Makes tests of sessions: the checklist to choose from, then the files."""
+"""Makes tests from sessions: first the checks to choose from, then the files."""
 
 import asyncio
 from collections import Counter
@@ -25,62 +25,62 @@ from devui.wire.recordings import Recording
 
 @dataclass(frozen=True, slots=True)
 class KeepOptions:
-    """What a test is to be made of."""
+    """What to make a test from."""
 
     run: str | None = None
-    """One run alone; None for all of the session that can be played."""
+    """A single run; None for all runs of the session that can be replayed."""
     checks: frozenset[str] | None = None
-    """Ids or kinds of checks; None for those that are chosen beforehand."""
+    """Ids or kinds of checks; None for those selected by default."""
     by_run: Mapping[str, frozenset[str]] | None = None
-    """The runs that become tests and the checks of each, instead of `run` and `checks`."""
+    """The runs that become tests, with the checks of each; replaces `run` and `checks`."""
     name: str | None = None
-    """Of the file, without its ending."""
+    """The name of the file, without its extension."""
     agent: str | None = None
-    """The path from the file's folder to the app's; None as for `agents/tests`."""
+    """The path from the file's folder to the app's; None for a file in `agents/tests`."""
 
     def of(self, run: str) -> frozenset[str] | None:
-        """The checks of a run; None for those that are chosen beforehand."""
+        """Return the checks of a run; None for those selected by default."""
         return self.checks if self.by_run is None else self.by_run[run]
 
 
 @dataclass(frozen=True, slots=True)
 class Offer:
-    """A run that may become a test."""
+    """A run that can become a test."""
 
     run: str
     name: str
-    """The function that it becomes."""
+    """The name of its test function."""
     recording: Recording
     checks: list[Check]
 
 
 @dataclass(frozen=True, slots=True)
 class KeptFiles:
-    """A test and its recordings, by their paths from one folder."""
+    """A test and its recordings: the text of each file, and its path relative to one folder."""
 
     name: str
     test: tuple[str, str]
     recordings: list[tuple[str, str]]
     redacted: dict[str, int]
-    """Kinds of secrets that were left out, and how often."""
+    """The number of redacted secrets by kind."""
 
 
 class Keeper:
-    """Reads the journal and writes nothing: whoever asks puts the files where they belong."""
+    """Reads the journal and returns the files of a test; the caller writes them."""
 
     def __init__(
         self, journal: Journal, redactor: Redactor, progress: Progress = UNWATCHED
     ) -> None:
-        """The redactor takes secrets out of all that is offered and made; runs are counted."""
+        """Redact everything with `redactor`; `progress` counts runs."""
         self._progress = progress
         self._journal = journal
         self._redactor = redactor
         self._redacted: Counter[str] = Counter()
 
     async def offers(self, session: SessionRow, run: str | None) -> list[Offer]:
-        """The runs that may become tests, the oldest first, or the one that is named.
+        """Return the runs that can become tests, oldest first, or the given one.
 
-        Raises NoSuchRun, JobStopped, and NotRecorded if there is nothing to make a test of.
+        Raises NoSuchRun, JobStopped, and NotRecorded if there is nothing to make a test from.
         """
         rows = [row for row in await self._rows(session) if run in {None, row.id}]
         if not rows:
@@ -110,7 +110,7 @@ class Keeper:
     async def files(
         self, session: SessionRow, offers: Sequence[Offer], choice: KeepOptions
     ) -> KeptFiles:
-        """The test and its recordings. Raises JobStopped, and NoSuchRun if no offer is wanted."""
+        """Return the test and its recordings. Raises JobStopped, and NoSuchRun without any run."""
         return await asyncio.to_thread(self._files, session, offers, choice)
 
     def _files(

@@ -1,6 +1,6 @@
-"""JSON values as Python literals that a person can read and a reviewer can trust.
+"""Writes JSON values as Python literals that people can read and reviewers can trust.
 
-Every character that is not printable is escaped: what agents said could else hide or reorder code.
+Unprintable characters are escaped, since an agent's text could otherwise hide or reorder code.
 """
 
 import textwrap
@@ -13,9 +13,9 @@ _ESCAPES: Final = {"\\": "\\\\", '"': '\\"', "\n": "\\n", "\t": "\\t", "\r": "\\
 
 
 def literal(value: Any, *, indent: int = 0, used: int = 0) -> str:
-    """The value as an expression: in one line if it fits behind `used` columns.
+    """Return the value as an expression, on one line if it fits after `used` columns.
 
-    Further lines are indented by `indent` columns. Takes what JSON has, and tuples.
+    Further lines are indented by `indent` columns. Accepts JSON values and tuples.
     """
     one = _in_one_line(value)
     if used + len(one) <= WIDTH:
@@ -34,7 +34,7 @@ def literal(value: Any, *, indent: int = 0, used: int = 0) -> str:
 
 
 def text(value: str) -> str:
-    """The text as a literal in double quotes, in one line."""
+    """Return the text as a literal in double quotes, on one line."""
     return f'"{"".join(map(_escape, value))}"'
 
 
@@ -64,7 +64,7 @@ def _block(brackets: str, lines: Sequence[str], indent: int) -> str:
 
 
 def _pieces(value: str) -> Iterator[str]:
-    """The lines of a text, long ones cut where there is a space."""
+    """Yield the lines of a text, with long ones split at spaces."""
     for line in value.splitlines(keepends=True):
         pieces = textwrap.TextWrapper(
             _PIECE,

@@ -1,4 +1,4 @@
-"""Where a test lies in a project, and how it is written there."""
+"""Chooses and checks the place of a test in a project, and writes its files."""
 
 import os
 from collections.abc import Mapping
@@ -6,11 +6,11 @@ from pathlib import Path
 
 
 class Misplaced(ValueError):
-    """What was named is no place for a test."""
+    """The given path isn't a place for a test."""
 
 
 class IsThere(Exception):
-    """A file is there already, and nobody said that it is to be written over."""
+    """A file already exists, and overwriting it wasn't requested."""
 
     def __init__(self, path: Path) -> None:
         super().__init__(str(path))
@@ -18,7 +18,7 @@ class IsThere(Exception):
 
 
 def test_name(file: Path) -> str:
-    """The name of a test file, without its ending. Raises Misplaced if pytest would not see it."""
+    """Return the name of a test file without `.py`. Raises Misplaced if pytest wouldn't find it."""
     name = file.stem
     plain = name.isidentifier() and name.isascii()
     if file.suffix != ".py" or not plain or not name.startswith("test_"):
@@ -27,7 +27,7 @@ def test_name(file: Path) -> str:
 
 
 def place_below(base: Path, file: str, *, agents: Path) -> Path:
-    """The file of this name below a folder, wherever links lead, and not among the agents (R33).
+    """Return the path of a file below a folder, with links resolved, outside the agents (R33).
 
     Raises Misplaced.
     """
@@ -44,7 +44,7 @@ def place_below(base: Path, file: str, *, agents: Path) -> Path:
 
 
 def way_to(app: Path, folder: Path, name: str) -> str:
-    """From the test's folder to that of the app of this name; of an app elsewhere a likely one."""
+    """Return the path from the test's folder to the app's; a guess if the app's doesn't exist."""
     if not app.is_dir():
         return f"../{name}"
     try:
@@ -54,10 +54,11 @@ def way_to(app: Path, folder: Path, name: str) -> str:
 
 
 def write_all(files: Mapping[Path, str], *, overwrite: bool) -> None:
-    """Write these texts; make the folders.
+    """Write these texts, and create their folders.
 
-    All are written beside their places first, so a full disk changes no file; then they replace
-    what is there, one after another. Raises IsThere before anything is written, and OSError.
+    All are first written to temporary files beside their targets, so that a full disk changes
+    nothing. Then they replace the targets one by one. Raises IsThere before writing anything, and
+    OSError.
     """
     there = [path for path in files if path.exists()]
     if there and not overwrite:

@@ -1,4 +1,4 @@
-"""The test file itself: one function a run."""
+"""Writes the test file, with one function per run."""
 
 import re
 import unicodedata
@@ -43,23 +43,23 @@ class RunTest:
     """A run as a test."""
 
     name: str
-    """Of the function."""
+    """The name of the function."""
     recording: Recording
     checks: Sequence[Check]
 
 
 def file_name(app: str, session: int) -> str:
-    """The name that the file has if nobody says another: without its ending."""
+    """Return the default name of the file, without its extension."""
     return f"test_{_identifier(app)}_{session}"
 
 
 def recording_file(name: str, place: int) -> str:
-    """The path of the n-th recording, beside the test file of this name."""
+    """Return the path of the nth recording, relative to the folder of the test file."""
     return f"{name}.recordings/{place}.json"
 
 
 def function_names(recordings: Iterable[Recording]) -> list[str]:
-    """A name for each run, told by what the user said."""
+    """Return a name for each run, made from the user's message."""
     names: list[str] = []
     for place, recording in enumerate(recordings, start=1):
         words = _identifier(_message_text(recording)).split("_")[:_WORDS]
@@ -70,7 +70,7 @@ def function_names(recordings: Iterable[Recording]) -> list[str]:
 
 
 def test_file(runs: Sequence[RunTest], *, name: str, agent: str, session: int) -> str:
-    """The text of the file. `agent` is the path from the file's folder to the app's."""
+    """Return the text of the file. `agent` is the path from the file's folder to the app's."""
     app = runs[0].recording.app
     head = _HEAD.format(session=session, app=app, agent=text(agent))
     return head + "".join(

@@ -1,1 +1,1 @@
-"""Search over all sessions, in the language of the timeline's filter."""
+"""Search across all sessions, in the language of the timeline's filter."""

@@ -1,4 +1,4 @@
-"""The events of all sessions that a filter lets through, the newest first, by session."""
+"""Finds the events in all sessions that match a filter, newest first, grouped by session."""
 
 import asyncio
 from collections import Counter
@@ -17,13 +17,13 @@ from devui.store.search import Candidate
 from devui.wire.events import Event
 
 SESSIONS: Final = 20
-"""Sessions of a page."""
+"""How many sessions a page of results has."""
 PER_SESSION: Final = 3
-"""Events of each."""
+"""How many events are shown of each session."""
 NEWEST: Final = 2**63 - 1
 _BATCH: Final = 200
 _MOST: Final = 4000
-"""Events that are looked at for one page, so that each is made in a fraction of a second."""
+"""How many events are checked for one page, so that it takes a fraction of a second."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +49,7 @@ class SearchResults:
 
     sessions: Sequence[SessionHits]
     before: int | None
-    """The seq below which the next page begins; None if this is the last."""
+    """The seq below which the next page starts; None if this is the last page."""
 
 
 async def find(
@@ -61,18 +61,18 @@ async def find(
     session: int | None = None,
     most: int = PER_SESSION,
 ) -> SearchResults:
-    """Look for events below a seq, in all sessions or in one; at most `most` of each session.
+    """Search for events below a seq, in all sessions or in one; return up to `most` per session.
 
-    Of all sessions, what a fork has copied is a match only in the session it comes from, unless the
-    filter asks for notes: those of a fork are its own.
+    In a search of all sessions, an event that a fork has copied matches only in its original
+    session, unless the filter asks for notes: a fork has its own.
     """
-    query, noted = index_query(event_filter, session), asks_for_notes(event_filter)
+    query, with_notes = index_query(event_filter, session), asks_for_notes(event_filter)
     rows: dict[int, list[EventRow]] = {}
     last, scanned, page_end = before, 0, None
     while scanned < _MOST and page_end is None:
         full = [key for key, session_rows in rows.items() if len(session_rows) > most]
         batch = await _candidates(
-            journal, query, before=last, noted=noted, but=full, copies=session is not None
+            journal, query, before=last, with_notes=with_notes, but=full, copies=session is not None
         )
         quotas = {each.session: most + 1 - len(rows.get(each.session, ())) for each in batch}
         first, others = _split(batch, quotas)
@@ -117,7 +117,7 @@ async def find(
 def _split(
     batch: Sequence[Candidate], quotas: Mapping[int, int]
 ) -> tuple[list[Candidate], list[Candidate]]:
-    """As many of each session as are needed if all of them match, and the others."""
+    """Split off as many candidates per session as are needed if all of them match."""
     first: list[Candidate] = []
     others: list[Candidate] = []
     counts = Counter[int]()
@@ -128,11 +128,11 @@ def _split(
 
 
 async def _candidates(
-    journal: Journal, query: str, *, before: int, noted: bool, but: Sequence[int], copies: bool
+    journal: Journal, query: str, *, before: int, with_notes: bool, but: Sequence[int], copies: bool
 ) -> list[Candidate]:
     search = journal.search
-    if noted:
-        return await search.noted(before=before, but=but, limit=_BATCH)
+    if with_notes:
+        return await search.with_notes(before=before, but=but, limit=_BATCH)
     if query:
         return await search.matching(query, before=before, but=but, limit=_BATCH, copies=copies)
     return await search.all(before=before, but=but, limit=_BATCH, copies=copies)
@@ -141,7 +141,7 @@ async def _candidates(
 async def _matching(
     journal: Journal, event_filter: Filter, prices: Prices, candidates: Iterable[Candidate]
 ) -> dict[int, EventRow]:
-    """The rows of those that the filter lets through, by seq."""
+    """Return the rows of the candidates that match, by seq."""
     search, seqs = journal.search, [each.seq for each in candidates]
     rows, previous = await search.rows(seqs), await search.previous(seqs)
     notes = await search.notes(seqs)
@@ -176,7 +176,7 @@ def _by_rows(
 
 
 def _by_bodies(answers: _Answers, bodies: Mapping[int, Event], event_filter: Filter) -> set[int]:
-    """Those that match, with what only bodies tell."""
+    """Return the seqs that match, using bodies to decide what rows left open."""
     matching = {seq for seq, (_, answer) in answers.items() if answer}
     for seq, event in bodies.items():
         if event_filter.holds(answers[seq][0].reading(event.text)):

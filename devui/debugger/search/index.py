@@ -1,4 +1,4 @@
-"""Keeps the index of the journal up to date: not with each event, but when somebody searches."""
+"""Updates the journal's search index: not with each event, but when somebody searches."""
 
 import asyncio
 import logging
@@ -16,33 +16,33 @@ from devui.store.search import SearchText
 from devui.wire.events import Event
 
 _BATCH: Final = 200
-"""Events that are indexed together: an append waits for some milliseconds at most."""
+"""How many events are indexed together, so that an append waits some milliseconds at most."""
 _PATIENCE: Final = 0.3
-"""Seconds that a search waits for events that aren't indexed yet."""
+"""How long a search waits for new events to be indexed, in seconds."""
 
 _log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """How much of the journal is indexed, in its `seq`s."""
+    """How much of the journal is indexed, as seqs."""
 
     indexed: int
     last: int
 
     @property
     def is_whole(self) -> bool:
-        """Whether nothing is missing."""
+        """Whether everything is indexed."""
         return self.indexed >= self.last
 
     @property
     def percent(self) -> int:
-        """0 to 99, 100 only if nothing is missing."""
+        """0 to 99, or 100 if everything is indexed."""
         return 100 if self.is_whole else min(99, 100 * self.indexed // self.last)
 
 
 class SearchIndex:
-    """Begins with the first search; a journal with many events is indexed in the background."""
+    """The indexer; it starts with the first search, and continues in the background."""
 
     def __init__(self, journal: Journal) -> None:
         self._journal = journal
@@ -64,8 +64,8 @@ class SearchIndex:
         await self._tasks.__aexit__(kind, error, trace)
 
     async def catch_up(self, patience: float = _PATIENCE) -> Progress:
-        """Index what has come since the last search, as far as that takes `patience` seconds; the
-        rest follows in the background."""
+        """Index the events added since the last search, for at most `patience` seconds; the rest
+        follows in the background."""
         progress = Progress(*await self._journal.search.progress())
         if progress.is_whole:
             return progress

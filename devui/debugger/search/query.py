@@ -1,7 +1,7 @@
-"""From a filter to a query of the index, and from an event to what the index has of it.
+"""Converts filters to queries of the search index, and events to its entries.
 
-The index narrows: the query finds whatever a filter lets through and has words that begin as the
-filter's do. What it finds is then decided by the filter itself, as in a timeline.
+The index only narrows the search: a query finds all events that match the filter and have words
+beginning like the filter's. The filter itself then decides, as in a timeline.
 """
 
 import re
@@ -15,13 +15,14 @@ from devui.store.search import SearchText
 from devui.wire.events import Event
 
 MOST: Final = 100_000
-"""Characters of an event that are indexed."""
+"""How many characters of an event are indexed."""
 CHANGING: Final = frozenset({"partial", "streamed", "starred", "noted"})
-"""Flags that an event may get or lose after it is indexed."""
+"""Flags that an event may gain or lose after it was indexed."""
 SHORTEST_BEGINNING: Final = 3
-"""Letters of a word that may go on: shorter ones would be the beginning of half of all words."""
+"""The shortest prefix to search texts for, in letters: shorter ones match half of all words. Names
+have few words, so there even one letter narrows the search."""
 _WORD: Final = re.compile(r"[^\W_]+")
-"""A word, as the index reads texts."""
+"""A word, as the index splits texts."""
 NOTED: Final = frozenset({"starred", "noted"})
 _COLUMNS: Final = {
     "kind": "kind", "is": "flag", "author": "agent", "agent": "agent", "tool": "tool", "key": "key"
@@ -29,7 +30,7 @@ _COLUMNS: Final = {
 
 
 def search_text(row: EventRow, event: Event) -> SearchText:
-    """What the index has of an event; of one whose JSON Python can't read, its row's words."""
+    """Return the index entry of an event; if Python can't parse its JSON, only its row's words."""
     try:
         return _search_text(row, event)
     except (ValueError, RecursionError):
@@ -54,12 +55,12 @@ def _search_text(row: EventRow, event: Event) -> SearchText:
 
 
 def place(session: int) -> str:
-    """The word by which the index knows a session."""
+    """Return the word that stands for a session in the index."""
     return f"session{session}"
 
 
 def index_query(event_filter: Filter, session: int | None = None) -> str:
-    """The filter as a query of FTS5; "" if nothing in it is in the index."""
+    """Return the filter as an FTS5 query; "" if the index can't narrow it down."""
     terms = [term for each in event_filter.words if (term := _term(each))]
     if session is not None:
         terms.append(f"place : {_phrase(place(session))}")
@@ -74,7 +75,7 @@ def asks_for_notes(event_filter: Filter) -> bool:
 
 
 def _term(words: WordTerm) -> str:
-    """One term that has to hold; "" if the index can't tell."""
+    """Return one required term; "" if the index can't tell."""
     if not words.field:
         return " OR ".join(map(_text, words.patterns))
     column = _COLUMNS.get(words.field)
@@ -85,27 +86,24 @@ def _term(words: WordTerm) -> str:
 
 
 def _text(text: str) -> str:
-    """Words in a row, the last of which may go on if it isn't too short for that."""
+    """Return a phrase query; its last word is a prefix unless it is too short."""
     words = _WORD.findall(text)
     if not words:
         return ""
-    return _phrase(text, goes_on=len(words[-1]) >= SHORTEST_BEGINNING)
+    return _phrase(text, is_prefix=len(words[-1]) >= SHORTEST_BEGINNING)
 
 
 def _name(pattern: str) -> str:
-    """A name, or the beginning of one in front of a `*`."""
+    """Return a query for a name, or for a prefix before a `*`."""
     start, star, _ = pattern.partition("*")
-    words = _WORD.findall(start)
-    if not words or (star and len(words[-1]) < SHORTEST_BEGINNING):
-        return ""
-    return _phrase(start, goes_on=bool(star))
+    return _phrase(start, is_prefix=bool(star)) if _WORD.search(start) else ""
 
 
-def _phrase(text: str, *, goes_on: bool = False) -> str:
+def _phrase(text: str, *, is_prefix: bool = False) -> str:
     whole = text.replace('"', '""').replace("\0", " ")
-    return f'"{whole}" *' if goes_on else f'"{whole}"'
+    return f'"{whole}" *' if is_prefix else f'"{whole}"'
 
 
 def _lines(texts: Iterable[str | None]) -> str:
-    """As SQLite takes it: JSON may hold half of a surrogate pair."""
+    """Join texts, without the lone surrogates that JSON may contain and SQLite rejects."""
     return "\n".join(text for text in texts if text).encode(errors="replace").decode()

@@ -1,1 +1,1 @@
-"""Secrets: what is one, how it may be spelled, and its redaction (R64)."""
+"""Secrets: which texts they are, how they may be spelled, and how they are redacted (R64)."""

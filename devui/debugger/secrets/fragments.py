@@ -1,4 +1,4 @@
-"""Secrets in answers that came in fragments: they are cleaned as the one text that they are."""
+"""Redacts secrets in streamed answers, treating the fragments as one text."""
 
 from collections.abc import Iterable
 from typing import Any
@@ -9,9 +9,9 @@ from devui.debugger.secrets.redaction import Redactor, Report
 def clean_fragments(
     contents: Iterable[Any], redactor: Redactor, report: Report | None = None, *, cut: bool = False
 ) -> None:
-    """Take the secrets out of partial answers, in ADK's wire form, in place.
+    """Redact partial answers, in ADK's wire form, in place.
 
-    `cut`: they may end in the middle of one.
+    Set `cut` if they may end in the middle of a secret.
     """
     parts = [part for each in contents for part in _texts(each)]
     clean = redactor.pieces([part["text"] for part in parts], report, cut=cut)
@@ -20,7 +20,7 @@ def clean_fragments(
 
 
 def clean_answers(answers: Any, redactor: Redactor, report: Report | None = None) -> None:
-    """The same for a model's answers as `[seconds, response]` each, the partial ones together."""
+    """Redact the partial ones among a model's answers, which are `[seconds, response]` pairs."""
     pairs = answers if isinstance(answers, list) else []
     responses = [pair[1] for pair in pairs if isinstance(pair, list) and len(pair) == 2]
     partial = [each for each in responses if isinstance(each, dict) and each.get("partial")]
@@ -34,6 +34,6 @@ def _parts(event: Any) -> list[Any]:
 
 
 def _texts(event: Any) -> list[dict[str, Any]]:
-    """The parts with a text."""
+    """Return the parts that have a text."""
     parts = _parts(event)
     return [part for part in parts if isinstance(part, dict) and isinstance(part.get("text"), str)]

@@ -1,8 +1,8 @@
-"""Takes secrets out of whatever leaves the server (R64): the one place that knows what is one.
+"""Redacts secrets from everything that leaves the server (R64). All redaction goes through here.
 
-Three kinds: values of variables with the name of a secret and of `.env` files; texts with the shape
-of a key that some service hands out; and what somebody names besides, such as the values of a state
-key. What is taken out leaves MARK behind, never its name and never a part of itself.
+There are three kinds: values of variables with a secret's name and of `.env` files; texts with the
+shape of a key issued by some service; and texts that somebody names, such as the values of a state
+key. A redacted text is replaced with MARK, which reveals neither its name nor any part of it.
 """
 
 import base64
@@ -14,33 +14,33 @@ from dataclasses import dataclass
 from itertools import accumulate
 from typing import Any, Final, NamedTuple
 
-from devui.debugger.background.turns import pieces
+from devui.debugger.background.slices import pieces
 from devui.debugger.secrets.spellings import core_of, longest, spelled
 
 MARK: Final = "[redacted]"
 SHORTEST: Final = 8
-"""Characters of a value from which on it is taken for a secret: shorter ones are words."""
+"""The shortest value that counts as a secret, in characters: shorter ones are words."""
 
 _EDGE: Final = r"(?:(?<![0-9A-Za-z_])|(?<=%[0-9A-Fa-f]{2})|(?<=\\[nrtbf]))"
-"""Where a key may begin, also in what is spelled for an address or for JSON."""
+"""Where a key may begin, also in text escaped for an address or for JSON."""
 
 _DIGIT: Final = r"(?=[A-Za-z._~+/-]{0,80}\d)"
-"""Before what has a digit in it, soon: so words with dashes (`xoxo-and-kisses`) are no keys."""
+"""Requires a digit soon, so that words with dashes (`xoxo-and-kisses`) don't count as keys."""
 _MIXED: Final = rf"(?=[0-9a-z_-]{{0,80}}[A-Z]){_DIGIT}"
-"""The same for what has a capital letter besides (not `sk-learn-for-beginners-2`)."""
+"""Also requires a capital letter, which excludes `sk-learn-for-beginners-2`."""
 
 
 class _Shape(NamedTuple):
-    """What the keys of some service look like."""
+    """The shape of some service's keys."""
 
     kind: str
     anchors: tuple[str, ...]
-    """Texts that are found first, since looking for a pattern takes many times as long."""
+    """Texts to search for first, since searching for a pattern takes many times as long."""
     pattern: re.Pattern[str]
     loose: re.Pattern[str]
-    """Matches in the JSON of each text that `pattern` matches in, and perhaps in others."""
+    """Matches in the JSON of every text in which `pattern` matches, and perhaps in others."""
     offset: int = 0
-    """Of a match from its anchor."""
+    """Where a match starts, relative to its anchor."""
 
 
 _LOOSE: Final = {
@@ -48,7 +48,8 @@ _LOOSE: Final = {
     "a bearer token": rf"Bearer {_DIGIT}[0-9A-Za-z._~+/-]{{20}}",
     "a password in an address": r"://[^\s/:@\"'<>]{1,600}:[^\s/@\"'<>]{3,1200}@",
 }
-"""Of shapes that JSON changes; a character becomes six at most. Others lose their edge only."""
+"""`loose` patterns of shapes that JSON changes: one character becomes six at most. Other shapes use
+their pattern without the edge."""
 
 _SHAPES: Final = tuple(
     _Shape(
@@ -97,7 +98,7 @@ _SHAPES: Final = tuple(
         ),
     )
 )
-"""What services hand out."""
+"""The shapes of keys that services issue."""
 
 _BEGUN: Final = re.compile(
     r"(?:AIza|ya29\.|sk-|gh[pousr]_|github_pat_|glpat-|xox|AKIA|ASIA|[rs]k_(?:live|test)_|hf_|eyJ"
@@ -105,51 +106,51 @@ _BEGUN: Final = re.compile(
     r"|-----BEGIN [A-Z ]*PRIVATE KEY-----(?![\s\S]*-----END [A-Z ]*PRIVATE KEY-----)[\s\S]*\Z"
     r"|(?<=://)[^\s/:@\"'<>]{1,100}:[^\s/@\"'<>]{0,200}\Z"
 )
-"""An end of a text that may become one of the shapes, or may go on as one."""
+"""The end of a text that may become one of the shapes, or continue as one."""
 _CUT: Final = re.compile(
     rf"(?:AIza|ya29\.|sk-(?=[a-z_-]{{0,80}}[0-9A-Z])|gh[pousr]_|github_pat_|glpat-|xox[abeoprs]-{_DIGIT}"
     r"|AKIA|ASIA|[rs]k_(?:live|test)_|hf_|eyJ)[0-9A-Za-z._~+/=-]{4,8200}+(?=…|\\u2026)"
 )
-"""The beginning of such a key at which a text was cut."""
+"""The beginning of a key that was cut off with an ellipsis."""
 _ANCHORS: Final = tuple(anchor for shape in _SHAPES for anchor in shape.anchors)
 _LONGEST: Final = 8_200
-"""Characters at the end of a text in which a secret may have begun."""
+"""How far from the end of a text a secret may begin, in characters."""
 _STEP: Final = 16_384
-"""Characters after a part of a secret among which all of it is looked for at a time."""
+"""How far past a secret's core one search looks for the whole secret, in characters."""
 _GLIMPSE: Final = 3
-"""Characters of a secret that may be seen before it is known for one: they tell nothing."""
+"""How many characters of a secret may show before it is recognized; they reveal nothing."""
 
 _ELLIPSES: Final = ("…", "\\u2026")
-"""How a preview says that it was cut, also in JSON."""
+"""How a preview marks that it was cut, also in JSON."""
 
 _JSON: Final = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"))
 _URL_SAFE: Final = str.maketrans("+/", "-_")
 
 Report = Callable[[str, str], None]
-"""Hears of each text that is taken out: of what kind it was, and the text."""
+"""Called with the kind and the text of each redacted secret."""
 
 
 @dataclass(frozen=True, slots=True)
 class Secret:
-    """One text that must not be seen."""
+    """A text that must not be shown."""
 
     text: str
     kind: str
-    """What it is, in words that say nothing of it: `a value of .env`."""
+    """A description that doesn't reveal it: `a value of .env`."""
 
 
 class _Secret(NamedTuple):
-    """A text to be taken out, and how it is found."""
+    """A text to redact, and how to find it."""
 
     text: str
     kind: str
     pattern: re.Pattern[str]
     core: str
     reach: int
-    """Characters that its longest spelling may have."""
+    """The length of its longest spelling, in characters."""
 
     def matches(self, text: str) -> Iterator[re.Match[str]]:
-        """Where it is. No single search goes through much: others have their turn in between."""
+        """Yield its matches. Each search is short, so that other threads get their turn."""
         at = 0
         while (core := text.find(self.core, at)) >= 0 and at < len(text):
             at = max(at, core - self.reach)
@@ -163,7 +164,7 @@ class _Secret(NamedTuple):
 
 
 class Redactor:
-    """Takes out the given texts and, with `shapes`, what has the shape of a key."""
+    """Redacts the given texts and, with `shapes`, whatever has the shape of a key."""
 
     def __init__(self, secrets: Iterable[Secret] = (), *, shapes: bool = True) -> None:
         kinds = {secret.text: secret.kind for secret in secrets if secret.text}
@@ -178,9 +179,9 @@ class Redactor:
             self._heads.setdefault(secret.text[: _GLIMPSE + 1], []).append(secret.text)
 
     def text(self, text: str, report: Report | None = None) -> str:
-        """The text without secrets."""
+        """Return the text with its secrets redacted."""
         for secret in self._secrets:
-            # Looking for a text takes a fraction of the time that looking for a pattern does.
+            # Searching for a text takes a fraction of the time that searching for a pattern does.
             if secret.core in text:
                 text = _without(text, secret.matches(text), secret.kind, report)
         is_cut = any(ellipsis in text for ellipsis in _ELLIPSES)
@@ -199,7 +200,7 @@ class Redactor:
         return text
 
     def stable_part(self, text: str) -> str:
-        """The beginning of a text that grows, without what at its end may become a secret."""
+        """Return the beginning of a growing text, without an end that may become a secret."""
         end = len(text)
         for secret in self._secrets:
             end = min(end, len(text) - _overlap(text, secret.text))
@@ -210,15 +211,15 @@ class Redactor:
         return text[:end]
 
     def growing(self, text: str) -> str:
-        """A text that grows, or that was cut off in the middle, as far as it can be told."""
+        """Redact a text that is growing or was cut off, without an end that may become a secret."""
         return self.text(self.stable_part(text))
 
     def pieces(
         self, texts: Sequence[str], report: Report | None = None, *, cut: bool = False
     ) -> list[str]:
-        """Pieces of one text without the secrets in it, those that lie across pieces included.
+        """Redact the pieces of one text, including secrets that span several pieces.
 
-        If the text was `cut` off, without what at its end may have become a secret, too.
+        If the text was `cut` off, also redact an end that may be the beginning of a secret.
         """
         whole, cleaned = "".join(texts), list(texts)
         ends = list(accumulate(map(len, texts)))
@@ -237,8 +238,21 @@ class Redactor:
                     cleaned[n] = cleaned[n][: low - begin] + here + cleaned[n][high - begin :]
         return cleaned
 
+    def restored_text(self, text: str, original: str) -> str:
+        """Put secrets back into a text whose editor saw `original` redacted; see `restored`."""
+        if MARK not in text:
+            return text
+        visible = self.text(original)
+        if text == visible:
+            return original
+        secrets = [original[start:end] for start, end, _ in self._places(original)]
+        first, *rest = text.split(MARK)
+        if not len(secrets) == visible.count(MARK) == len(rest):
+            return text
+        return first + "".join(map("".join, zip(secrets, rest, strict=True)))
+
     def _places(self, text: str) -> list[tuple[int, int, str]]:
-        """Where secrets are, from the left; none of them overlaps another."""
+        """Return where secrets are and their kinds, from left to right, without overlaps."""
         places = [
             (match.start(), match.end(), secret.kind)
             for secret in self._secrets
@@ -258,10 +272,10 @@ class Redactor:
         return apart
 
     def value(self, value: Any, report: Report | None = None) -> Any:
-        """A JSON value without secrets, in keys as well as in values.
+        """Return a JSON value with its secrets redacted, in keys as well as in values.
 
-        Most values have none: so their JSON is searched first, piece by piece, which takes a
-        fraction of the time that their single texts do. Parts without a secret are not copied.
+        Most values have none, so the JSON of each piece is searched first: that takes a fraction of
+        the time of searching text by text. Parts without a secret aren't copied.
         """
         if not isinstance(value, dict | list):
             return self.text(value, report) if isinstance(value, str) else value
@@ -278,7 +292,7 @@ class Redactor:
         return {key: each for part in parts for key, each in part.items()}
 
     def _each(self, value: Any, report: Report | None) -> Any:
-        """The same, text by text."""
+        """Redact a JSON value text by text."""
         if isinstance(value, dict | list):
             return self._members(value, self._each, report)
         return self.text(value, report) if isinstance(value, str) else value
@@ -291,7 +305,7 @@ class Redactor:
         return {self.text(key, report): clean(each, report) for key, each in value.items()}
 
     def _suspects(self, text: str) -> bool:
-        """Whether a value with this JSON may have a secret."""
+        """Whether a value with this JSON may contain a secret."""
         if any(secret.core in text for secret in self._secrets):
             return True
         is_cut = any(ellipsis in text for ellipsis in _ELLIPSES)
@@ -300,12 +314,12 @@ class Redactor:
         likely = [
             shape for shape in self._shapes if any(anchor in text for anchor in shape.anchors)
         ]
-        if is_cut and likely:  # a key that was cut begins like its shape
+        if is_cut and likely:  # the beginning of a key has its shape's anchor
             return True
         return any(shape.loose.search(text) for shape in likely)
 
     def data(self, data: bytes, report: Report | None = None) -> bytes:
-        """Bytes without secrets; of what is no text only those that are known by their value."""
+        """Redact bytes. If they aren't UTF-8, only secrets known by their value are found."""
         try:
             return self.text(data.decode(), report).encode()
         except UnicodeDecodeError:
@@ -316,9 +330,9 @@ class Redactor:
             return data
 
     def base64(self, text: str, report: Report | None = None) -> str:
-        """Bytes as base64, in either alphabet, without the secrets in them: base64 again.
+        """Redact the bytes in a base64 text, in either alphabet, and encode them again.
 
-        Other texts are cleaned as texts.
+        A text that isn't base64 is redacted as a text.
         """
         altchars = b"-_" if set(text) & {"-", "_"} else b"+/"
         try:
@@ -330,13 +344,13 @@ class Redactor:
 
 
 def alike(first: str, second: str) -> int:
-    """With how many of the same characters two texts begin."""
+    """Return the length of the common prefix of two texts."""
     pairs = enumerate(zip(first, second, strict=False))
     return next((n for n, (a, b) in pairs if a != b), min(len(first), len(second)))
 
 
 def _without_cut(text: str, head: str, secrets: Iterable[str]) -> str:
-    """The text without the beginnings of secrets at which a preview was cut: `tok-01…`."""
+    """Redact beginnings of secrets that a preview cut off: `tok-01…`."""
     place = text.find(head)
     while place >= 0:
         for secret in secrets:
@@ -349,7 +363,7 @@ def _without_cut(text: str, head: str, secrets: Iterable[str]) -> str:
 
 
 def _overlap(text: str, secret: str) -> int:
-    """How many characters at the end of a text are the beginning of a secret, and not all of it."""
+    """Return the length of an incomplete secret at the end of a text; 0 if it is negligible."""
     start = max(0, len(text) - len(secret) + 1)
     while (start := text.find(secret[0], start)) >= 0:
         if secret.startswith(text[start:]):
@@ -361,7 +375,7 @@ def _overlap(text: str, secret: str) -> int:
 def _matches_at(
     text: str, anchor: str, pattern: re.Pattern[str], offset: int
 ) -> Iterator[re.Match[str]]:
-    """The matches of a pattern, each at an offset from an anchor."""
+    """Yield the matches of a pattern at the given offset from each anchor."""
     at = text.find(anchor)
     while at >= 0:
         match = pattern.match(text, max(at + offset, 0))
@@ -371,7 +385,7 @@ def _matches_at(
 
 
 def _without(text: str, matches: Iterable[re.Match[str]], kind: str, report: Report | None) -> str:
-    """The text with MARK in the place of the matches in it, which come in order."""
+    """Replace the matches in a text with MARK; they come in order."""
     parts: list[str] = []
     end = 0
     for match in matches:
@@ -383,14 +397,14 @@ def _without(text: str, matches: Iterable[re.Match[str]], kind: str, report: Rep
 
 
 NOTHING: Final = Redactor(shapes=False)
-"""Takes nothing out."""
+"""Redacts nothing."""
 
 
 def in_base64(text: str) -> Iterator[str]:
-    """The parts of a text's base64 that are the same wherever in some data it stands.
+    """Yield the parts of a text's base64 that don't depend on its position in the data.
 
-    Three bytes are four characters: so there are three of them, and what neighbours have a part
-    in is left out at both ends.
+    Three bytes become four characters, so there are three variants. Characters that also encode
+    neighbouring bytes are dropped at both ends.
     """
     data = text.encode("utf-8", "surrogatepass")
     for before in range(3):
@@ -401,12 +415,13 @@ def in_base64(text: str) -> Iterator[str]:
 
 
 def restored(value: Any, original: Any, redactor: Redactor) -> Any:
-    """A value that somebody changed who saw `original` redacted, with its secrets back in place.
+    """Put secrets back into a value that was edited by somebody who saw `original` redacted.
 
-    A text that is still what the redactor makes of the original's is the original's.
+    A text that equals the redacted original becomes the original. In an edited text, each MARK
+    becomes the original's secret with the same index, unless the number of marks has changed.
     """
     if isinstance(value, str) and isinstance(original, str):
-        return original if MARK in value and value == redactor.text(original) else value
+        return redactor.restored_text(value, original)
     if isinstance(value, dict) and isinstance(original, dict):
         names = {redactor.text(name): name for name in original}
         members = {key if key in original else names.get(key, key): v for key, v in value.items()}
@@ -418,7 +433,7 @@ def restored(value: Any, original: Any, redactor: Redactor) -> Any:
 
 
 def without_keys(value: Any, keys: Collection[str], report: Callable[[str], None]) -> Any:
-    """A JSON value in which the values of these keys, wherever they are, are MARK."""
+    """Return a JSON value with MARK in place of the values of these keys, at any depth."""
     if isinstance(value, list):
         return [without_keys(each, keys, report) for each in value]
     if not isinstance(value, dict):

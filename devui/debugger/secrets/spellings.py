@@ -1,56 +1,57 @@
-"""How one text may be spelled in what is made of it: pages, JSON, addresses, reprs, logs.
+"""Finds a text however it is spelled: in pages, JSON, addresses, reprs or logs.
 
-A list of spellings has a hole for each new way in which escapes meet: JSON inside of HTML, a repr
-inside of JSON inside of HTML. So a text is looked for by a pattern in which each character stands
-for itself and for all that any of these makes of it, however often it is escaped again.
+A list of spellings would miss new combinations of escapes: JSON inside HTML, a repr inside JSON
+inside HTML. So a text is searched for with a pattern in which each character matches itself and
+each of its escapes, however often they are escaped again.
 """
 
 import re
 from functools import cache
 from typing import Final
 
-# What the escapes are made of may be escaped in its turn.
+# The characters of an escape may be escaped in turn.
 _PERCENT: Final = r"%(?:25)*"
 _HASH: Final = rf"(?:#|{_PERCENT}23)"
 _END: Final = rf"(?:;|{_PERCENT}3[bB])"
 _AMP: Final = rf"(?:&|{_PERCENT}26|\\+u0026)(?:(?:amp|{_HASH}0*38|{_HASH}[xX]0*26){_END})*"
 _SLASH: Final = rf"(?:\\|{_PERCENT}5[cC]|{_AMP}(?:{_HASH}0*92|{_HASH}[xX]0*5[cC]|bsol){_END})"
 _ESCAPED: Final = rf"{_SLASH}*"
-"""Backslashes before a character that some language escapes."""
+"""Backslashes before an escaped character."""
 _NAMED: Final = {'"': "quot", "'": "apos", "&": "amp", "<": "lt", ">": "gt"}
 _SHORT: Final = {"\n": "n", "\r": "r", "\t": "t", "\b": "b", "\f": "f"}
 _EATEN: Final = re.compile(r"[*`~\\]|(?<![0-9A-Za-z])_+|_+(?![0-9A-Za-z])")
-"""What markdown takes for emphasis, code and escapes, and shows no more."""
+"""Characters that markdown treats as emphasis, code or escapes, and removes."""
 _TELLING: Final = 6
-"""Other characters that a text needs, so that it is not taken for something else without those."""
+"""How many other characters a text needs to be recognizable without those."""
 _WIDEST, _MARGIN = 64, 1024
-"""Characters that one may become: `😀`, quoted three times for an address, has 32."""
+"""How many characters one may become, and a margin for the whole text. `😀`, quoted three times for
+an address, has 32."""
 _PLAIN: Final = re.compile(r"[0-9A-Za-z_.-]")
-"""What nothing escapes."""
+"""Characters that are never escaped."""
 _CORE: Final = re.compile(rf"{_PLAIN.pattern}+")
 
 
 def spelled(text: str) -> "re.Pattern[str]":
-    """A pattern that finds the text in each of its spellings, base64 aside."""
+    """Return a pattern that matches every spelling of the text except base64."""
     eaten = _eaten(text)
     return re.compile("".join(_character(each, eaten=n in eaten) for n, each in enumerate(text)))
 
 
 def core_of(text: str) -> str:
-    """The longest part of the text that is the same in every spelling; "" if there is none."""
+    """Return the longest part of the text that is the same in every spelling, or ""."""
     eaten = _eaten(text)
     skeleton = "".join("*" if n in eaten else each for n, each in enumerate(text))
     return max(_CORE.findall(skeleton), key=len, default="")
 
 
 def _eaten(text: str) -> set[int]:
-    """The places of the characters that markdown may eat; none if too few others are left."""
+    """Return the indexes of what markdown may remove; none if too few characters would remain."""
     places = {n for match in _EATEN.finditer(text) for n in range(*match.span())}
     return places if len(text) - len(places) >= _TELLING else set()
 
 
 def longest(text: str) -> int:
-    """Characters of its spellings, escaped a few times over; none but odd ones has more."""
+    """Return the maximum length of its spellings, escaped a few times over, odd ones aside."""
     return _WIDEST * len(text) + _MARGIN
 
 
@@ -82,11 +83,11 @@ def _character(character: str, *, eaten: bool) -> str:
 
 
 def _hex(digits: str) -> str:
-    """Hexadecimal digits in either case."""
+    """Return a pattern for hexadecimal digits in either case."""
     return "".join(f"[{d}{d.upper()}]" if d.isalpha() else d for d in digits)
 
 
 def _units(character: str) -> list[int]:
-    """Its code units of UTF-16, as JSON escapes them."""
+    """Return the UTF-16 code units of a character, as JSON escapes them."""
     data = character.encode("utf-16-be", "surrogatepass")
     return [int.from_bytes(data[at : at + 2]) for at in range(0, len(data), 2)]

@@ -1,7 +1,6 @@
-"""Which texts are secrets, of those that this machine keeps and of those that people gave (R64).
+"""Decides which texts are secrets, on this machine and in what people entered (R64).
 
-What is done with them is the matter of `redaction`, which knows besides what services' keys look
-like.
+`redaction` removes them, and also recognizes the keys of services by their shape.
 """
 
 import os
@@ -22,40 +21,40 @@ _NAMES: Final = re.compile(
     r"|API_?KEYS?|TOKEN|SECRETS?|PASSWORDS?|PASSWD|PASSPHRASE|CREDENTIALS?)(?:$|_)",
     re.IGNORECASE,
 )
-"""Also `PGPASSWORD` and the like, which have no `_` before the word."""
+"""Names of secret variables, including `PGPASSWORD` and others without `_` before the word."""
 _ABOUT: Final = re.compile(
     r"_(?:URLS?|URIS?|ENDPOINTS?|HOST|DOMAINS?|ISSUER|AUDIENCE|NAMES?|LABEL|TITLE|TYPE|KIND|MODE"
     r"|PREFIX|HEADER|FIELD|COLUMN|PROVIDER|BACKEND|PROJECT|REGION|ALGORITHM|SCOPES?|EXPIRY)$",
     re.IGNORECASE,
 )
-"""Variables that say something of a secret, and not what it is: `TOKEN_URL`, `KEY_VAULT_NAME`."""
+"""Variables that describe a secret but don't contain it: `TOKEN_URL`, `KEY_VAULT_NAME`."""
 _PASSWORDS: Final = re.compile(
     r"(?:PASSWORDS?|PASSWD|_PWD|PASSPHRASE|SECRETS?|TOKENS?)$", re.IGNORECASE
 )
-"""Variables whose value is a secret even if it is a word: not so `AUTH_PROVIDER`."""
+"""Variables whose value is a secret even if it is a word, unlike `AUTH_PROVIDER`."""
 _SEVERAL: Final = re.compile(r"(?:^|_)(?:API_?)?(?:KEY|SECRET|PASSWORD|TOKEN)S$", re.IGNORECASE)
-"""Variables that may have several in one value."""
+"""Variables that may contain several secrets in one value."""
 _WORD: Final = re.compile(r"(?=.{1,15}$)[A-Za-z]+(?:[_-][A-Za-z]+)*_?")
-"""What more likely is a name, such as `created_at` in `SORT_KEYS`, than a key."""
+"""Values that are more likely names than keys, such as `created_at` in `SORT_KEYS`."""
 _HARMLESS: Final = re.compile(r"(?:[A-Za-z]+|\d{1,9}|/[\w./@+-]*|true|false)", re.IGNORECASE)
-"""Pieces of a value that say nothing by themselves: one word, a number, a path."""
+"""Pieces of a value that reveal nothing by themselves: one word, a number, a path."""
 _RANDOM: Final = re.compile(r"(?=.*[a-z])(?=.*[A-Z])(?=.*[0-9])[0-9A-Za-z+/_=-]{20,}")
-"""What a key under a name that does not say so is written in."""
+"""The form of a key whose variable isn't named like a secret."""
 _PART: Final = re.compile(r"[A-Z]?[a-z]+|[A-Z]+|[0-9]+")
 _MARKED: Final = "DEVUI_SECRETS"
-"""A variable that names others: secrets, or with `!` before them none; `*` stands for anything."""
+"""A variable that lists others as secret or, after `!`, as not secret; `*` is a wildcard."""
 _PLACES: Final = re.compile(r"(?:CREDENTIALS?|FILE|PATH|DIR|SOCK)$", re.IGNORECASE)
-"""Variables that name a file where they begin with a slash."""
+"""Variables that name a file if their value begins with a slash."""
 _PATH: Final = re.compile(r"(?:/[A-Za-z][a-z0-9_.-]*)*/?")
-"""What is a path by its looks; base64 may begin with a slash, too."""
+"""Values that look like a path; base64 may begin with a slash, too."""
 _FILES: Final = 256
-"""Files that are parsed again only when they have changed."""
+"""How many parsed files are cached until they change."""
 _LENGTH: Final = 2.7
-"""Characters that the words of a random text have on average, at most."""
+"""The greatest average length of the words in a random text, in characters."""
 _LETTERS: Final = 3
-"""Different characters that a secret has: `********` stands for one."""
+"""The minimum number of different characters in a secret; `********` is a placeholder."""
 _PIECES: Final = 64
-"""So many lines of a value, or values of a list, are looked for by themselves."""
+"""How many lines of a value, or values in a list, are searched for separately."""
 
 _CREDENTIAL_FIELDS: Final = frozenset(
     {
@@ -72,14 +71,14 @@ _CREDENTIAL_FIELDS: Final = frozenset(
         "token",
     }
 )
-"""Members of a credential that let one in, without regard to how they are spelled."""
+"""Members of a credential that grant access, in lower case and without underscores."""
 
 
 def secrets_of(places: Iterable[Path], environment: Mapping[str, str] = os.environ) -> list[Secret]:
-    """What must not leave this machine: secret variables of this process, and of `.env` files.
+    """Return what mustn't leave this machine: secret variables of this process and of `.env` files.
 
-    `places` are the folders of these files: see `AppFolder.places`. What makes a variable secret
-    is in docs/decisions/0016.
+    `places` are the folders with these files; see `AppFolder.places`. docs/decisions/0016 says what
+    makes a variable secret.
     """
     sources = [("the value of a secret variable", environment)]
     sources += [("a value of .env", _env_values(place / ".env")) for place in places]
@@ -93,17 +92,17 @@ def secrets_of(places: Iterable[Path], environment: Mapping[str, str] = os.envir
 
 
 def secrets_about(folder: AppFolder, app: str | None = None) -> list[Secret]:
-    """The secrets of one app, or of all; the name of an app is none, whichever variable has it."""
+    """Return the secrets of one app, or of all. The name of an app is never a secret."""
     return [each for each in secrets_of(folder.places(app)) if not folder.has(each.text)]
 
 
 def _marks(*sources: Mapping[str, str]) -> list[str]:
-    """What people say of variables, the last word first."""
+    """Return the marks that people set in `DEVUI_SECRETS`, the last first: it takes precedence."""
     return [mark.strip() for each in sources for mark in each.get(_MARKED, "").split(",")][::-1]
 
 
 def _counts(name: str, value: str, marks: Iterable[str]) -> bool:
-    """Whether the value of a variable is a secret: by what people say, its name, or its look."""
+    """Whether the value of a variable is a secret, judging by the marks, its name or its form."""
     for mark in marks:
         if mark and fnmatchcase(name, mark.removeprefix("!")):
             return not mark.startswith("!") and len(value) >= SHORTEST
@@ -115,7 +114,7 @@ def _counts(name: str, value: str, marks: Iterable[str]) -> bool:
 
 
 def secrets_in(values: Iterable[Any], kind: str, *, shortest: int = 4) -> list[Secret]:
-    """The texts in JSON values, as secrets of a kind; short ones would be found everywhere."""
+    """Return the texts in JSON values as secrets, except short ones, which would match anywhere."""
     texts: set[str] = set()
     waiting: list[Any] = [*values]
     while waiting:
@@ -130,7 +129,7 @@ def secrets_in(values: Iterable[Any], kind: str, *, shortest: int = 4) -> list[S
 
 
 def credentials_in(values: Iterable[Any]) -> list[Secret]:
-    """What is secret in credentials that people gave (AuthConfig), however it is spelled."""
+    """Return the secrets in credentials that people entered (AuthConfig), in any naming style."""
     secret: list[Any] = []
     waiting: list[Any] = [*values]
     while waiting:
@@ -153,7 +152,7 @@ def _is_secret(name: str, value: str) -> bool:
 
 
 def _is_random(value: str) -> bool:
-    """Whether it is a key by its looks: what nobody types, and no model, project or slug is called.
+    """Whether a value looks random: unlike typed text or the name of a model, project or slug.
 
     The words of a random text have two characters on average, those of `AwesomeProject2026` more.
     """
@@ -164,7 +163,7 @@ def _is_random(value: str) -> bool:
 
 
 def _is_place(name: str, value: str) -> bool:
-    """Whether the variable says where a secret is, and not what it is."""
+    """Whether the variable contains the location of a secret rather than the secret."""
     if not value.startswith("/"):
         return False
     return bool(_PLACES.search(name) or _PATH.fullmatch(value)) or _exists(value)
@@ -178,7 +177,7 @@ def _exists(path: str) -> bool:
 
 
 def _with_pieces(name: str, value: str) -> Iterator[str]:
-    """The value; its lines, which are printed and shown apart; and each if it is a list of some."""
+    """Yield the value, its lines, which may be shown separately, and the members of a list."""
     yield value
     pieces: list[str] = []
     if _NAMES.search(name) or value.startswith("-----BEGIN"):
@@ -192,7 +191,7 @@ def _with_pieces(name: str, value: str) -> Iterator[str]:
 
 
 def _tells_nothing(piece: str) -> bool:
-    """Whether it is a word, or the edge of a key: `-----BEGIN PRIVATE KEY-----`."""
+    """Whether it is harmless by itself, or the edge of a key: `-----BEGIN PRIVATE KEY-----`."""
     return bool(piece.startswith("-----") or _HARMLESS.fullmatch(piece) or _WORD.fullmatch(piece))
 
 
@@ -200,12 +199,12 @@ def _env_values(file: Path) -> Mapping[str, str]:
     try:
         stat = file.stat()
         return _values(file, stat.st_mtime_ns, stat.st_size)
-    except (OSError, ValueError):  # there is none, it is not ours to read, or it is no text
+    except (OSError, ValueError):  # it doesn't exist, is unreadable, or isn't text
         return {}
 
 
 @lru_cache(maxsize=_FILES)
 def _values(file: Path, _changed: int, _size: int) -> Mapping[str, str]:
-    # Not `dotenv_values`, which logs what it can't read: the log would ask again what to leave out.
+    # Not `dotenv_values`, which logs what it can't parse: redacting the log would call this again.
     with file.open(encoding="utf-8") as lines:
         return {each.key: each.value for each in parse_stream(lines) if each.key and each.value}

@@ -1,1 +1,1 @@
-"""Holding a run at its gates and letting it go on (docs/decisions/0006)."""
+"""Holding runs at their gates and continuing them (docs/decisions/0006)."""

@@ -1,4 +1,4 @@
-"""What has come to a gate: which gate, whose, and what is held there as JSON (design 6)."""
+"""Arrivals of runs at gates: which gate, which agent, and what is held there as JSON (design 6)."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -23,41 +23,41 @@ ALL_GATES: frozenset[GateKind] = frozenset((*COMMIT_GATES, *WORKER_GATES))
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Arrival:
-    """A run at a gate, before it is decided whether it is held there."""
+    """A run at a gate, before the decision whether to hold it there."""
 
     gate: GateKind
     agent: str
-    """The agent at work; of an event its author, `user` included."""
+    """The agent at work; for an event, its author, which may be `user`."""
     branch: str | None
     path: tuple[str, ...]
-    """The agents from the root to this one; to the root alone for an event of the user."""
+    """The agents from the root to this one; only the root for an event of the user."""
     payload: Any
     """The event, request, response, arguments or result, as parsed JSON."""
     message: Append | Gate | None
-    """What is not answered while it is held; None of an arrival in the past."""
+    """The request that stays unanswered while it is held; None for an event of the past."""
     tool: str | None = None
     schema: Any = None
-    """What the tool declares of its arguments, as parsed JSON; None for nothing."""
+    """The schema that the tool declares for its arguments, as parsed JSON, if any."""
     call: str | None = None
-    """Common to the gates before and after one call of a model or tool."""
+    """The id shared by the gates before and after one model or tool call."""
     event: NewEvent | None = None
     summary: Summary | None = None
-    """Of an event."""
+    """The summary of an event; None at the worker's gates."""
     size: int | None = None
-    """Bytes of an event as JSON."""
+    """The size of an event as JSON, in bytes."""
     changes: tuple[Mapping[str, Any], ...] = ()
-    """What the commit of the event will do to the state: `key`, `new`, and `old` if it is there."""
+    """The state changes of the event's commit: `key`, `new`, and `old` if the key has a value."""
     state: Mapping[str, Any] | None = None
-    """The committed state before it, as far as it was needed."""
+    """The committed state before the event; None if it wasn't needed."""
     number: int | None = None
-    """Of a committed event."""
+    """The number of a committed event."""
     problem: str | None = None
-    """Why what a person wanted in place of it cannot be."""
+    """Why the last edit could not be applied, if it arrives again because of that."""
     reply: Reply | None = None
-    """The answer that is withheld; None if it is still to be made."""
+    """The answer being withheld; None if it hasn't been made yet."""
 
     def before(self, state: Mapping[str, Any]) -> "Arrival":
-        """The same event, with what it will do to this state."""
+        """Return a copy with the changes that the event makes to this state."""
         changes = [
             {"key": key, "new": value, **({"old": state[key]} if key in state else {})}
             for key, value in self.delta.items()
@@ -66,7 +66,7 @@ class Arrival:
 
     @property
     def delta(self) -> Mapping[str, Any]:
-        """The state delta of an event."""
+        """The state delta of an event; empty at the worker's gates."""
         if self.summary is None:
             return {}
         delta: Mapping[str, Any] = (self.payload.get("actions") or {}).get("stateDelta") or {}
@@ -78,7 +78,7 @@ class Arrival:
         run: Mapping[str, Any] | None = None,
         prices: Prices | None = None,
     ) -> Facts:
-        """What conditions speak of; `state` is the committed one, `run` what the run has used."""
+        """Return the facts for conditions; `state` is the committed one, `run` the run's usage."""
         values = {
             "gate": self.gate,
             "agent": self.agent,
@@ -106,12 +106,12 @@ class Arrival:
         )
 
     def committed(self, reply: Reply, number: int) -> "Arrival":
-        """The same event after its commit."""
+        """Return the arrival of the same event after its commit."""
         return replace(self, gate="after_commit", reply=reply, number=number, problem=None)
 
 
 def arrival_of(message: Append | Gate, agents: Sequence[AgentInfo]) -> Arrival | None:
-    """What came; None for an event that is none: the commit will say what is wrong with it.
+    """Return the arrival of a message; None for an invalid event, which the commit will refuse.
 
     `agents` are those of the app, the root first.
     """
@@ -138,7 +138,7 @@ def arrival_of(message: Append | Gate, agents: Sequence[AgentInfo]) -> Arrival |
 def of_event(
     event: NewEvent, agents: Sequence[AgentInfo], *, message: Append | None = None
 ) -> Arrival:
-    """An event before its commit; without a message it is one of the past."""
+    """Return the arrival of an event before its commit; without a message, of a past event."""
     return Arrival(
         gate="before_commit",
         agent=event.author,
@@ -155,7 +155,7 @@ def of_event(
 
 def _path(agent: str, agents: Sequence[AgentInfo]) -> tuple[str, ...]:
     parents = {info.name: info.parent for info in agents}
-    if agent not in parents:  # the user, or an agent that was made while the app runs
+    if agent not in parents:  # the user, or an agent created while the app runs
         return (agents[0].name,) if agent == "user" and agents else (agent,)
     path = [agent]
     while (above := parents[path[-1]]) is not None and above not in path:
@@ -164,5 +164,5 @@ def _path(agent: str, agents: Sequence[AgentInfo]) -> tuple[str, ...]:
 
 
 def _parse(text: str) -> Any:
-    """JSON that can be written again: NaN and the infinities become texts."""
+    """Parse JSON into a value that can be serialized again: NaN and infinities become strings."""
     return json.loads(text, parse_constant=str)

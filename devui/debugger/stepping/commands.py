@@ -1,4 +1,4 @@
-"""What a person may tell a run that is being debugged, and why it may be refused."""
+"""The commands a person can give to a run, and the errors that refuse them."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -32,7 +32,7 @@ EDITS: Mapping[CommandName, Action] = {
     "reject": "reject",
     "drop": "drop",
 }
-"""Commands that change what is held, and let nothing go."""
+"""The commands that edit what is held, without releasing it."""
 
 ALLOWED: Mapping[GateKind, frozenset[Action]] = {
     "before_commit": frozenset({"edit", "drop"}),
@@ -41,39 +41,39 @@ ALLOWED: Mapping[GateKind, frozenset[Action]] = {
     "before_tool": frozenset({"edit", "mock", "skip", "reject"}),
     "after_tool": frozenset({"edit"}),
 }
-"""What may be done to what is held at each gate; at the others, nothing."""
+"""The edits allowed at each gate; the other gates allow none."""
 
 ANYTIME: frozenset[CommandName] = frozenset({"pause", "stop_after_event", "stop"})
-"""Commands that mean the same wherever the run stands; the others name a position."""
+"""The commands that mean the same at any position; all others have to name theirs."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Like:
-    """Which arrivals `run_to` waits for."""
+    """The kind of arrival that `run_to` waits for."""
 
     gate: GateKind = "before_commit"
     condition: str
-    """What has to hold of them; it may speak of what a row says of an event, and not of `state` and
-    `run`."""
+    """An expression that has to hold for the arrival. It can use the facts of an event's row, but
+    not `state` and `run`."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Command:
-    """One order. The same `key` again changes nothing and gets the same answer."""
+    """One command to a run. Repeating its `key` changes nothing and returns the same answer."""
 
     name: CommandName
     key: str
     position: int | None = None
-    """The position that it was decided upon; may be left out of commands `ANYTIME`."""
+    """The position at which it was decided; optional for the commands in `ANYTIME`."""
     hold: int | None = None
-    """Which of the holds goes on, alone; if not said, a step is made from the one at the commit,
-    else from the oldest, and `continue` lets all go."""
+    """The hold to edit, or to release alone. If None, the command applies to the hold at a commit,
+    else to the oldest, and `continue` releases all."""
     like: Like | None = None
     """For `run_to`."""
     value: Any = None
-    """For `edit` what takes the place of what is held, for `mock` the answer, for `reject` why."""
+    """For `edit` the replacement, for `mock` the answer, for `reject` the reason."""
     actor: str = "api"
-    """Who says so, as shown to the others."""
+    """Who gives the command, as shown to others."""
 
     def __str__(self) -> str:
         return f"{ORDERS[self.name]} by {self.actor}"
@@ -81,44 +81,44 @@ class Command:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CallOrder:
-    """An order about one call that is under way; nothing need be held for it."""
+    """An order to end or answer one call in progress, whether or not anything is held."""
 
     name: Literal["end", "answer"]
-    """Let it fail, or have this answer."""
+    """`end` makes the call fail, `answer` gives it a result."""
     key: str
-    """As of a command."""
+    """As in `Command`."""
     call: int | str
-    """The `CallStanding.id`, which says what the order was decided upon; or the id or the name of
-    the only call that has it."""
+    """The `CallStanding.id` of the call as it was seen, or the id or name of a function call, if
+    only one call in progress has it."""
     value: Any = None
-    """For `answer` the answer, for `end` why, if there is more to say."""
+    """For `answer` the answer, for `end` an optional reason."""
     actor: str = "api"
 
 
 class CommandRefused(Exception):
-    """The command was not carried out; `position` tells how things stand, as JSON."""
+    """The command was not carried out; `position` is where the run stands now, as JSON."""
 
     def __init__(self, message: str) -> None:
         super().__init__(message)
         self.position: dict[str, Any] = {}
 
     def at(self, position: dict[str, Any]) -> Self:
-        """The same, with how things stand."""
+        """Set the position, and return the error."""
         self.position = position
         return self
 
 
 class Stale(CommandRefused):
-    """The run has moved on since the position that the command names."""
+    """The run has moved on from the position that the command names."""
 
 
-class Misused(CommandRefused):
-    """The command makes no sense here: its key is another's, or what it names is not there."""
+class InvalidCommand(CommandRefused):
+    """The command makes no sense here, reuses another key, or names something that isn't there."""
 
 
-class Unfit(Misused):
-    """A value that can't take the place of what is held."""
+class Unfit(InvalidCommand):
+    """A value that can't replace what is held."""
 
 
 class Unchanged(Unfit):
-    """An edit to what is held already."""
+    """An edit that changes nothing."""

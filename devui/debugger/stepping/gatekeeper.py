@@ -1,8 +1,11 @@
-"""Answers the requests of a run that may be held, when they may go on (docs/decisions/0006)."""
+"""Answers a run's requests, and withholds answers to hold the run (docs/decisions/0006)."""
 
 import json
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import asdict
+from functools import cache
+from importlib import import_module
+from types import ModuleType
 from typing import Any
 
 from devui.debugger.breakpoints.book import BreakpointBook
@@ -17,7 +20,7 @@ from devui.debugger.runs.live import LiveRun
 from devui.debugger.runs.log_lines import note
 from devui.debugger.stepping.arrivals import WORKER_GATES, Arrival, arrival_of
 from devui.debugger.stepping.position import held_of
-from devui.debugger.stepping.stepper import Edit, Hold, Moved, recorded_answer
+from devui.debugger.stepping.stepper import CommandOutcome, Edit, Hold, recorded_answer
 from devui.debugger.workers.workers import Worker
 from devui.store.journal import Journal
 from devui.store.rows import NewEdit
@@ -28,8 +31,14 @@ from devui.wire.messages import Append, ArmGates, Gate, GateLeft, Reply
 Commit = Callable[[Append], Awaitable[Reply]]
 
 
+@cache
+def _changed_fields() -> ModuleType:
+    """Import the comparison of edited values on first use; startup doesn't need it."""
+    return import_module("devui.debugger.events.changed_fields")
+
+
 class Gatekeeper:
-    """Stands between the requests of one run and their answers; called by the run's task alone."""
+    """Decides when the requests of one run are answered. Only the run's own task calls it."""
 
     def __init__(
         self,
@@ -49,15 +58,15 @@ class Gatekeeper:
         self._stop = stop
         self._armed: frozenset[WorkerGate] = frozenset()
         self._edits: dict[tuple[str, str | None], Edit] = {}
-        """What people had done to what was held, which the worker may refuse; by what it is."""
+        """Edits sent to the worker, which may refuse them, by the keys of `_what`."""
 
     def begin(self) -> list[WorkerGate]:
-        """The gates that a run begins with."""
+        """Return the gates that are armed when the run starts."""
         self._armed = self._gates()
         return sorted(self._armed)
 
     async def take(self, worker: Worker, message: Append | Gate) -> None:
-        """Hold it or answer it."""
+        """Hold a request or answer it."""
         arrival = self._arrival(worker, message)
         if arrival is None:
             await worker.send(await self._answer(message))
@@ -72,8 +81,8 @@ class Gatekeeper:
         if is_revised or not await self._hold(arrival, ruling):
             await self._let_go(worker, arrival)
 
-    async def move(self, worker: Worker, move: Moved) -> None:
-        """Carry out what a command decided, and arm what steps and breakpoints need by now."""
+    async def move(self, worker: Worker, move: CommandOutcome) -> None:
+        """Carry out the outcome of a command, and arm the gates that are needed now."""
         gates = self._gates()
         if gates != self._armed:
             self._armed = gates
@@ -89,13 +98,13 @@ class Gatekeeper:
                 await self._let_go(worker, hold.arrival)
 
     async def leave(self, message: GateLeft) -> None:
-        """Something that is held was cancelled."""
+        """Drop the hold of a request that was cancelled."""
         if self._live.stepper.leave(message.gate) and not self._live.stopping:
             await self._keep()
             self._publish()
 
     def end(self) -> None:
-        """The run is over; what it was held with is still in the journal, and nowhere else."""
+        """Drop all holds, since the run is over; only the journal keeps them."""
         self._live.stepper.end()
 
     async def _let_go(self, worker: Worker, arrival: Arrival) -> None:
@@ -111,7 +120,7 @@ class Gatekeeper:
         await worker.send(reply)
 
     async def _verdict(self, arrival: Arrival, edit: Edit) -> str:
-        """The verdict for the worker; what was changed by whom is in the journal before it acts."""
+        """Return the verdict for the worker, after journaling who changed what."""
         live = self._live
         row = await self._journal.edits.add(
             live.session.key,
@@ -137,6 +146,9 @@ class Gatekeeper:
             mark["call"] = arrival.call
         if arrival.gate == "before_tool" and edit.action == "edit":
             mark["ran"] = arguments(fields_in(edit.value), PREVIEW_LIMIT)
+        if edit.action == "edit":
+            changed_at = _changed_fields().changed_at
+            live.changes[row.id] = changed_at(arrival.gate, arrival.payload, edit.value)
         old_values = {each["key"]: each["old"] for each in arrival.changes if "old" in each}
         verdict = Verdict(
             action=edit.action,
@@ -148,7 +160,7 @@ class Gatekeeper:
         return json.dumps({"verdict": asdict(verdict)})
 
     def _ruling(self, arrival: Arrival) -> Ruling | None:
-        """What the guard says of a call of a tool that it does not just let run."""
+        """Return the guard's ruling on a tool call; None if the call may simply run."""
         guard = self._live.guard
         if guard is None or arrival.gate != "before_tool" or arrival.problem:
             return None
@@ -158,7 +170,7 @@ class Gatekeeper:
     async def _answer_from_record(
         self, message: Append | Gate, arrival: Arrival, offer: RecordedCall
     ) -> Reply:
-        """The recorded result in place of the call, as an edit that the guard makes."""
+        """Answer the call with its recorded result, as an edit made by the guard."""
         note(self._live, self._bus, "debugger", f"{arrival.tool}: result of #{offer.number} used")
         return Reply(id=message.id, result=await self._verdict(arrival, recorded_answer(offer)))
 
@@ -170,7 +182,7 @@ class Gatekeeper:
         return Reply(id=message.id)
 
     def _arrival(self, worker: Worker, message: Append | Gate) -> Arrival | None:
-        """What came, if it may have to be held."""
+        """Return the arrival of a request; None if nothing can hold it."""
         live = self._live
         idle = live.stepper.idle and not self._breakpoints and live.guard is None
         if live.stopping or (idle and message.problem is None):
@@ -179,7 +191,7 @@ class Gatekeeper:
 
     @property
     def debugged(self) -> bool:
-        """Whether anything may hold the run."""
+        """Whether anything may hold the run, or has held it."""
         stepper = self._live.stepper
         return not stepper.idle or stepper.has_held or bool(self._breakpoints)
 
@@ -200,7 +212,10 @@ class Gatekeeper:
         )
 
     async def _hold(self, arrival: Arrival, ruling: Ruling | None = None) -> bool:
-        """Whether it is held; that is told when the journal knows of it, never before."""
+        """Hold the arrival if anything stops it, and return whether it is held.
+
+        A hold is published only once it is in the journal.
+        """
         live = self._live
         breakpoint_id = await self._breakpoint_at(arrival)
         hold = None if live.stopping else live.stepper.weigh(arrival, breakpoint_id, ruling)
@@ -211,9 +226,8 @@ class Gatekeeper:
         hold.refused_edit = self._edits.get(_what(arrival)) if arrival.problem else None
         await self._keep(hold)
         if arrival.gate == "before_tool":
-            tool = arrival.tool or ""
-            hold.last_result = await last_result(self._journal, live.session.key, tool)
-        if live.ended.is_set():  # nobody is answered any more, and the journal keeps what was held
+            hold.last_result = await self._last_result(arrival, ruling)
+        if live.ended.is_set():  # no request is answered anymore; the journal keeps what was held
             return True
         if not live.stepper.take(hold):
             await self._keep()
@@ -224,10 +238,19 @@ class Gatekeeper:
             self._publish()
         return True
 
-    async def _breakpoint_at(self, arrival: Arrival) -> int | None:
-        """The breakpoint that stops here; logpoints say their lines.
+    async def _last_result(
+        self, arrival: Arrival, ruling: Ruling | None
+    ) -> Mapping[str, Any] | None:
+        """Return what the same call returned before, in this session or the guard's record."""
+        if ruling and ruling.offer and ruling.exact:
+            return ruling.offer.result
+        args = arrival.payload.get("args") or {}
+        return await last_result(self._journal, self._live.session.key, arrival.tool or "", args)
 
-        What comes again because a person's change of it could not be has been met before.
+    async def _breakpoint_at(self, arrival: Arrival) -> int | None:
+        """Return the number of the breakpoint that stops here, and write the lines of logpoints.
+
+        An arrival that comes back because an edit could not be applied isn't checked again.
         """
         if arrival.problem:
             return None
@@ -249,7 +272,7 @@ class Gatekeeper:
         return next((hit.point.row.id for hit in hits if hit.stops), None)
 
     def _usage(self, arrival: Arrival) -> Mapping[str, Any]:
-        """What the run has used, with the event that is about to be committed."""
+        """Return what the run has used, including the event that is about to be committed."""
         live = self._live
         meter, seconds = live.meter, live.start.seconds - live.stepper.held_seconds
         if arrival.gate == "before_commit" and arrival.event is not None:
@@ -257,7 +280,7 @@ class Gatekeeper:
         return meter.facts(seconds)
 
     async def _keep(self, arriving: Hold | None = None) -> None:
-        """What is held survives the server's end, so that it can be told what was lost."""
+        """Journal what is held, so that a restarted server can show what was lost."""
         holds, runs = held_of(self._live.stepper, arriving), self._journal.runs
         if holds:
             await runs.keep_position(self._live.row.id, json.dumps(holds))
@@ -271,5 +294,5 @@ class Gatekeeper:
 
 
 def _what(arrival: Arrival) -> tuple[str, str | None]:
-    """What is held, however often: the gate, and there the event or the call."""
+    """Return a key of the held item that stays the same when it arrives again."""
     return arrival.gate, arrival.event.id if arrival.event else arrival.call

@@ -1,14 +1,14 @@
-"""Orders that were carried out, with their answers, so that a repeated one does nothing twice.
+"""The answers to orders that were carried out, so that repeating an order has no second effect.
 
-They outlive their run: a client that got no answer asks again, and by then the run may be over.
+They outlive their run: a client that got no answer asks again, and the run may be over by then.
 """
 
 from collections import OrderedDict
 from dataclasses import replace
 from typing import Any, Final
 
-from devui.debugger.background.weights import bytes_of
-from devui.debugger.stepping.commands import CallOrder, Command, Misused
+from devui.debugger.background.memory_size import bytes_of
+from devui.debugger.stepping.commands import CallOrder, Command, InvalidCommand
 
 Order = Command | CallOrder
 
@@ -17,7 +17,7 @@ _BYTES: Final = 16 * 1024 * 1024
 
 
 class OrderAnswers:
-    """The newest orders of all runs, by run and key, as many as there is room for."""
+    """The newest orders of all runs by run and key, bounded by number and by bytes."""
 
     def __init__(self) -> None:
         self._answers: OrderedDict[tuple[str, str], tuple[Order, dict[str, Any], int]]
@@ -25,21 +25,22 @@ class OrderAnswers:
         self._bytes = 0
 
     def answer_to(self, run: str, order: Order) -> dict[str, Any] | None:
-        """The answer to an order that was carried out; raises Misused for another's key.
+        """Return the answer to an order that was already carried out, else None.
 
-        A repeated command may name another position: its sender has looked again meanwhile.
+        A repeated command may name another position, since its sender may have looked again.
+        Raises InvalidCommand if the key was used for a different order.
         """
         entry = self._answers.get((run, order.key))
         if entry is None:
             return None
         if _without_position(entry[0]) != _without_position(order):
-            raise Misused(
+            raise InvalidCommand(
                 f"key {order.key!r} was already used for {entry[0].name!r}: use a new key"
             )
         return entry[1]
 
     def remember(self, run: str, order: Order, answer: dict[str, Any]) -> None:
-        """Keep the answer for repetitions; the oldest go."""
+        """Keep the answer for repetitions, evicting the oldest answers if there is no room."""
         size = bytes_of(order) + bytes_of(answer)
         self._answers[run, order.key] = (order, answer, size)
         self._bytes += size

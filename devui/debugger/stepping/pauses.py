@@ -1,4 +1,4 @@
-"""When a run was held: while something of it was, and nothing of it is known to have worked."""
+"""How long a run was held: when something was held, and no branch is known to have worked."""
 
 import time
 from bisect import bisect_left
@@ -8,36 +8,38 @@ from dataclasses import dataclass, field
 
 @dataclass(slots=True)
 class Pauses:
-    """The pauses of one run: from where something is held to where nothing is.
+    """The pauses of one run, each from the first hold to the last release.
 
-    A branch may work while another is held. Nobody knows before something comes of it: then the
-    time in which it worked turns out to have been no pause.
+    A branch may work while another is held, which is known only once it produces something. The
+    time it worked is then removed from the pauses.
     """
 
     _offset: float = field(default_factory=lambda: time.time() - time.monotonic())
-    """From a clock that only goes forward to the epoch's seconds, in which events tell theirs."""
+    """Add this to the monotonic clock to get seconds since the epoch, as events have them."""
     _since: float | None = None
-    """When the pause that goes on began."""
+    """When the current pause began; None while nothing is held."""
     _pause_starts: list[float] = field(default_factory=list)
     _pause_ends: list[float] = field(default_factory=list)
     _sums: list[float] = field(default_factory=lambda: [0.0])
-    """The seconds of the first 0, 1, 2 … pauses."""
+    """The total seconds of the first 0, 1, 2 … pauses."""
     _starts: dict[str | None, float] = field(default_factory=dict)
-    """By branch: when something last came of it or was let go, below it too."""
+    """By branch: when it last produced something, or anything above or below it was released."""
 
     def begin(self) -> None:
-        """Something is held from now on."""
+        """Begin a pause: something is held from now on."""
         self._since = self._now
 
     def end(self) -> None:
-        """Nothing is held any more."""
+        """End the pause: nothing is held anymore."""
         if self._since is not None:
             self._add(self._since, self._now)
         self._since = None
 
     def came(self, branch: str | None, moment: float) -> float:
-        """Something was produced in the branch: it worked since it was last heard of. How long the
-        run was held up to that moment."""
+        """Record that the branch produced something, so it has worked since it was last active.
+
+        Return how many seconds the run had been held by that moment.
+        """
         at = min(moment, self._now)
         since = next((self._starts[each] for each in _upward(branch) if each in self._starts), 0.0)
         self._take_out(since, at)
@@ -45,30 +47,33 @@ class Pauses:
         return self.until(moment)
 
     def began(self, branch: str | None, at: float) -> None:
-        """An agent began in the branch, which may have had its turn before, and had waited since
-        then for what was let go around it."""
+        """Record that an agent began in the branch.
+
+        The branch may have had an earlier turn. It then waited for a release above it, and has
+        worked only since that.
+        """
         at = min(at, self._now)
         since = max((self._starts.get(each, 0.0) for each in _upward(branch)), default=0.0)
         self._take_out(since, at)
         self._starts[branch] = max(since, at)
 
     def let_go(self, branch: str | None) -> None:
-        """Something of the branch goes on, for which all above and below it had waited, too."""
+        """Record a release in the branch, which all branches above and below it waited for, too."""
         below = [each for each in self._starts if branch in _upward(each)]
         self._starts.update(dict.fromkeys([*below, *_upward(branch)], self._now))
 
     @property
     def before(self) -> float:
-        """Seconds, without the pause that goes on now."""
+        """The total seconds of all pauses except the current one."""
         return self._sums[-1]
 
     @property
     def seconds(self) -> float:
-        """How long the run was held, in all."""
+        """The total seconds the run has been held."""
         return self.until(self._now)
 
     def until(self, moment: float) -> float:
-        """How long it was held up to a moment, in seconds since the epoch."""
+        """Return how many seconds the run had been held by `moment`, in seconds since the epoch."""
         count = bisect_left(self._pause_ends, moment)
         last = (
             max(moment - self._pause_starts[count], 0.0) if count < len(self._pause_starts) else 0.0
@@ -81,7 +86,7 @@ class Pauses:
         return self._offset + time.monotonic()
 
     def _take_out(self, since: float, until: float) -> None:
-        """Take this time out of the pauses."""
+        """Remove this interval from the pauses."""
         if since >= until:
             return
         overlaps: list[tuple[float, float]] = []
@@ -103,7 +108,7 @@ class Pauses:
 
 
 def _upward(branch: str | None) -> Iterator[str | None]:
-    """The branch, those above it, and that of the root."""
+    """Yield the branch, the branches above it, and None for the root."""
     while branch:
         yield branch
         branch = branch.rpartition(".")[0]

@@ -1,21 +1,21 @@
-"""Where a run stops next: what the orders plan, which arrivals meet a plan, what goes on alone."""
+"""Where a run stops next: the plans of commands, and the lanes that continue alone."""
 
 from dataclasses import dataclass
 
 from devui.debugger.predicates.expressions import Condition, ConditionError, compiled
 from devui.debugger.stepping.arrivals import ALL_GATES, Arrival, GateKind
-from devui.debugger.stepping.commands import Command, CommandName, Misused
+from devui.debugger.stepping.commands import Command, CommandName, InvalidCommand
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Lane:
-    """A branch with those below it, or a call with its return; of neither, nothing."""
+    """A branch and those below it, or one call and its return. Without either, it is empty."""
 
     branch: str | None = None
     call: str | None = None
 
     def has(self, arrival: Arrival) -> bool:
-        """Whether what came is of it."""
+        """Whether the arrival belongs to the lane."""
         if self.branch is not None:
             return f"{arrival.branch}.".startswith(f"{self.branch}.")
         return self.call is not None and arrival.call == self.call
@@ -33,7 +33,7 @@ class Plan:
     lane: Lane | None = None
 
     def is_reached_by(self, arrival: Arrival) -> bool:
-        """Whether this is the place."""
+        """Whether the run stops at this arrival."""
         if arrival.gate not in self.gates or (self.lane and not self.lane.has(arrival)):
             return False
         if self.call is not None and arrival.call != self.call:
@@ -50,7 +50,7 @@ PLANS: dict[CommandName, frozenset[GateKind]] = {
     "step_into": ALL_GATES,
     "stop_after_event": frozenset({"after_commit"}),
 }
-"""The gates at which orders stop that name no call or agent."""
+"""The gates where a run stops after commands that name no call, agent or condition."""
 _OTHER_SIDE: dict[GateKind, GateKind] = {
     "before_model": "after_model",
     "before_tool": "after_tool",
@@ -58,7 +58,10 @@ _OTHER_SIDE: dict[GateKind, GateKind] = {
 
 
 def plan_of(command: Command, arrival: Arrival | None) -> Plan | None:
-    """What a command plans, `arrival` being what it was decided upon. Raises Misused."""
+    """Return the plan that a command makes, if any; `arrival` is the held one it applies to.
+
+    Raises InvalidCommand.
+    """
     if command.name == "continue":
         return None
     if command.name == "step_out":
@@ -66,18 +69,18 @@ def plan_of(command: Command, arrival: Arrival | None) -> Plan | None:
     if command.name != "run_to":
         return Plan(name=command.name, gates=PLANS[command.name])
     if command.like is None:
-        raise Misused("'run_to' needs `like`: the event to run to")
+        raise InvalidCommand("'run_to' needs `like`: the event to run to")
     try:
         like = compiled(command.like.condition)
     except ConditionError as error:
-        raise Misused(f"`like`: {error}") from error
+        raise InvalidCommand(f"`like`: {error}") from error
     return Plan(name="run_to", gates=frozenset({command.like.gate}), like=like)
 
 
 def _out_of(arrival: Arrival | None) -> Plan | None:
-    """To the return of the call that is held, or of the agent; from the root's, to the end."""
+    """Plan a stop where the held call or agent returns; None if the root agent is leaving."""
     if arrival is None:
-        raise Misused("nothing is held, so there is nothing to step out of")
+        raise InvalidCommand("nothing is held, so there is nothing to step out of")
     if arrival.gate in _OTHER_SIDE:
         gates = frozenset({_OTHER_SIDE[arrival.gate]})
         return Plan(name="step_out", gates=gates, call=arrival.call)

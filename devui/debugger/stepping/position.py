@@ -1,4 +1,4 @@
-"""Where a run stands, as JSON: the one form for the API, the pages and the journal."""
+"""Where a run stands, as JSON, in the form shared by the API, the pages and the journal."""
 
 import json
 from collections.abc import Iterator, Mapping
@@ -18,7 +18,7 @@ _MOST_FRAMES: Final = 20
 
 
 def position_of(live: LiveRun) -> dict[str, Any]:
-    """The position of a run that goes on."""
+    """Return the position of a run in progress."""
     stepper = live.stepper
     return {
         **_run(live.row),
@@ -34,19 +34,19 @@ def position_of(live: LiveRun) -> dict[str, Any]:
 
 
 def position_after(row: RunRow, lost_holds: list[Any]) -> dict[str, Any]:
-    """The position of a run that is over; `lost_holds` are those of when it was cut off."""
+    """Return the position of a run that is over; `lost_holds` are its holds when it was cut off."""
     over = {"position": None, "plan": None, "holds": [], "branches": [], "lost": lost_holds}
     return {**_run(row), **over, "error": _error(row)}
 
 
 def held_of(stepper: Stepper, arriving: Hold | None = None) -> list[dict[str, Any]]:
-    """What is held, the oldest first, and what is about to be."""
+    """Return the holds, oldest first, followed by the one that is about to begin, if any."""
     holds = stepper.holds if arriving is None else [*stepper.holds, arriving]
     return [_hold(hold) for hold in holds]
 
 
 def _error(row: RunRow) -> dict[str, Any] | None:
-    """What ended a run that failed or was cut off."""
+    """Return the error of a run that failed or was cut off, with the app's own frames."""
     error = json.loads(row.error) if row.error else None
     if not error:
         return None
@@ -55,10 +55,10 @@ def _error(row: RunRow) -> dict[str, Any] | None:
 
 
 def _own_frames(error: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
-    """The lines of the app's own code in a traceback, the outermost first.
+    """Yield the frames of the app's own code in a traceback, outermost first.
 
-    A traceback has whole paths; the error's own file begins at the folder of the agents, and so
-    says which that is.
+    A traceback has absolute paths; the error's own file is relative to the agents folder, so
+    comparing the two tells where that folder is.
     """
     file, traceback = str(error.get("file") or ""), str(error.get("traceback") or "")
     every = [*frames(traceback)]
@@ -123,7 +123,7 @@ def _hold(hold: Hold) -> dict[str, Any]:
 
 
 def _guard(ruling: Ruling) -> dict[str, Any]:
-    """What the tool does, and what it returned before, with these arguments or others."""
+    """Return the tool's effect, and what it returned before for these or other arguments."""
     offer = ruling.offer
     fields = {"effect": ruling.effect.effect, "source": ruling.effect.source, "exact": ruling.exact}
     if offer is None:

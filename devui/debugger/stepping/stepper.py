@@ -1,7 +1,7 @@
-"""Whether a run is held at a gate, and how it goes on: the state of one run's debugger.
+"""The debugger of one run: what is held at its gates, and what each command does.
 
-Pure and synchronous: who calls it carries out what it decides. Everything of it is changed on the
-server's loop, by the run's own task when something arrives and by commands.
+Pure and synchronous: callers carry out what it decides. Its state changes only on the server's
+loop, by the run's own task when something arrives, and by commands.
 """
 
 import itertools
@@ -24,8 +24,8 @@ from devui.debugger.stepping.commands import (
     CallOrder,
     Command,
     CommandName,
+    InvalidCommand,
     Like,
-    Misused,
     Stale,
     Unchanged,
 )
@@ -36,25 +36,24 @@ from devui.wire.gates import GUARD, ORDERS, Action, WorkerGate, original
 from devui.wire.spans import SpanBegan
 
 Reason = Literal["pause", "step", "breakpoint", "guard", "behind", "stop", "problem"]
-"""Why a run is held; `guard`: a tool is about to run that has run before; `behind`: it came to a
-gate while it was held at another; `problem`: what a person wanted in place of what is held cannot
-be."""
+"""Why a run is held. `guard`: a tool that has run before is about to run again; `behind`: the run
+reached a gate while it was held at another; `problem`: an edit could not be applied."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Edit:
-    """What a person wants in place of what is held."""
+    """A decision of a person or the guard to change, answer, skip, reject or drop what is held."""
 
     action: Action
     value: Any
     actor: str
     at: float
     effects: Mapping[str, Any] = field(default_factory=dict)
-    """The actions that come with a recorded result: what the tool wrote to the state, say."""
+    """The actions recorded with a result, such as what the tool wrote to the state."""
 
     @property
     def delta(self) -> Mapping[str, Any]:
-        """The state delta of an event that takes the place of the held one."""
+        """The state delta of an event that replaces the held one; empty for other actions."""
         actions = fields_in(fields_in(self.value).get("actions"))
         delta = fields_in(actions.get("stateDelta", actions.get("state_delta")))
         return delta if self.action == "edit" else {}
@@ -62,30 +61,30 @@ class Edit:
 
 @dataclass(eq=False, slots=True, kw_only=True)
 class Hold:
-    """One thing that is held."""
+    """One held item: an event or call that waits at a gate until someone decides."""
 
     id: int
     arrival: Arrival
     reason: Reason
     breakpoint: int | None
-    """The number of the breakpoint that was met here."""
+    """The number of the breakpoint that was hit, if any."""
     since: float
     """Seconds since the epoch."""
     paused: float
-    """For how many seconds the run had been held by then."""
+    """How long the run had been held by then, in seconds."""
     edit: Edit | None = None
-    """What is to be done to it when it is let go."""
+    """The edit to apply when it is released."""
     refused_edit: Edit | None = None
-    """What could not be done to it before, for which reason it is held again."""
+    """The edit that could not be applied, if the item is held again because of it."""
     ruling: Ruling | None = None
-    """What the guard says of it."""
+    """The guard's ruling, if it asks about the call."""
     last_result: Mapping[str, Any] | None = None
-    """Of a tool call: what the tool returned the last time, if it did."""
+    """For a tool call, the result of the last such call, if any."""
 
     @property
     def changes(self) -> list[dict[str, Any]]:
-        """What its commit will do to the state, or has done: those of the event, or of what takes
-        its place, with what the code wrote there as `written`."""
+        """The state changes of its commit, whether pending or done: those of the event or, if there
+        is one, of the edit, with the code's own value as `written` where it differs."""
         arrival, edit = self.arrival, self.edit
         if edit is None or arrival.gate != "before_commit":
             return [dict(change) for change in arrival.changes]
@@ -103,17 +102,17 @@ class Hold:
 
 @dataclass(frozen=True, slots=True)
 class LastCommand:
-    """The last command, and who gave it."""
+    """The last command and its time."""
 
     command: Command | CallOrder
     at: float
 
 
 @dataclass(frozen=True, slots=True)
-class Moved:
-    """What a command decided: what may go on now, or that the run is to stop.
+class CommandOutcome:
+    """The outcome of a command: the holds to release, or that the run is to stop.
 
-    It is put into the run's inbox, so that the run's own task gives the answers.
+    It goes into the run's inbox, so that the run's own task sends the answers.
     """
 
     released: tuple[Hold, ...] = ()
@@ -121,7 +120,8 @@ class Moved:
 
 
 _TAKING_BACK: frozenset[CommandName] = frozenset({"continue", "pause", "stop_after_event"})
-"""Said while a plan waits to be met, they mean the same a moment later, when it has been."""
+"""Commands that mean the same just before and just after a plan is met, so that they aren't stale
+if it was met in the meantime."""
 
 
 class Stepper:
@@ -129,42 +129,42 @@ class Stepper:
 
     def __init__(self) -> None:
         self.position = 0
-        """Raised by every command and by everything that is held or let go."""
+        """Incremented by every command and every hold."""
         self.plan: Plan | None = None
         self.last: LastCommand | None = None
         self._commanded = 0
-        """The position that the last command led to."""
+        """The position after the last command."""
         self._unmet: int | None = None
-        """The position before the plan was met, if what is held is held for no other reason."""
+        """The position before the plan was met; None if something is held for another reason."""
         self.has_held = False
-        """Whether anything was held at all."""
+        """Whether anything has been held so far."""
         self._ids = itertools.count(1)
         self._holds: dict[int, Hold] = {}
         self.committing: Hold | None = None
-        """What was let go before its commit, until that is done."""
+        """The hold released for its commit, until that is done."""
         self._halted = False
         self._free: tuple[Lane, ...] = ()
-        """What goes on although the rest is held."""
+        """The lanes that continue while the rest is held."""
         self.pauses = Pauses()
 
     @property
     def idle(self) -> bool:
-        """Nothing can be held: arrivals need not be looked at."""
+        """Whether no plan or hold can stop an arrival; breakpoints and the guard still can."""
         return self.plan is None and not self._halted
 
     @property
     def held_seconds(self) -> float:
-        """How long the run was held, in all."""
+        """How long the run has been held in total."""
         return self.pauses.seconds
 
     @property
     def holds(self) -> list[Hold]:
-        """What is held, the oldest first."""
+        """The current holds, oldest first."""
         return list(self._holds.values())
 
     @property
     def armed(self) -> frozenset[WorkerGate]:
-        """The gates at which the worker has to ask."""
+        """The gates at which the worker has to ask, as the plan needs them."""
         gates = self.plan.gates if self.plan else frozenset()
         return frozenset(gate for gate in WORKER_GATES if gate in gates)
 
@@ -173,10 +173,10 @@ class Stepper:
     def weigh(
         self, arrival: Arrival, breakpoint_id: int | None = None, ruling: Ruling | None = None
     ) -> Hold | None:
-        """A hold of it that `take` is to begin, or None to let it pass.
+        """Return a hold for `take` to begin, or None to let the arrival pass.
 
-        `breakpoint_id` is that of a breakpoint that is met, `ruling` what the guard asks: a
-        recorded result is taken unless somebody takes that back.
+        `breakpoint_id` is that of a breakpoint that was hit, `ruling` the guard's question. A
+        recorded result for the same arguments is the hold's edit until someone undoes it.
         """
         reason = self._reason(arrival, breakpoint_id, ruling)
         if reason is None:
@@ -197,7 +197,7 @@ class Stepper:
         )
 
     def take(self, hold: Hold) -> bool:
-        """Begin the hold; False if commands that were given since it was weighed let it pass."""
+        """Begin the hold; return False if a command given since `weigh` lets it pass."""
         arrival = hold.arrival
         reason = self._reason(arrival, hold.breakpoint, hold.ruling)
         if reason is None:
@@ -216,7 +216,7 @@ class Stepper:
         return True
 
     def began(self, span: SpanBegan) -> None:
-        """An agent, or a call, has begun."""
+        """Record the start of an agent, for the pauses; other spans are ignored."""
         if span.type == "agent":
             self.pauses.began(span.branch, span.at)
 
@@ -244,24 +244,24 @@ class Stepper:
             self._unmet = None
 
     def leave(self, request: int) -> bool:
-        """Nobody waits for the answer to this request any more; whether it was held."""
+        """Drop the hold of a request that was cancelled; return whether there was one."""
         ids = [hold.id for hold in self.holds if _answers(hold, request)]
         self._let_go(ids)
         return bool(ids)
 
     def end(self) -> None:
-        """The run is over: nothing is held, nothing is planned."""
+        """Drop all holds and the plan, since the run is over."""
         self._let_go(list(self._holds))
         self.plan, self._halted, self._free, self.committing = None, False, (), None
 
     # --- commands --------------------------------------------------------------------------
 
     def pause(self, actor: str) -> None:
-        """Hold the first event that comes, as the one who started the run wants it."""
+        """Hold the first event, as requested by whoever started the run."""
         self._begin(Command(name="pause", key="", actor=actor))
 
     def run_to(self, like: Like, actor: str) -> None:
-        """Hold the first arrival like this, as the one who started the run wants it."""
+        """Hold the first arrival like this, as requested by whoever started the run."""
         self._begin(Command(name="run_to", key="", like=like, actor=actor))
 
     def _begin(self, command: Command) -> None:
@@ -269,27 +269,28 @@ class Stepper:
         self.note(command)
 
     def note(self, order: Command | CallOrder) -> None:
-        """An order was carried out that leaves the position as it is."""
+        """Record an order that was carried out without changing the position."""
         self.last = LastCommand(order, time.time())
 
-    def command(self, command: Command) -> Moved:
-        """Carry it out and return what may go on.
+    def command(self, command: Command) -> CommandOutcome:
+        """Carry out a command and return what it releases.
 
-        Raises Stale when the run is not at the command's position any more, and Misused.
+        Raises Stale if the run has moved on from the command's position, and InvalidCommand.
         """
         self._check(command)
         hold = self._target(command)
-        move = self._move(command, hold)
-        self.committing = next(filter(_commits, move.released), self.committing)
+        outcome = self._outcome(command, hold)
+        self.committing = next(filter(_commits, outcome.released), self.committing)
         self.position += 1
         self._commanded, self._unmet = self.position, None
         self.last = LastCommand(command, time.time())
-        return move
+        return outcome
 
     def hold_to_change(self, command: Command) -> Hold | None:
-        """The hold that a command gives another value, which has to fit.
+        """Return the hold whose value an edit or mock replaces, so that the value can be checked.
 
-        Raises Stale when the run is not at the command's position any more, and Misused.
+        None for other commands, and where the gate doesn't allow the command. Raises Stale if the
+        run has moved on from the command's position, and InvalidCommand.
         """
         if command.name not in {"edit", "mock"}:
             return None
@@ -302,7 +303,7 @@ class Stepper:
 
     def _check(self, command: Command) -> None:
         if command.position is None and command.name not in ANYTIME:
-            raise Misused(f"{command.name!r} needs the position it applies to")
+            raise InvalidCommand(f"{command.name!r} needs the position it applies to")
         if command.position in {None, self.position} or self._apart(command):
             return
         if command.name in _TAKING_BACK and command.position == self._unmet:
@@ -313,39 +314,39 @@ class Stepper:
         raise Stale(f"the run has moved from position {command.position} to {self.position}{by}")
 
     def _apart(self, command: Command) -> bool:
-        """Whether it is about one hold, and all that came since is that others are held, too."""
+        """Whether the command names a current hold and no other command came since its position."""
         is_recent = self._commanded <= (command.position or 0) < self.position
         return is_recent and command.hold in self._holds
 
     def _target(self, command: Command) -> Hold | None:
-        """The hold that a command is about."""
+        """Return the hold the command names; otherwise the first at a commit, else the oldest."""
         if command.hold is None:
             at_commit = [hold for hold in self.holds if hold.arrival.summary is not None]
             return next(iter([*at_commit, *self.holds]), None)
         if command.hold not in self._holds:
-            raise Misused(f"there is no hold {command.hold}")
+            raise InvalidCommand(f"there is no hold {command.hold}")
         return self._holds[command.hold]
 
-    def _move(self, command: Command, hold: Hold | None) -> Moved:
+    def _outcome(self, command: Command, hold: Hold | None) -> CommandOutcome:
         if command.name in EDITS or command.name == "undo":
             _edit(command, hold)
-            return Moved()
+            return CommandOutcome()
         is_committed = any(hold.arrival.gate == "after_commit" for hold in self.holds)
         if command.name == "stop" or (command.name == "stop_after_event" and is_committed):
-            return Moved(stop=True)
+            return CommandOutcome(stop=True)
         if command.name == "pause" and self._holds:
-            return Moved()
+            return CommandOutcome()
         plan = plan_of(command, hold.arrival if hold else None)
         lane = self._lane(command, hold)
         self.plan = replace(plan, lane=lane) if plan else None
         self._halted = lane is not None
         self._free = (*self._free, lane) if lane else ()
         if hold is None or (lane is None and command.name in {"continue", "stop_after_event"}):
-            return Moved(tuple(self._let_go(list(self._holds))))
-        return Moved(tuple(self._let_go([hold.id])))
+            return CommandOutcome(tuple(self._let_go(list(self._holds))))
+        return CommandOutcome(tuple(self._let_go([hold.id])))
 
     def _lane(self, command: Command, hold: Hold | None) -> Lane | None:
-        """What goes on alone, if somebody chose it among several holds."""
+        """Return the lane that continues alone, if the command names one of several holds."""
         others = [each.arrival for each in self.holds if each is not hold]
         if hold is None or command.hold is None or not others:
             return None
@@ -365,13 +366,13 @@ class Stepper:
 
 
 def recorded_answer(offer: RecordedCall) -> Edit:
-    """The recorded result in place of the call."""
+    """Return an edit that answers the call with its recorded result."""
     fields = {"value": offer.result, "effects": offer.effects}
     return Edit(action="mock", actor=GUARD, at=time.time(), **fields)
 
 
 def _commits(hold: Hold) -> bool:
-    """Whether it is committed when it is let go."""
+    """Whether releasing the hold commits its event."""
     is_dropped = hold.edit is not None and hold.edit.action == "drop"
     return hold.arrival.gate == "before_commit" and not is_dropped
 
@@ -382,22 +383,26 @@ def _answers(hold: Hold, request: int) -> bool:
 
 
 def _edit(command: Command, hold: Hold | None) -> None:
-    """Note what is to be done to a hold, or take it back; it is done when the hold is let go."""
+    """Set or undo the edit of a hold; it takes effect when the hold is released."""
     if hold is None:
-        raise Misused("nothing is held, so there is nothing to edit")
+        raise InvalidCommand("nothing is held, so there is nothing to edit")
     if command.name == "undo":
         hold.edit = None
         return
     action, gate = EDITS[command.name], hold.arrival.gate
     if action not in ALLOWED.get(gate, frozenset()):
         actions = ", ".join(sorted(ALLOWED.get(gate, ()))) or "nothing"
-        raise Misused(f"at {gate} you can use {actions}, not {action}")
+        raise InvalidCommand(f"at {gate} you can use {actions}, not {action}")
     if action == "edit" and _same(command.value, original(gate, hold.arrival.payload)):
         if hold.edit is None and hold.refused_edit is None:
             raise Unchanged("nothing was changed: change a value, or continue without editing")
         hold.edit = hold.refused_edit = None
         return
-    hold.edit = Edit(action=action, value=command.value, actor=command.actor, at=time.time())
+    edit = Edit(action=action, value=command.value, actor=command.actor, at=time.time())
+    offer = hold.ruling.offer if hold.ruling and hold.ruling.exact else None
+    if offer and action == "mock" and _same(command.value, dict(offer.result)):
+        edit = replace(recorded_answer(offer), actor=command.actor)
+    hold.edit = edit
 
 
 def _differs(delta: Mapping[str, Any], key: str, value: Any) -> bool:
@@ -405,5 +410,5 @@ def _differs(delta: Mapping[str, Any], key: str, value: Any) -> bool:
 
 
 def _same(one: Any, other: Any) -> bool:
-    """Whether two values are the same JSON; to Python 1, 1.0 and true are equal, too."""
+    """Whether two values are the same JSON; `==` would also equate 1, 1.0 and True."""
     return json.dumps(one, sort_keys=True) == json.dumps(other, sort_keys=True)

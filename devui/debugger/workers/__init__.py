@@ -1,1 +1,1 @@
-"""Workers: the child processes that run apps, and the Python that they use."""
+"""Workers: the child processes that run apps, and calls of single tools and models in them."""

@@ -1,7 +1,7 @@
-"""Workers in a process that is not ours to start or end: of `devui.serve` or `devui --in-process`.
+"""Workers in a process that belongs to the user: that of `devui.serve` or `devui --in-process`.
 
-A socket leads there. To start a worker is to send the ends of a new wire over it; to end one by
-force is to hang up, and what its code does after that reaches nobody.
+The server is connected to it by a socket. It starts a worker by sending the ends of a new wire over
+the socket. It forces a worker to end by hanging up; what the worker's code does later is ignored.
 """
 
 import array
@@ -17,7 +17,7 @@ from io import FileIO
 from devui.debugger.workers.process import (
     PATIENT,
     Ladder,
-    Overhear,
+    OnOutput,
     Receive,
     deliver,
     load_codecs,
@@ -32,7 +32,7 @@ from devui.wire.messages import Shutdown, ToWorker
 
 
 def on_hang_up(control: int, leave: Callable[[], None]) -> None:
-    """Call `leave` once the process at the other end of the socket is gone or wants the end."""
+    """Call `leave` when the process at the other end of the socket exits or asks to shut down."""
     loop = asyncio.get_running_loop()
 
     def on_readable() -> None:
@@ -44,16 +44,16 @@ def on_hang_up(control: int, leave: Callable[[], None]) -> None:
 
 
 class Host:
-    """The process that has the apps as objects."""
+    """The user's process, which has the apps as objects."""
 
     def __init__(self, hosted: Hosted) -> None:
         self._pid = hosted.pid
         self._control = hosted.control
 
     async def start(self, app: str, engine: EngineChoice) -> "HostedWorker":
-        """A worker for `app`; it reports what came of that as its first message.
+        """Start a worker for `app`; its first message is the outcome of loading it.
 
-        Raises OSError when the system has no room for the pipes, or the process is gone.
+        Raises OSError if the system has no room for the pipes, or the process is gone.
         """
         await asyncio.to_thread(load_codecs)
         with ExitStack() as theirs, ExitStack() as ours:
@@ -72,33 +72,33 @@ class Host:
 
 
 class HostedWorker:
-    """The end here of one wire; has what `WorkerProcess` has."""
+    """The server's end of a wire to the host, with the interface of `WorkerProcess`."""
 
     last_words = ""
-    """What is written past Python's streams goes to the host's own terminal."""
+    """Empty: output that bypasses Python's streams goes to the host's own terminal."""
     group: int | None = None
-    """The host's requests are those of the user, who started it."""
+    """None: requests from the host are those of the user, who started it."""
 
     def __init__(self, pid: int, down: asyncio.StreamWriter, up: FileIO) -> None:
         self.pid = pid
-        """Of the host."""
+        """The process id of the host."""
         self._down = down
         self._up = up
         self._wire: asyncio.BaseTransport | None = None
         self._end = asyncio.Event()
 
     async def send(self, message: ToWorker) -> None:
-        """Send a message; a worker that is gone already takes it silently.
+        """Send a message; it is ignored if the worker is already gone.
 
         Raises FrameTooLarge for a message over the wire's limit.
         """
         await deliver(self._down, message)
 
-    async def listen(self, receive: Receive, overhear: Overhear) -> int:
-        """Hand every message to `receive`, in order, until the worker is gone; returns 0."""
+    async def listen(self, receive: Receive, on_output: OnOutput) -> int:
+        """Pass each message to `receive`, in order, until the worker is gone; return 0."""
         stream, self._wire = await reader(self._up)
         try:
-            with contextlib.suppress(WireError):  # nothing more can be read of it
+            with contextlib.suppress(WireError):  # nothing more can be read from it
                 while (message := await read_from_worker(stream)) is not None:
                     await receive(message)
         finally:
@@ -107,7 +107,7 @@ class HostedWorker:
         return 0
 
     async def stop(self, ladder: Ladder = PATIENT) -> None:
-        """End the worker: ask, then hang up."""
+        """Ask the worker to end, and hang up if it doesn't."""
         await self.send(Shutdown())
         try:
             await asyncio.wait_for(self._end.wait(), ladder.leave)
@@ -115,7 +115,7 @@ class HostedWorker:
             self.kill()
 
     def terminate(self) -> None:
-        """Hang up: there is no gentle signal for a part of a process."""
+        """Hang up: a part of a process can't be sent a signal."""
         self.kill()
 
     def kill(self) -> None:

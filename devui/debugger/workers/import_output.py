@@ -1,4 +1,4 @@
-"""What an app prints while it is imported: it belongs to no run, and often says why it fails."""
+"""The output of an app's import: it belongs to no run, and often says why the import failed."""
 
 import time
 from typing import Final
@@ -9,7 +9,7 @@ from devui.wire.messages import Output
 
 LINES: Final = 200
 CHARACTERS: Final = 64_000
-"""Both as in a log that somebody reads; what comes first tells more than what comes last."""
+"""Limits for a log that a person reads; its beginning says more than its end."""
 _LINE: Final = 4_000
 
 
@@ -19,17 +19,17 @@ class Printed:
     def __init__(self) -> None:
         self.lines: list[OutputLine] = []
         self.left_out = 0
-        """How many more lines there were."""
+        """How many lines were dropped."""
         self._characters = 0
 
     def take(self, message: Output) -> None:
-        """Keep a line that Python's streams or its logging told."""
+        """Keep a line from Python's streams or logging."""
         self._keep(
             OutputLine(stream=message.stream, text=shortened(message.text, _LINE), at=message.at)
         )
 
-    def overhear(self, text: str) -> None:
-        """Keep what was written past Python's streams, by child processes and C code."""
+    def keep_raw(self, text: str) -> None:
+        """Keep output that bypassed Python's streams, from child processes and C code."""
         for line in text.splitlines():
             self._keep(OutputLine(stream="stdout", text=shortened(line, _LINE), at=time.time()))
 

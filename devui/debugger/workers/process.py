@@ -1,4 +1,4 @@
-"""A worker process, seen from the server: start it, talk to it, end it."""
+"""A worker process from the server's side: how it is started, talked to and ended."""
 
 import asyncio
 import contextlib
@@ -12,38 +12,38 @@ from pathlib import Path
 from typing import NamedTuple
 
 from devui.debugger.events.checked import event_shape
-from devui.debugger.workers.interpreter import Interpreter
+from devui.interpreter import Interpreter
 from devui.wire.engines import EngineChoice
 from devui.wire.framing import WireError, codecs, for_worker, read_from_worker
 from devui.wire.messages import Shutdown, ToServer, ToWorker
 
 Receive = Callable[[ToServer], Awaitable[None]]
-Overhear = Callable[[str], None]
+OnOutput = Callable[[str], None]
 
 SECRETS = ("DEVUI_TOKEN",)
-"""Variables of the server that agent code must not hold (R09)."""
+"""Environment variables of the server that agent code must not see (R09)."""
 _TAIL = 16 * 1024
-"""Bytes of raw output that are remembered."""
+"""How many bytes of raw output are kept."""
 _CHUNK = 64 * 1024
 _SECONDS_TO_TERMINATE = 2.0
 
 
 class Ladder(NamedTuple):
-    """How long a process may take for its end, in seconds."""
+    """How long to wait for a process to end before the next, harder step, in seconds."""
 
     leave: float
-    """After it was asked."""
+    """After a request to shut down; then comes SIGTERM."""
     terminate: float
-    """After SIGTERM; SIGKILL leaves no choice."""
+    """After SIGTERM; then comes SIGKILL."""
 
 
 PATIENT = Ladder(leave=4.0, terminate=_SECONDS_TO_TERMINATE)
 HASTY = Ladder(leave=2.0, terminate=1.0)
-"""When the server goes: it has five seconds for everything (R56)."""
+"""For the server's shutdown, which has five seconds for everything (R56)."""
 
 
 class WorkerProcess:
-    """One child process in a session and process group of its own."""
+    """A child process in its own session and process group."""
 
     def __init__(
         self,
@@ -68,11 +68,11 @@ class WorkerProcess:
         *,
         options: Sequence[str] = (),
     ) -> "WorkerProcess":
-        """Start a worker for `app`; it reports the outcome of loading as its first message.
+        """Start a worker for `app`; its first message is the outcome of loading it.
 
-        `options` are more of the worker's own.
+        `options` are further command-line options of the worker.
 
-        Raises OSError when the system has no room for a process or its pipes; nothing stays open.
+        Raises OSError if the system has no room for a process or its pipes; nothing stays open.
         """
         arguments = [*_app_arguments(agents, app, engine), *options]
         asyncio.get_running_loop().run_in_executor(None, load_codecs)  # while the worker starts
@@ -90,7 +90,7 @@ class WorkerProcess:
         await self._down.drain()
 
     async def discard(self) -> None:
-        """End a spare worker, to which nobody has listened."""
+        """End a spare worker that was never listened to."""
         self.kill()
         await self._process.wait()
         self._down.close()
@@ -102,8 +102,8 @@ class WorkerProcess:
         with ExitStack() as theirs, ExitStack() as ours:
             down_read, down_write = pipe(theirs, ours)
             up_read, up_write = pipe(ours, theirs)
-            # Not asyncio's own pipe: with that the process would count as alive as long as anybody
-            # whom it started writes.
+            # Not asyncio's own pipe: with that, the process would count as alive while any of its
+            # children holds the pipe open.
             out_read, out_write = pipe(ours, theirs)
             process = await asyncio.create_subprocess_exec(
                 *interpreter.worker,
@@ -124,36 +124,36 @@ class WorkerProcess:
 
     @property
     def pid(self) -> int:
-        """The process id, which is also the id of its process group."""
+        """The process id, which is also its process group id."""
         return self._process.pid
 
     @property
     def group(self) -> int | None:
-        """The process group that nothing but the app's code runs in."""
+        """The process group in which only the app's code runs."""
         return self.pid
 
     @property
     def last_words(self) -> str:
-        """The end of what the process wrote past Python's own streams: crash reports and such."""
+        """The end of the output that bypassed Python's streams, such as crash reports."""
         return self._tail.decode(errors="replace")
 
     async def send(self, message: ToWorker) -> None:
-        """Send a message; a worker that is gone already takes it silently.
+        """Send a message; it is ignored if the worker is already gone.
 
         Raises FrameTooLarge for a message over the wire's limit.
         """
         await deliver(self._down, message)
 
-    async def listen(self, receive: Receive, overhear: Overhear) -> int:
-        """Hand every message to `receive`, in order, until the worker is gone; its exit status.
+    async def listen(self, receive: Receive, on_output: OnOutput) -> int:
+        """Pass each message to `receive` in order until the worker is gone; return its exit status.
 
-        `overhear` gets what is written past Python's own streams, by child processes and C code.
-        A worker that sends something that is no message is killed.
+        `on_output` gets output that bypasses Python's streams, from child processes and C code.
+        A worker that sends an invalid message is killed.
         """
         stream, wire = await reader(self._up)
         output, pipe = await reader(self._out)
         drain = asyncio.create_task(
-            self._keep_tail(output, overhear), name=f"output of worker {self.pid}"
+            self._keep_tail(output, on_output), name=f"output of worker {self.pid}"
         )
         hang_up = asyncio.create_task(
             self._hang_up_after_exit(wire), name=f"end of worker {self.pid}"
@@ -166,7 +166,7 @@ class WorkerProcess:
             self.kill()
         finally:
             wire.close()
-        # A worker that closed the wire but lives on is of no use to anybody.
+        # A worker that closed the wire but keeps running is useless.
         if not await self._has_ended(_SECONDS_TO_TERMINATE):
             self.kill()
         status = await self._process.wait()
@@ -179,16 +179,16 @@ class WorkerProcess:
         return status
 
     async def _hang_up_after_exit(self, wire: asyncio.BaseTransport) -> None:
-        """Hang up when the process is gone, and yet somebody holds the wire open.
+        """Hang up after the process has exited, in case another process holds the wire open.
 
-        That can only be a process which left its group. What the worker said last is read by then.
+        Only one that left the process group can. The worker's last messages have been read by then.
         """
         await self._process.wait()
         self._kill_group()
         asyncio.get_running_loop().call_later(_SECONDS_TO_TERMINATE, wire.close)
 
     async def stop(self, ladder: Ladder = PATIENT) -> None:
-        """End the process: ask, then SIGTERM, then SIGKILL, to the whole group (R52)."""
+        """End the process: a request, then SIGTERM, then SIGKILL to the whole group (R52)."""
         await self.send(Shutdown())
         if await self._has_ended(ladder.leave):
             return
@@ -198,11 +198,11 @@ class WorkerProcess:
             await self._process.wait()
 
     def terminate(self) -> None:
-        """Ask the system to end the process group."""
+        """Send SIGTERM to the process group."""
         self._signal(signal.SIGTERM)
 
     def kill(self) -> None:
-        """End the process group at once."""
+        """Send SIGKILL to the process group."""
         self._signal(signal.SIGKILL)
 
     async def _has_ended(self, seconds: float) -> bool:
@@ -218,14 +218,14 @@ class WorkerProcess:
                 os.killpg(self.pid, number)
 
     def _kill_group(self) -> None:
-        # Grandchildren that outlived the worker; the group is gone when there are none.
+        # For children that outlived the worker; without any, the group no longer exists.
         with contextlib.suppress(ProcessLookupError, PermissionError):
             os.killpg(self.pid, signal.SIGKILL)
 
-    async def _keep_tail(self, stream: asyncio.StreamReader, overhear: Overhear) -> None:
+    async def _keep_tail(self, stream: asyncio.StreamReader, on_output: OnOutput) -> None:
         while chunk := await stream.read(_CHUNK):
             self._tail = (self._tail + chunk)[-_TAIL:]
-            overhear(chunk.decode(errors="replace"))
+            on_output(chunk.decode(errors="replace"))
 
 
 def _app_arguments(agents: Path, app: str, engine: EngineChoice) -> list[str]:
@@ -233,7 +233,7 @@ def _app_arguments(agents: Path, app: str, engine: EngineChoice) -> list[str]:
 
 
 async def deliver(down: asyncio.StreamWriter, message: ToWorker) -> None:
-    """Send a message down a wire; the end of a worker that is gone takes it silently.
+    """Send a message down a wire; it is ignored if the worker is gone.
 
     Raises FrameTooLarge for a message over the wire's limit.
     """
@@ -244,13 +244,13 @@ async def deliver(down: asyncio.StreamWriter, message: ToWorker) -> None:
 
 
 def load_codecs() -> None:
-    """What reads the worker's messages, and the events in them."""
+    """Import the code that parses workers' messages and the events in them."""
     codecs()
     event_shape()
 
 
 def pipe(reader: ExitStack, writer: ExitStack) -> tuple[FileIO, FileIO]:
-    """The ends of a new pipe; each is closed with the stack of the one it belongs to."""
+    """Create a pipe; each end is closed with the exit stack of its owner."""
     read, write = os.pipe()
     return reader.enter_context(FileIO(read, "rb")), writer.enter_context(FileIO(write, "wb"))
 

@@ -1,4 +1,4 @@
-"""Answers what workers ask of the journal: sessions and artifacts."""
+"""Answers workers' requests to the journal, for sessions and artifacts."""
 
 import json
 from collections.abc import Awaitable, Callable
@@ -41,25 +41,25 @@ Handler = Callable[[str, Any], Awaitable[Any]]
 
 
 def acknowledgement(appended: Appended) -> str:
-    """The answer to an Append that was committed."""
+    """Return the answer to a committed Append, as JSON."""
     fields = {"seq": appended.seq, "number": appended.number, "previous": appended.previous}
     return json.dumps(fields)
 
 
 def error_of(error: Exception) -> AgentError:
-    """An error of the server's own, as the page shows those of agents."""
+    """Return an error of the server itself in the form of an agent's error."""
     return AgentError(type=type(error).__name__, message=str(error), traceback="")
 
 
 def failure_of(error: Exception) -> Failure:
-    """Tell a worker why it was refused: the error's name in snake case, and its message."""
+    """Return why a request was refused: the error's name in snake case, and its message."""
     name = type(error).__name__
     code = "".join(f"_{c.lower()}" if c.isupper() else c for c in name).lstrip("_")
     return Failure(code=code, message=str(error))
 
 
 class Requests:
-    """One handler for each kind of request, found by the message's type."""
+    """The handlers of workers' requests, by message type."""
 
     def __init__(self, journal: Journal, bus: Bus[News]) -> None:
         self._journal = journal
@@ -80,7 +80,7 @@ class Requests:
         }
 
     async def answer(self, app: str, message: Request) -> Reply:
-        """Do what a worker of `app` asks, or say why not."""
+        """Handle a request from a worker of `app`; the reply has the result or the failure."""
         try:
             result = await self._handlers[type(message)](app, message)
             return Reply(id=message.id, result=json.dumps(result))
@@ -88,7 +88,7 @@ class Requests:
             return Reply(id=message.id, failure=failure_of(error))
 
     async def serve(self, worker: Worker, message: Request) -> None:
-        """Answer a worker; an answer that is too large is refused."""
+        """Answer a worker; if the answer is too large, send a failure instead."""
         reply = await self.answer(worker.app, message)
         try:
             await worker.send(reply)
@@ -96,7 +96,7 @@ class Requests:
             await worker.send(Reply(id=reply.id, failure=failure_of(error)))
 
     async def session(self, app: str, user: str, session: str) -> SessionRow:
-        """The session of these names; raises SessionNotFound."""
+        """Return the session with this id; raises SessionNotFound."""
         row = await self._journal.sessions.find(app, user, session)
         if row is None:
             raise SessionNotFound(f"there is no session {session!r} of user {user!r} in {app!r}")

@@ -1,4 +1,4 @@
-"""Asks workers to call a tool or a model by itself, and keeps what came of it with the session."""
+"""Has workers call a single tool or model outside any run, and stores the result in the session."""
 
 import asyncio
 import itertools
@@ -32,30 +32,30 @@ from devui.wire.trials import (
 )
 
 PATIENCE: Final = 300.0
-"""Seconds after which a trial is cancelled."""
+"""How long a trial may take before it is cancelled, in seconds."""
 _SOON: Final = 2.0
-"""Seconds for a check that a command waits for."""
+"""How long a command waits for a check, in seconds."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Ground:
-    """What a tool finds when it is tried."""
+class TrialContext:
+    """The context in which a tool is tried."""
 
     app: str
     session: SessionRow | None = None
-    """Whose state is copied; None: an empty one, and the trial is not kept."""
+    """The session whose state is copied. None means empty state, and the trial isn't stored."""
     event: int | None = None
-    """As of which event; None: as it is now."""
+    """The event as of which the state is taken; None for the current state."""
     user: str = "user"
-    """Without a session."""
+    """The user if there is no session."""
 
 
 class TrialFailed(Exception):
-    """No answer came: the worker ended, or it took too long."""
+    """A trial gave no usable answer: its worker ended, it took too long, or it raised an error."""
 
 
 class Trials:
-    """The trials under way."""
+    """The active trials."""
 
     def __init__(self, journal: Journal, workers: Workers) -> None:
         self._journal = journal
@@ -64,9 +64,11 @@ class Trials:
         self._waiting: dict[int, tuple[Worker, asyncio.Future[Tried]]] = {}
 
     async def tools(self, app: str) -> dict[str, list[dict[str, Any]]]:
-        """What each agent's tools declare, toolsets asked, and which of these do not answer, as of
-        `DescribeTools`; raises UnknownApp, AppBroken, and TrialFailed with what the app's code
-        raised."""
+        """Return the declarations of each agent's tools, with those of its toolsets, and which
+        toolsets didn't answer; see `DescribeTools`.
+
+        Raises UnknownApp, AppBroken, and TrialFailed with what the app's code raised.
+        """
         outcome = await self._try(app, lambda number: DescribeTools(trial=number))
         if outcome.result is None:
             raise TrialFailed(_message(outcome))
@@ -74,7 +76,7 @@ class Trials:
         return tools
 
     async def app(self, app: str) -> dict[str, Any] | None:
-        """What the app's agents are told, as of `DescribeApp`; raises what `tools` does."""
+        """Return a description of the app, see `DescribeApp`; raises what `tools` does."""
         outcome = await self._try(app, lambda number: DescribeApp(trial=number))
         if outcome.error is not None:
             raise TrialFailed(_message(outcome))
@@ -82,7 +84,7 @@ class Trials:
         return agents
 
     async def build(self, app: str) -> dict[str, Any]:
-        """How the app is put together, as of `DescribeBuild`; raises what `tools` does."""
+        """Return how the app is built, see `DescribeBuild`; raises what `tools` does."""
         outcome = await self._try(app, lambda number: DescribeBuild(trial=number))
         if outcome.result is None:
             raise TrialFailed(_message(outcome))
@@ -90,7 +92,7 @@ class Trials:
         return build
 
     async def check_model(self, app: str, model: str) -> str:
-        """Why the app's runs can't use a model; "" if they can. Raises what `tools` does."""
+        """Return why the app's runs can't use a model, "" if they can; raises what `tools` does."""
         outcome = await self._try(app, lambda number: CheckModel(trial=number, model=model))
         error = json.loads(outcome.error) if outcome.error is not None else {}
         return str(error.get("message") or error.get("type") or "")
@@ -104,9 +106,10 @@ class Trials:
         value: Any,
         payload: Any,
     ) -> str:
-        """Why a value can't take the place of what a run of the worker is held with at a gate.
+        """Return why a value can't replace the payload of a run that the worker holds at a gate.
 
-        "" if it can, or if the worker doesn't answer soon: then it says so when the run continues.
+        "" if it can, or if the worker doesn't answer soon: then the problem shows when the run
+        continues.
         """
         new, old = json.dumps(value), json.dumps(payload)
 
@@ -129,7 +132,7 @@ class Trials:
             raise TrialFailed(_message(outcome))
 
     async def recall(self, app: str, user: str, query: str, limit: int) -> dict[str, Any]:
-        """What the app remembers of a user, as of `Recall`; raises what `tools` does."""
+        """Search a user's memories in the app, see `Recall`; raises what `tools` does."""
         outcome = await self._try(
             app, lambda number: Recall(trial=number, user=user, query=query, limit=limit)
         )
@@ -140,27 +143,27 @@ class Trials:
 
     async def tool(
         self,
-        ground: Ground,
+        context: TrialContext,
         *,
         agent: str,
         tool: str,
         args: Mapping[str, Any],
         actor: str,
     ) -> TrialRow:
-        """Call a tool over the state as of an event, or as it is now.
+        """Call a tool with the state as of an event, or the current state.
 
         Raises UnknownApp, AppBroken and TrialFailed; what the tool raises is in the row's `error`.
         """
-        session = ground.session
-        state, text = await self._state(ground), json.dumps(args)
+        session = context.session
+        state, text = await self._state(context), json.dumps(args)
         outcome = await self._try(
-            ground.app,
+            context.app,
             lambda number: TryTool(
                 trial=number,
                 agent=agent,
                 tool=tool,
                 args=text,
-                user=session.user if session else ground.user,
+                user=session.user if session else context.user,
                 session=session.id if session else "trial",
                 state=json.dumps(state),
             ),
@@ -169,10 +172,10 @@ class Trials:
             outcome,
             TrialRow(
                 id=0,
-                app=ground.app,
+                app=context.app,
                 session=session.key if session else None,
                 span=None,
-                event=ground.event,
+                event=context.event,
                 agent=agent,
                 name=tool,
                 sent=text,
@@ -180,19 +183,19 @@ class Trials:
             ),
         )
 
-    async def _state(self, ground: Ground) -> dict[str, Any]:
-        """The merged state, with prefixes."""
-        if ground.session is None:
+    async def _state(self, context: TrialContext) -> dict[str, Any]:
+        """Return the state of all scopes, merged, with prefixed keys."""
+        if context.session is None:
             return {}
-        journal, key = self._journal, ground.session.key
-        seq = None if ground.event is None else await journal.state.moment(key, ground.event)
+        journal, key = self._journal, context.session.key
+        seq = None if context.event is None else await journal.state.moment(key, context.event)
         values = await journal.state.at(key, seq)
         return {prefixed(each.scope, each.key): json.loads(each.value) for each in values}
 
     async def model(
         self, session: SessionRow, span: SpanRow, request: Mapping[str, Any], actor: str
     ) -> TrialRow:
-        """Ask the model of a recorded call's agent with this request.
+        """Send this request to the model of a recorded call's agent.
 
         Raises UnknownApp, AppBroken and TrialFailed; what the model raises is in the row's `error`.
         """
@@ -217,13 +220,13 @@ class Trials:
         )
 
     def take(self, outcome: Tried) -> None:
-        """An answer; one that comes too late is of no use."""
+        """Record an answer; one that arrives too late is ignored."""
         _, future = self._waiting.get(outcome.trial, (None, None))
         if future is not None and not future.done():
             future.set_result(outcome)
 
     def worker_ended(self, worker: Worker) -> None:
-        """The worker has ended, and its trials with it."""
+        """Fail the trials of a worker that has ended."""
         for each, future in self._waiting.values():
             if each is worker and not future.done():
                 future.set_exception(TrialFailed("the app's process ended during the call"))
@@ -238,7 +241,7 @@ class Trials:
         future: asyncio.Future[Tried] = asyncio.get_running_loop().create_future()
         self._waiting[number] = (worker, future)
         name = f"trial-{number}"
-        worker.take(name)  # so that it is not ended meanwhile
+        worker.take(name)  # so that it isn't ended meanwhile
         try:
             async with asyncio.timeout(patience):  # a worker that reads nothing blocks `send`, too
                 await worker.send(make(number))

@@ -1,7 +1,7 @@
 """The workers: one child process per app, started on first use and replaced when its code changes.
 
-A change of files starts a *new* child; runs that are under way finish on the code they began with,
-and a version that does not import leaves the last good one in place (R57).
+A change of files starts a *new* child; active runs finish on the code they began with, and a
+version that doesn't import leaves the last good one in place (R57).
 """
 
 import asyncio
@@ -22,8 +22,8 @@ from devui.debugger.events.bus import Bus
 from devui.debugger.events.news import APPS, AppChanged, News
 from devui.debugger.workers.hosted import HostedWorker
 from devui.debugger.workers.import_output import Printed
-from devui.debugger.workers.interpreter import WrongPython
 from devui.debugger.workers.process import HASTY, WorkerProcess
+from devui.interpreter import WrongPython
 from devui.settings import WorkerLimits
 from devui.wire.engines import EngineChoice, EngineName, ReplayEngine
 from devui.wire.errors import AgentError
@@ -41,74 +41,76 @@ from devui.wire.messages import (
 logger = logging.getLogger("devui.workers")
 
 _SECONDS_TO_SPARE = 1.0
-"""Between the use of a spare worker, or the start of the server, and the start of the next one."""
+"""Delay before the next spare worker starts, after one was used or the server started."""
 SECONDS_TO_LOAD = 60.0
-"""How long an app may take to import."""
+"""How long an app may take to import, in seconds."""
 
 _NOT_STARTED = "WorkerNotStarted"
-"""The type of an error that says nothing of the code: the next try may succeed."""
+"""An error type that says nothing about the app's code: the next attempt may succeed."""
 
 Status = Literal["unused", "loading", "ready", "broken"]
 
 
 class AppBroken(Exception):
-    """The app cannot be run because its code does not load."""
+    """The app can't run because its code doesn't load."""
 
-    def __init__(self, error: AgentError) -> None:
-        place = f" ({error.file}:{error.line})" if error.file and error.line else ""
+    def __init__(self, error: AgentError, environment: str = "") -> None:
+        line = f":{error.line}" if error.line else ""
+        place = f" ({error.file}{line})" if error.file else ""
         super().__init__(f"{error.type}: {error.message}{place}")
         self.error = error
+        self.environment = environment
+        """The engine and Python of the failed import, for display; "" if it failed before that."""
 
 
 @dataclass(eq=False, slots=True)
 class Worker:
-    """A child process and what is known of it."""
+    """A child process and its state."""
 
     app: str
     process: WorkerProcess | HostedWorker
     info: asyncio.Future[AppInfo]
     runs: set[str] = field(default_factory=set)
-    """Those under way."""
+    """The ids of its active runs and trials."""
     has_run: bool = False
-    """Whether any has begun."""
+    """Whether any run or trial has begun."""
     retired: bool = False
-    """No new runs, for good: its code is outdated or a thread of it is stuck."""
+    """Whether it takes no more runs: its code is outdated, or one of its threads is stuck."""
     printed: Printed = field(default_factory=Printed)
-    """What its app said while it was imported."""
+    """The output of its app's import."""
     last_use: float = 0.0
-    """When it was last used, by the loop's clock."""
+    """When it was last used, in seconds of the loop's clock."""
     blocked: bool = False
-    """Its event loop does not turn, so a new run would not begin."""
+    """Whether its event loop is blocked, so that a new run wouldn't start."""
     debugger: Debugger | None = None
-    """The debugger of Python that has stopped its code."""
+    """The Python debugger that has stopped its code, if any."""
     awaited: int | None = None
-    """The port at which it waits for an editor before it imports the app."""
+    """The port on which it waits for an editor before it imports the app, if it does."""
 
     @property
     def importing(self) -> bool:
-        """Whether what it says is said by the import of its app: that is under way, or failed."""
+        """Whether its output comes from the import of its app, which is active or failed."""
         return not self.info.done() or self.info.exception() is not None
 
     @property
     def ending(self) -> bool:
-        """Whether it is being stopped."""
+        """Whether it is about to stop: retired, without active runs."""
         return self.retired and not self.runs
 
     def use(self) -> None:
-        """Note that it is used now."""
+        """Record that it is in use now."""
         self.last_use = asyncio.get_running_loop().time()
 
     def take(self, run: str) -> None:
-        """Note that a run begins."""
+        """Record that a run or trial begins."""
         self.runs.add(run)
         self.has_run = True
 
     async def send(self, message: ToWorker) -> None:
-        """Send a message to the process."""
         await self.process.send(message)
 
     async def end(self) -> None:
-        """End the process soon: in order, or at once while it is still importing the app."""
+        """End the process: gracefully but quickly, or at once while it is importing the app."""
         if self.info.done():
             await self.process.stop(HASTY)
         else:
@@ -120,48 +122,56 @@ class _App:
     lock: asyncio.Lock = field(default_factory=asyncio.Lock)
     current: Worker | None = None
     error: AgentError | None = None
+    environment: str = ""
+    """The engine and Python of the failed import; see `AppBroken`."""
     printed: Printed = field(default_factory=Printed)
-    """By the newest import, whether it failed or not."""
+    """The output of the newest import, failed or not."""
     loading: bool = False
     tried: bool = False
     stale: bool = False
-    """Its files changed after its code was last read."""
+    """Whether its files changed after its code was last loaded."""
     version: Version | None = None
-    """Its files when its code was last read; None if nobody looked."""
+    """Its files when its code was last loaded; None if unknown."""
+    loads: int = 0
+    """How many times its code was loaded."""
     read_by_run: bool = False
-    """A run had it read anew, before the watcher reported the change."""
+    """Whether a run reloaded it before the watcher reported the change."""
     refreshing: bool = False
-    """A task sees to it that its code is read anew."""
+    """Whether a task is reloading its code."""
 
 
 @dataclass(frozen=True, slots=True)
 class AppStatus:
-    """What can be said of an app without asking its process."""
+    """The status of an app, as known without asking its process."""
 
     name: str
     status: Status
     info: AppInfo | None
     error: AgentError | None
-    """Why the newest version does not load; runs may still go on with an older one."""
+    """Why the newest version doesn't load; an older one may still be running."""
+    environment: str
+    """The engine and Python of the failed import; "" if unknown."""
     printed: Printed
-    """What the newest import said."""
+    """The output of the newest import."""
     choice: EngineChoice | None
-    """The engine that a person chose for it."""
+    """The engine that a person chose for it, if any."""
     debug_port: int | None = None
-    """Where its process listens for an editor's debugger."""
+    """The port on which its process listens for an editor's debugger, if any."""
     awaited: int | None = None
-    """The same while the app isn't imported before an editor attaches."""
+    """The port on which it waits for an editor before it imports the app, if it does."""
     reloads: bool = True
-    """Its code can be read anew; not that of an object in another process."""
+    """Whether its code can be reloaded; that of an object in another process can't."""
+    loads: int = 0
+    """How many times its code was loaded; a higher number means that `info` is new."""
 
 
 Deliver = Callable[[Worker, ToServer], Awaitable[None]]
-Overhear = Callable[[Worker, str], None]
+OnOutput = Callable[[Worker, str], None]
 OnEnd = Callable[[Worker, int], Awaitable[None]]
 
 
 class Workers:
-    """All workers of the server; an async context manager that ends them."""
+    """All workers of the server; as an async context manager, it ends them on exit."""
 
     def __init__(
         self, folder: AppFolder, bus: Bus[News], engines: Engines, limits: WorkerLimits
@@ -171,7 +181,7 @@ class Workers:
         self.engines = engines
         self._limits = limits
         self._stirred = asyncio.Event()
-        """A worker may have become idle."""
+        """Set when a worker may have become idle."""
         self._bus = bus
         self._apps: dict[str, _App] = {}
         self._all: set[Worker] = set()
@@ -179,9 +189,9 @@ class Workers:
         self._tasks = Tasks()
         self._leaving = asyncio.Event()
 
-    def connect(self, deliver: Deliver, overhear: Overhear, on_end: OnEnd) -> None:
-        """Say who takes the workers' messages, their raw output, and the news of their end."""
-        self._deliver, self._overhear, self._on_end = deliver, overhear, on_end
+    def connect(self, deliver: Deliver, on_output: OnOutput, on_end: OnEnd) -> None:
+        """Set the callbacks for the workers' messages, raw output and exits."""
+        self._deliver, self._on_output, self._on_end = deliver, on_output, on_end
 
     async def __aenter__(self) -> Self:
         await self._tasks.__aenter__()
@@ -201,7 +211,7 @@ class Workers:
         await self._tasks.__aexit__(kind, error, trace)
 
     def leave(self) -> None:
-        """Begin to end all workers, and start none any more; the exit waits until they are gone."""
+        """Start ending all workers, and start no more; `__aexit__` waits until they are gone."""
         self._leaving.set()
         self._stirred.set()
         self._tasks.start(self.engines.end_spare(), "ending the spare worker")
@@ -212,12 +222,12 @@ class Workers:
     # --- what pages ask --------------------------------------------------------------------
 
     def groups(self) -> dict[int, str]:
-        """The apps by the process groups that their code runs in."""
+        """Map the process groups of the workers to their apps."""
         groups = ((worker.process.group, worker.app) for worker in self._all)
         return {group: app for group, app in groups if group is not None}
 
     def status(self, name: str) -> AppStatus:
-        """The state of an app by name; raises UnknownApp."""
+        """Return the status of an app; raises UnknownApp."""
         self.folder.require(name)
         app = self._apps.get(name, _App())
         status: Status = "unused"
@@ -227,20 +237,27 @@ class Workers:
             status = "loading"
         elif app.error is not None:
             status = "broken"
-        info = app.current.info.result() if app.current is not None else None
-        choice = self.engines.choice(name)
-        port = self.engines.debug_port(name)
-        reloads = not self.folder.objects or app.error is not None
-        awaited = self.awaited(name)
-        return AppStatus(name, status, info, app.error, app.printed, choice, port, awaited, reloads)
+        return AppStatus(
+            name=name,
+            status=status,
+            info=app.current.info.result() if app.current is not None else None,
+            error=app.error,
+            environment=app.environment,
+            printed=app.printed,
+            choice=self.engines.choice(name),
+            debug_port=self.engines.debug_port(name),
+            awaited=self.awaited(name),
+            reloads=not self.folder.objects or app.error is not None,
+            loads=app.loads,
+        )
 
     def awaited(self, name: str) -> int | None:
-        """The port at which an app waits for an editor before it is imported."""
+        """Return the port on which an app waits for an editor before its import, if it does."""
         ports = (each.awaited for each in self._all if each.app == name and not each.info.done())
         return next((port for port in ports if port is not None), None)
 
     def warm(self, name: str) -> None:
-        """Load an app that was not tried yet, in the background."""
+        """Load an app in the background, unless that was already tried."""
         self.folder.require(name)
         app = self._apps.setdefault(name, _App())
         if not app.tried:
@@ -248,7 +265,7 @@ class Workers:
             self._renew(name, app)
 
     async def reload(self, name: str) -> AppStatus:
-        """Load the app's code anew, and return what came of it."""
+        """Reload the app's code, and return the outcome."""
         self.folder.require(name)
         app = self._apps.setdefault(name, _App())
         async with app.lock:
@@ -256,7 +273,7 @@ class Workers:
         return self.status(name)
 
     async def worker(self, name: str) -> Worker:
-        """A worker that can take a run, with the code as it is saved now.
+        """Return a worker that can take a run, with the code as saved now.
 
         Raises UnknownApp and AppBroken.
         """
@@ -270,14 +287,14 @@ class Workers:
                 app.read_by_run = is_outdated
                 await self._load(name, app)
             if app.current is None:
-                raise AppBroken(app.error or _gone_while_loading(""))
+                raise AppBroken(app.error or _gone_while_loading(""), app.environment)
             app.current.use()
             return app.current
 
     async def aside(self, name: str, engine: ReplayEngine) -> Worker:
-        """A worker for one run alone, on an engine that need not be the app's.
+        """Start a worker for a single run, on an engine that may differ from the app's.
 
-        Raises UnknownApp and AppBroken, also when the engine cannot run the app.
+        Raises UnknownApp, and AppBroken also if the engine can't run the app.
         """
         if engine == "other":
             info = (await self.worker(name)).info.result()
@@ -289,7 +306,7 @@ class Workers:
         return worker
 
     def release(self, worker: Worker, run: str, *, stuck: bool) -> None:
-        """A run of the worker is over; one with a stuck thread takes no more runs."""
+        """Record that a run or trial is over; a worker with a stuck thread takes no more runs."""
         worker.runs.discard(run)
         worker.use()
         self._stirred.set()
@@ -299,7 +316,7 @@ class Workers:
     # --- loading ---------------------------------------------------------------------------
 
     def _renew(self, name: str, app: _App) -> None:
-        """Read the app's code anew, however often it changes meanwhile (R57)."""
+        """Reload the app's code, and again if it changes in the meantime (R57)."""
         app.stale = True
         if not app.refreshing:
             app.refreshing = True
@@ -324,21 +341,22 @@ class Workers:
             if app.current is not None:
                 self._retire(app.current)
             app.current, app.error = worker, None
+            app.loads += 1
         except AppBroken as error:
-            app.error = error.error
+            app.error, app.environment = error.error, error.environment
             if error.error.type == _NOT_STARTED and app.version is not None:
                 app.version = frozenset()  # so that the next run tries again
         finally:
             app.loading = False
             self._stirred.set()
             if app.current is not None and self._apps.get(name) is not app:
-                self._retire(app.current)  # its folder went away while it was being loaded
+                self._retire(app.current)  # its folder was deleted during the load
             if app.current is not None and app.current.retired:
                 app.current = None
             self._bus.publish(APPS, AppChanged(name, app.error))
 
     async def _free_port(self, name: str, app: _App) -> None:
-        """Two processes can't listen on one port: end the app's present one, unless it has runs."""
+        """End the app's current process unless it has runs: two can't listen on the same port."""
         worker = app.current
         if self.engines.debug_port(name) is not None and worker is not None and not worker.runs:
             worker.retired = True
@@ -346,7 +364,7 @@ class Workers:
             await worker.process.stop()
 
     async def _spawn(self, name: str, app: _App, engine: EngineName | None = None) -> Worker:
-        """A worker that has imported the app; raises AppBroken."""
+        """Start a worker and wait until it has imported the app; raises AppBroken."""
         if self._leaving.is_set():
             raise AppBroken(_not_started("devui is being stopped"))
         self._end_unused(coming=1)
@@ -363,9 +381,9 @@ class Workers:
         self._all.add(worker)
         app.printed = worker.printed
         self._tasks.start(self._listen(worker), f"worker {process.pid} of {name}")
-        if self._leaving.is_set():  # it came too late to be ended with the others
+        if self._leaving.is_set():  # it started too late for `leave` to end it
             process.kill()
-        # A person may attach a debugger first, and step through the import.
+        # No timeout: a person may attach a debugger first, and step through the import.
         debugged = engine is None and self.engines.debug_port(name) is not None
         try:
             seconds = None if debugged else SECONDS_TO_LOAD
@@ -376,14 +394,14 @@ class Workers:
         return worker
 
     def _retire(self, worker: Worker) -> None:
-        """No new runs for it; the last of its runs is the end of it."""
+        """Give the worker no new runs, and stop it after its last one."""
         worker.retired = True
         if not worker.runs:
             self._tasks.start(worker.process.stop(), f"stopping worker {worker.process.pid}")
 
     async def _start_spare(self, like: Worker | None) -> None:
-        """Have a process ready for the next app, on this worker's engine if it has loaded."""
-        with contextlib.suppress(TimeoutError):  # leave the processor to what begins now
+        """Start a process for the next app, on the engine of `like` if that worker has loaded."""
+        with contextlib.suppress(TimeoutError):  # leave the processor to what starts now
             await asyncio.wait_for(self._leaving.wait(), _SECONDS_TO_SPARE)
         info = None
         if like is not None and like.info.done() and like.info.exception() is None:
@@ -403,10 +421,10 @@ class Workers:
                     await self._stirred.wait()
 
     def _end_unused(self, coming: int = 0) -> float | None:
-        """End what was not used for long, and the least recently used of too many.
+        """End workers that were idle too long, or the least recently used if there are too many.
 
-        A worker with a run, held or not, or a trial is in use. `coming` are about to be started.
-        Returns the seconds until another one will have been idle for long; None if none will.
+        A worker with a run, held or not, or a trial is in use. `coming` more are about to start.
+        Returns the seconds until the next worker will have been idle too long; None if none will.
         """
         now, patience = asyncio.get_running_loop().time(), 60 * self._limits.idle_minutes
         alive = sum(not worker.ending for worker in self._all) + coming
@@ -421,12 +439,12 @@ class Workers:
         return next_end
 
     def _idle(self) -> list[Worker]:
-        """Workers that nobody uses; not the last good one of an app that is being read anew."""
+        """Return the unused workers, except the last good one of an app that is reloading."""
         current = (app.current for app in self._apps.values() if not app.loading)
         return [worker for worker in current if worker is not None and not worker.runs]
 
     def _dismiss(self, worker: Worker) -> None:
-        """End an idle worker; the next use of its app starts one as the first use did."""
+        """End an idle worker; the next use of its app starts a new one."""
         app = self._apps[worker.app]
         app.current, app.tried = None, False
         self._retire(worker)
@@ -440,22 +458,22 @@ class Workers:
             try:
                 await self._receive(worker, message)
             except Exception:
-                logger.exception("worker %s said what cannot be taken", worker.process.pid)
+                logger.exception("worker %s sent an unusable message", worker.process.pid)
                 worker.process.kill()
 
-        def overhear(text: str) -> None:
-            # What children of the import say may come after the word that it has ended.
+        def on_output(text: str) -> None:
+            # Output from the import's child processes may arrive after the message that it ended.
             if worker.importing or not worker.has_run:
-                worker.printed.overhear(text)
+                worker.printed.keep_raw(text)
             else:
-                self._overhear(worker, text)
+                self._on_output(worker, text)
 
-        status = await worker.process.listen(receive, overhear)
+        status = await worker.process.listen(receive, on_output)
         self._all.discard(worker)
         if not worker.info.done():
             error = _gone_while_loading(worker.process.last_words)
             worker.info.set_exception(AppBroken(error))
-        worker.info.exception()  # looked at: nobody may be waiting for it
+        worker.info.exception()  # retrieve it, or asyncio complains if nobody awaits it
         app = self._apps.get(worker.app)
         if app is not None and app.current is worker:
             app.current = None
@@ -466,7 +484,7 @@ class Workers:
         if isinstance(message, AppLoaded):
             worker.info.set_result(message.info)
         elif isinstance(message, AppFailed):
-            worker.info.set_exception(AppBroken(message.error))
+            worker.info.set_exception(AppBroken(message.error, message.environment))
         elif isinstance(message, Output) and worker.importing:
             worker.printed.take(message)
         elif isinstance(message, EditorAwaited):
@@ -480,7 +498,7 @@ class Workers:
 
     async def _watch_files(self) -> None:
         if self.folder.objects or not self.folder.path.is_dir():
-            return  # objects do not change with the files that they came from
+            return  # objects don't change with the files that they came from
         # Not `awatch`, which imports anyio's event loop before the first request is answered.
         changes = watch(self.folder.path, watch_filter=self._files, stop_event=self._leaving)
         while batch := await asyncio.to_thread(next, changes, None):
@@ -489,7 +507,7 @@ class Workers:
                 self._on_change(name, exists=name in names)
 
     def _is_outdated(self, name: str, app: _App) -> bool:
-        """Whether the disk has another version than the one that was read, as far as is known."""
+        """Whether the files are known to have changed since they were loaded."""
         return app.version is not None and app.version != self._files.version(name)
 
     def _on_change(self, name: str, *, exists: bool) -> None:
@@ -501,7 +519,7 @@ class Workers:
         if app is not None and app.tried and exists:
             if app.read_by_run and not self._is_outdated(name, app):
                 app.read_by_run = False
-                return  # a run was quicker than the watcher
+                return  # a run was faster than the watcher
             logger.info("the files of %s changed: loading it anew", name)
             self._renew(name, app)
         else:

@@ -1,12 +1,12 @@
-"""Agents of other servers, by the Agent2Agent protocol. Needs `pip install devui[a2a]`.
+"""Agents on other servers, called by the Agent2Agent protocol. Needs `pip install devui[a2a]`.
 
-The client side: `devui.runtime.agents.remote_a2a_agent.RemoteA2aAgent` stands on these modules.
+This is the client side; `devui.runtime.agents.remote_a2a_agent.RemoteA2aAgent` is based on it.
 """
 
 try:
-    import a2a.types.a2a_pb2  # noqa: F401  version 0.3 has the types, but not these
+    import a2a.types.a2a_pb2  # noqa: F401  version 0.3 has other types, but not these
 except ImportError as error:
     raise ImportError(
-        "Agents of other servers need the package a2a-sdk, version 1 or newer: pip install"
+        "Agents on other servers need the package a2a-sdk, version 1 or newer: pip install"
         " 'devui[a2a]'."
     ) from error

@@ -1,4 +1,4 @@
-"""The way to an agent of another server: its card, and messages to it (adk-runtime 14)."""
+"""The connection to an agent on another server: its card, and messages to it (adk-runtime 14)."""
 
 import asyncio
 import ipaddress
@@ -24,35 +24,35 @@ from google.protobuf.json_format import ParseError
 from devui.runtime.mistakes import brief
 from devui.runtime.models.quoting import quote_agent
 
-# The card of an agent of another server: its purpose, and where messages go (adk-runtime 14).
+# The card of an agent on another server: its purpose, and where messages go (adk-runtime 14).
 
 
 _WEB = ("http://", "https://")
 _DEFAULT_PORTS = {"http": 80, "https": 443}
 _WHERE = (
-    "It is mostly at the server's address with AGENT_CARD_WELL_KNOWN_PATH behind it; an address"
-    " without a path means that."
+    "It is usually at the server's URL followed by AGENT_CARD_WELL_KNOWN_PATH, which is the default"
+    " for a URL without a path."
 )
 REFUSED = frozenset({401, 403})
 CREDENTIALS = (
-    'Give credentials: httpx_client=httpx.AsyncClient(headers={"Authorization": "Bearer ..."}).'
+    'Pass credentials: httpx_client=httpx.AsyncClient(headers={"Authorization": "Bearer ..."}).'
 )
 _LONGEST_DESCRIPTION = 1024
-"""Characters of a description that came over the network."""
+"""How many characters of a description from the network are kept."""
 
 
 class AgentCardResolutionError(Exception):
-    """There is no card, or none that can be used; the message says what to do."""
+    """There is no card, or it can't be used; the message says what to do."""
 
 
 async def read_card(source: str, http: httpx.AsyncClient) -> AgentCard:
-    """The card at an address or in a file.
+    """Read the card at a URL or in a file.
 
-    What comes over the network may only name addresses of the server that it came from: messages
-    go there, and headers with credentials.
+    A card from the network may only name addresses on its own server, since messages go there with
+    headers that may hold credentials.
 
     Raises:
-        AgentCardResolutionError: it cannot be had, or says nothing of where messages go.
+        AgentCardResolutionError: it cannot be read, or doesn't say where messages go.
     """
     if source.startswith(_WEB):
         card = await _fetch_card(source, http)
@@ -60,16 +60,16 @@ async def read_card(source: str, http: httpx.AsyncClient) -> AgentCard:
         card = await asyncio.to_thread(_from_file, Path(source))
     if not any(interface.url for interface in card.supported_interfaces):
         raise AgentCardResolutionError(
-            f"The agent card {source!r} has no address for messages; its server has to put one"
-            " into `supportedInterfaces`."
+            f"The agent card {source!r} has no URL for messages; its server must add one to"
+            " `supportedInterfaces`."
         )
     return card
 
 
 def description_of(card: AgentCard, source: str | None) -> str:
-    """What the card says that the agent is for, as other agents' models may read it.
+    """Return the card's description of the agent, fit for other agents' models to read.
 
-    Words from the network are cut and quoted: they could pose as the developer's.
+    Text from the network is cut and quoted: it could pose as the developer's.
     """
     text: str = card.description
     if not text or source is None or not source.startswith(_WEB):
@@ -90,8 +90,8 @@ async def _fetch_card(source: str, http: httpx.AsyncClient) -> AgentCard:
     for interface in card.supported_interfaces:
         if _origin(interface.url) != origin:
             raise AgentCardResolutionError(
-                f"The agent card {source!r} sends messages elsewhere, to {interface.url!r}. If you"
-                " trust that server, save the card in a file and give its path."
+                f"The agent card {source!r} sends messages to another server, {interface.url!r}. If"
+                " you trust that server, save the card in a file and pass its path."
             )
     return card
 
@@ -100,12 +100,12 @@ def _why(source: str, error: Exception) -> str:
     cause = error.__cause__
     if isinstance(cause, httpx.HTTPStatusError):
         status = cause.response.status_code
-        problem = f"The server answers HTTP {status} instead of the agent card {source!r}."
+        problem = f"The server returned HTTP {status} instead of the agent card {source!r}."
         return f"{problem} {CREDENTIALS}" if status in REFUSED else f"{problem} {_WHERE}"
     if isinstance(cause, httpx.RequestError):
         reason = str(cause) or type(cause).__name__
         return f"The agent card {source!r} cannot be fetched: {reason}. Is the server running?"
-    return f"What {source!r} gives is no agent card: {error}. {_WHERE}"
+    return f"{source!r} returned no valid agent card: {error}. {_WHERE}"
 
 
 def _from_file(path: Path) -> AgentCard:
@@ -113,34 +113,34 @@ def _from_file(path: Path) -> AgentCard:
         return parse_agent_card(json.loads(path.read_text(encoding="utf-8")))
     except FileNotFoundError as error:
         raise AgentCardResolutionError(
-            f"There is no agent card file {str(path)!r}; give a path that is right from"
-            f" {str(Path.cwd())!r}, or an address that begins with http:// or https://."
+            f"There is no agent card file {str(path)!r}; pass an absolute path, one relative to"
+            f" {str(Path.cwd())!r}, or a URL that begins with http:// or https://."
         ) from error
     except (OSError, UnicodeDecodeError) as error:
         raise AgentCardResolutionError(f"The agent card {path} cannot be read: {error}") from error
     except (ValueError, ParseError) as error:
         raise AgentCardResolutionError(
-            f"{path} holds no agent card: {error}. It has to be the JSON that the other server"
-            " gives at its AGENT_CARD_WELL_KNOWN_PATH."
+            f"{path} is not a valid agent card: {error}. It must be the JSON that the other server"
+            " returns at its AGENT_CARD_WELL_KNOWN_PATH."
         ) from error
 
 
 def _origin(url: str) -> tuple[str, str, int | None]:
-    """Scheme, host and port of an address to which messages may be sent."""
+    """Return scheme, host and port of a URL; raises AgentCardResolutionError if it isn't safe."""
     try:
         address = urlsplit(url)
         port = address.port or _DEFAULT_PORTS.get(address.scheme)
     except ValueError as error:
-        raise AgentCardResolutionError(f"{url!r} is no address: {error}.") from error
+        raise AgentCardResolutionError(f"{url!r} is not a valid URL: {error}.") from error
     host = address.hostname or ""
     if address.scheme not in _DEFAULT_PORTS or not host:
         raise AgentCardResolutionError(
-            f"{url!r} is no address of a server; it has to begin with https://, and name a host."
+            f"{url!r} is not a valid URL; it must begin with https:// and include a host."
         )
     if address.scheme == "http" and not _is_this_machine(host):
         raise AgentCardResolutionError(
-            f"{url!r} is not encrypted, so that anyone on the way could answer for the agent; use"
-            " https://. Only this machine itself may be asked by http://."
+            f"{url!r} is not encrypted, so anyone on the way could answer for the agent; use"
+            " https://. http:// is only allowed for this machine."
         )
     return address.scheme, host, port
 
@@ -167,20 +167,20 @@ _NOT_THE_PROTOCOL = (
     *(A2AError, httpx.HTTPError, ParseError),
     *(AttributeError, LookupError, TypeError, ValueError),
 )
-"""What a2a-sdk raises, the last ones about answers that have another shape than it expects."""
+"""What a2a-sdk raises; the last four, for answers of an unexpected shape."""
 
 
 class A2AClientError(Exception):
-    """The other server could not be asked, or its answer not be read; says what to do."""
+    """A request that failed, or an unreadable answer; the message says what to do."""
 
 
 class RunClient(httpx.AsyncClient):
-    """A client for one run, which closes it behind its requests."""
+    """A client for one run, closed after its requests."""
 
 
 @asynccontextmanager
 async def in_use(http: httpx.AsyncClient) -> AsyncIterator[httpx.AsyncClient]:
-    """The client; closed at the end if it was made for one run, and else left open."""
+    """Yield the client, and close it at the end if it was created for one run."""
     try:
         yield http
     finally:
@@ -189,7 +189,7 @@ async def in_use(http: httpx.AsyncClient) -> AsyncIterator[httpx.AsyncClient]:
 
 
 class Connection:
-    """Knows where the agent is, once it has been asked for, and asks it."""
+    """Sends messages to the agent, whose card it reads on first use."""
 
     def __init__(
         self,
@@ -198,20 +198,20 @@ class Connection:
         timeout: float,
         factory: ClientFactory | None,
     ) -> None:
-        """Note where the card is, and who makes clients if others do.
+        """Store where the card is, and the factory for clients, if any.
 
         Raises:
-            TypeError: `agent_card` is neither a card nor a text.
+            TypeError: `agent_card` is neither a card nor a string.
             ValueError: it is empty.
         """
         if not isinstance(agent_card, AgentCard | str):
             raise TypeError(
-                f"agent_card is {brief(agent_card)}; give an AgentCard of a2a.types, the address"
-                " of one, or the path of a file with one."
+                f"agent_card is {brief(agent_card)}; pass an AgentCard of a2a.types, or the URL or"
+                " the file path of one."
             )
         if isinstance(agent_card, str) and not agent_card.strip():
             raise ValueError(
-                "agent_card is empty; give the address of a card, such as"
+                "agent_card is empty; pass the URL of a card, such as"
                 f" 'https://host{AGENT_CARD_WELL_KNOWN_PATH}', or the path of a file with one."
             )
         self._source = agent_card.strip() if isinstance(agent_card, str) else None
@@ -220,18 +220,18 @@ class Connection:
 
     @property
     def description(self) -> str:
-        """What the agent is for, by its card; empty as long as nobody has read that."""
+        """The agent's description by its card; empty until the card has been read."""
         return description_of(self._card, self._source) if self._card else ""
 
     def client(self) -> RunClient:
-        """A client for the requests of one run."""
+        """Create a client for the requests of one run."""
         return RunClient(timeout=self._timeout, verify=_tls())
 
     async def resolve(self, http: httpx.AsyncClient) -> AgentCard:
-        """The card, read if it is not known.
+        """Return the card, and read it first if necessary.
 
         Raises:
-            AgentCardResolutionError: it cannot be had, or not be used.
+            AgentCardResolutionError: it cannot be read or used.
         """
         if self._card is None:
             self._card = await read_card(self._source or "", http)
@@ -240,11 +240,11 @@ class Connection:
     async def ask(
         self, http: httpx.AsyncClient, request: SendMessageRequest, state: dict[str, Any]
     ) -> AsyncGenerator[StreamResponse, None]:
-        """What the agent answers, piece by piece; `state` is for interceptors of a client.
+        """Yield the agent's answer piece by piece; `state` is for a client's interceptors.
 
         Raises:
-            AgentCardResolutionError: nobody knows where it is.
-            A2AClientError: it cannot be asked, or what it answers is not the protocol.
+            AgentCardResolutionError: the agent's address is unknown.
+            A2AClientError: the agent can't be reached, or its answer doesn't follow the protocol.
         """
         async with self._client(http) as client:
             try:
@@ -265,8 +265,8 @@ class Connection:
         except ValueError as error:
             ways = [interface.protocol_binding for interface in card.supported_interfaces]
             raise AgentCardResolutionError(
-                f"The agent can be asked by {ways} only, and none of these is known here; give"
-                " a2a_client_factory= one that knows it."
+                f"The agent only supports {ways}, and this client supports none of these; pass an"
+                " a2a_client_factory= that does."
             ) from error
         try:
             yield client
@@ -274,28 +274,28 @@ class Connection:
             await client.close()
 
     def _advice(self, error: Exception) -> str:
-        """What went wrong with a request, and what to do."""
+        """Describe what went wrong with a request, and what to do."""
         cause = error.__cause__
         if isinstance(error, A2AClientTimeoutError | httpx.TimeoutException):
             return (
-                f"The other server said nothing for {self._timeout:g} s. Is it stuck? Else give"
-                " RemoteA2aAgent a larger timeout=, or its httpx_client= one."
+                f"The other server sent nothing for {self._timeout:g} s. If it isn't stuck, pass a"
+                " larger timeout= to RemoteA2aAgent, or to its httpx_client=."
             )
         if isinstance(cause, httpx.HTTPStatusError) and cause.response.status_code in REFUSED:
-            return f"It answers HTTP {cause.response.status_code}. {CREDENTIALS}"
+            return f"It returned HTTP {cause.response.status_code}. {CREDENTIALS}"
         if isinstance(cause, httpx.RequestError):
-            return f"{error}. Is the server running, and does its card name the right address?"
-        return f"{type(error).__name__}: {error}. The log of the other server may tell more."
+            return f"{error}. Is the server running, and is the URL in its card right?"
+        return f"{type(error).__name__}: {error}. See the log of the other server."
 
 
 def client_of(factory: ClientFactory | None) -> httpx.AsyncClient | None:
-    """The client that a factory makes requests with, if it has one.
+    """Return the client that a factory makes requests with, if it has one.
 
-    The card is fetched with it, too: the server may want its credentials for that.
+    The card is fetched with it, too, since the server may require its credentials.
     """
-    return factory._config.httpx_client if factory else None  # a2a-sdk tells it nowhere else
+    return factory._config.httpx_client if factory else None  # a2a-sdk has no public name for it
 
 
 @cache
 def _tls() -> ssl.SSLContext:
-    return httpx.create_ssl_context()  # reading the certificates is slow; they stay the same
+    return httpx.create_ssl_context()  # reading the certificates is slow, and they don't change

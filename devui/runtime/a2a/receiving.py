@@ -1,4 +1,4 @@
-"""What an agent of another server answers, as events (adk-runtime 14)."""
+"""Turns the answers of an agent on another server into events (adk-runtime 14)."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ _ASKING = {
     TaskState.TASK_STATE_INPUT_REQUIRED: (ASKS_USER, "input_required"),
     TaskState.TASK_STATE_AUTH_REQUIRED: (ASKS_LOGIN, "auth_required"),
 }
-"""The call that stands for a question without a call, and the argument with the question."""
+"""The call that stands for a question asked without one, and the argument for its text."""
 _FAILED = {
     TaskState.TASK_STATE_FAILED: ("A2A_TASK_FAILED", "failed"),
     TaskState.TASK_STATE_REJECTED: ("A2A_TASK_REJECTED", "was rejected"),
@@ -56,18 +56,18 @@ CUT_OFF = "A2A_CUT_OFF"
 
 @dataclass(slots=True)
 class _Growing:
-    """An artifact that comes in pieces."""
+    """An artifact that arrives in pieces."""
 
     event_id: str = field(default_factory=Event.new_id)
-    """Of the fragments as of the whole."""
+    """The id that the partial events and the whole one share."""
     parts: list[Part] = field(default_factory=list)
 
 
 class Answer:
-    """Makes events of one answer, item by item.
+    """Turns one answer into events, item by item.
 
-    Artifacts in pieces are partial events, and one whole event when they are complete, at the
-    latest when the task comes to its end: so nothing of them is missing in the history.
+    Pieces of an artifact become partial events. When it is complete, or at the latest when the task
+    ends, it becomes one whole event, so that the history misses nothing.
     """
 
     def __init__(
@@ -76,18 +76,18 @@ class Answer:
         branch: str | None,
         convert: Callable[[Part], types.Part | list[types.Part] | None],
     ) -> None:
-        """Make events of `author` on `branch`, with parts made by `convert`."""
+        """Make events by `author` on `branch`, with parts that `convert` returns."""
         self._author, self._branch, self._convert = author, branch, convert
         self._task = Task()
-        """What is known of the task, without what it says."""
+        """What is known of the task, apart from its messages and artifacts."""
         self._growing: dict[str, _Growing] = {}
         self._sent_ids: set[str] = set()
-        """Ids of the messages and artifacts that events have been made of."""
+        """The ids of messages and artifacts that have become events."""
         self._mused: set[str] = set()
-        """Ids of the messages that were told as thoughts."""
+        """The ids of messages that have been emitted as thoughts."""
 
     def take(self, item: StreamResponse) -> Iterator[Event]:
-        """The events of one item of the answer."""
+        """Yield the events of one item of the answer."""
         match item.WhichOneof("payload"):
             case "message":
                 yield self._of_message(item.message)
@@ -99,18 +99,18 @@ class Answer:
                 yield from self._of_artifact(item.artifact_update)
 
     def whole(self) -> Iterator[Event]:
-        """What has come in pieces so far, when no more of it will come."""
+        """Yield the artifacts received in pieces so far, when no more of them will arrive."""
         yield from self._whole(list(self._growing))
 
     def end(self) -> Iterator[Event]:
-        """What is left to tell when nothing more comes."""
+        """Yield the remaining events at the end of the answer."""
         yield from self.whole()
         if self._task.id and self._task.status.state in _AT_WORK:
             event = self._event([])
             event.error_code = CUT_OFF
             event.error_message = (
-                f"The answer broke off before task {self._task.id!r} had come to an end. Ask again,"
-                " or look into the log of the other server."
+                f"The answer broke off before task {self._task.id!r} ended. Try again, or check the"
+                " log of the other server."
             )
             yield event
 
@@ -122,10 +122,10 @@ class Answer:
         return event
 
     def _of_task(self, task: Task) -> Iterator[Event]:
-        """A task as it stands: all of an answer that is not streamed, or the first item."""
+        """Yield the event of a task: a whole answer, or the first item of a streamed one."""
         self._know(task.id, task.context_id, task)
         artifacts = [each for each in task.artifacts if each.artifact_id not in self._sent_ids]
-        self._growing = {}  # the task has them whole
+        self._growing = {}  # the task has the whole artifacts
         self._sent_ids.update(each.artifact_id for each in artifacts)
         parts = [part for artifact in artifacts for part in artifact.parts]
         parts += self._news(task.status) or ([] if parts else _latest_reply_parts(task))
@@ -177,9 +177,10 @@ class Answer:
                 self._task.metadata.MergeFrom(news.metadata)
 
     def _news(self, status: TaskStatus) -> list[Part]:
-        """What a task says with its state, unless it has said that before.
+        """Return the parts of a task's status message, unless they have been emitted before.
 
-        What was said at work is a thought; as an answer, a question or a failure it is news.
+        A message that a task sends while working is a thought; if it comes again as an answer, a
+        question or a failure, it counts as new.
         """
         message_id, is_thought = status.message.message_id, status.state in _AT_WORK
         if message_id in self._sent_ids or (is_thought and message_id in self._mused):
@@ -189,7 +190,7 @@ class Answer:
         return list(status.message.parts)
 
     def _status_event(self, parts: Sequence[Part], artifacts: Sequence[Artifact]) -> Event:
-        """An event of what the task says in the state that it is in."""
+        """Create an event for what the task says in its current state."""
         state = self._task.status.state
         event = self._event(parts, artifacts)
         genai_parts = (event.content.parts if event.content else None) or []
@@ -203,8 +204,7 @@ class Answer:
             reason = " ".join(part.text for part in genai_parts if part.text)
             event.error_code = code
             event.error_message = (
-                f"The task {self._task.id!r} {what}:"
-                f" {reason or 'the other server gives no reason.'}"
+                f"The task {self._task.id!r} {what}: {reason or 'the other server gave no reason.'}"
             )
         return event
 
@@ -237,7 +237,7 @@ class Answer:
 
 
 def _response_metadata(task: Task, artifacts: Iterable[Artifact]) -> dict[str, Any]:
-    """The task as JSON, its artifacts without what the content of the event has."""
+    """Return the task as JSON, with its artifacts but without the content that the event has."""
     task_json = as_json(task)
     for artifact in artifacts:
         artifact_json = as_json(artifact)
@@ -252,7 +252,7 @@ def _latest_reply_parts(task: Task) -> list[Part]:
 
 
 def _with_question(parts: list[types.Part], name: str, argument: str) -> set[str] | None:
-    """Put a call for an answer in the place of the last text or data; the id of the call."""
+    """Replace the last text or data with a call that asks for an answer; return the call's id."""
     for index in range(len(parts) - 1, -1, -1):
         question = parts[index].text or _question_data(parts[index])
         if question:
@@ -268,7 +268,7 @@ def _question_data(part: types.Part) -> Any:
 
 
 def _append(parts: list[Part], more: Iterable[Part]) -> None:
-    """Add pieces of an artifact; texts that were cut into pieces are put together."""
+    """Add pieces of an artifact, and join texts that were split."""
     for part in more:
         last = parts[-1] if parts else None
         texts = last is not None and last.WhichOneof("content") == part.WhichOneof("content")

@@ -1,4 +1,4 @@
-"""What an agent of another server is sent: what happened since its last answer (adk-runtime 14)."""
+"""Makes the messages to an agent on another server: what is new to it (adk-runtime 14)."""
 
 from __future__ import annotations
 
@@ -24,10 +24,10 @@ if TYPE_CHECKING:
     from devui.runtime.events.event import Event
 
 
-# Parts of contents as parts of A2A messages, and back (adk-runtime 14).
+# Conversion of content parts to parts of A2A messages, and back (adk-runtime 14).
 #
-# A2A knows text, files and data. What else a part may be travels as data that is marked with its
-# kind, as google-adk marks it, so that two such agents understand each other.
+# A2A knows text, files and data. All other parts are sent as data marked with their kind, in the
+# way of google-adk, so that two such agents understand each other.
 
 
 THOUGHT = "adk_thought"
@@ -42,14 +42,14 @@ _MODELS: dict[str, type[BaseModel]] = {
     "code_execution_result": types.CodeExecutionResult,
     "executable_code": types.ExecutableCode,
 }
-"""Fields of a part that travel as data."""
+"""Fields of a part that are sent as data."""
 _BEGIN, _END = b"<a2a_datapart_json>", b"</a2a_datapart_json>"
-"""Around data without a kind, which a content holds as a text file."""
+"""Markers around data without a kind, which a content holds as a text file."""
 _TEXT_FILE = "text/plain"
 
 
 def to_a2a(part: types.Part) -> Part | None:
-    """The part as another server gets it; None if A2A has no form for it."""
+    """Convert a part for another server; None if A2A has no form for it."""
     pair = _with_content(part)
     if pair is None:
         return None
@@ -60,7 +60,7 @@ def to_a2a(part: types.Part) -> Part | None:
 
 
 def from_a2a(part: Part) -> types.Part | None:
-    """The part as a content holds it; None if it is of a kind that nobody knows."""
+    """Convert a part for a content; None if its kind is unknown."""
     metadata = MessageToDict(part.metadata)
     genai_part = _as_content(part, metadata)
     if genai_part is not None and metadata:
@@ -69,12 +69,12 @@ def from_a2a(part: Part) -> types.Part | None:
 
 
 def is_long_running(part: Part) -> bool:
-    """Whether it is a function call that the other server waits to have answered."""
+    """Return whether it is a function call whose answer the other server waits for."""
     return bool(MessageToDict(part.metadata).get(LONG_RUNNING) is True)
 
 
 def data_of(part: types.Part) -> Any:
-    """The data that a part holds which came as data without a kind; None for other parts."""
+    """Return the data of a part that arrived as data without a kind; None for other parts."""
     blob = part.inline_data
     if blob is None or blob.mime_type != _TEXT_FILE or not blob.data:
         return None
@@ -83,11 +83,11 @@ def data_of(part: types.Part) -> Any:
     try:
         return json.loads(blob.data[len(_BEGIN) : -len(_END)])
     except ValueError:
-        return None  # a text of the user's that only looks like it
+        return None  # a text by the user that only looks like it
 
 
 def _with_content(part: types.Part) -> tuple[Part, dict[str, Any]] | None:
-    """What it holds, and what has to be known of that."""
+    """Return the A2A part and its metadata."""
     if part.text is not None:
         return Part(text=part.text), {} if part.thought is None else {THOUGHT: part.thought}
     if (data := data_of(part)) is not None:
@@ -141,7 +141,7 @@ def _from_data(data: Any, metadata: dict[str, Any]) -> types.Part:
             fields = {kind: _MODELS[kind].model_validate(data), "thought_signature": signature}
             return types.Part.model_validate(fields)
         except (TypeError, ValueError):
-            pass  # marked as what it is not; it is kept as the data that it is
+            pass  # wrongly marked; it is kept as plain data
     blob = types.Blob(
         data=_BEGIN + json.dumps(data, sort_keys=True).encode() + _END, mime_type=_TEXT_FILE
     )
@@ -152,29 +152,30 @@ TASK_ID, CONTEXT_ID = "a2a:task_id", "a2a:context_id"
 REQUEST, RESPONSE, ERROR = "a2a:request", "a2a:response", "a2a:error"
 """Keys of an event's custom metadata."""
 _OUTCOMES = frozenset({RESPONSE, ERROR})
-"""Those of what came of a message; events of callbacks, or of a run without one, have neither."""
+"""Keys for the outcome of a message; events of callbacks, or of runs that sent none, have
+neither."""
 ASKS_USER = "mock_function_call_for_required_user_input"
 ASKS_LOGIN = "mock_function_call_for_required_user_auth"
-"""Calls that stand for a question of an agent that does not ask by calls."""
+"""Calls that stand for the questions of an agent that doesn't ask by calls."""
 WAITING = ("TASK_STATE_INPUT_REQUIRED", "TASK_STATE_AUTH_REQUIRED")
-"""States of a task that goes on with the next message."""
+"""States of a task that continues with the next message."""
 _SECRET = frozenset({REQUEST_CREDENTIAL, ASKS_LOGIN})
-"""Calls whose answers, and of the first the arguments too, are for nobody else's eyes."""
+"""Calls whose answers are secret; a request for a credential has secret arguments, too."""
 _SAID_BY_USER = "is_user_input"
 
 
 @dataclass(frozen=True, slots=True)
 class Sender:
-    """Makes the messages to one agent of another server."""
+    """Makes the messages to one agent on another server."""
 
     view: View
-    """The agent here that stands for it, and where it is run."""
+    """The local agent that stands for it, and where it runs."""
     convert: Callable[[types.Part], Part | list[Part] | None]
-    """What makes a part of a message of a part of a content."""
+    """Converts a part of a content to parts of a message."""
     newest_first: Sequence[Event]
-    """The events that it may know of."""
+    """The events that the agent may see."""
     full_history: bool = False
-    """Whether an agent that has no memory of its own is told everything each time."""
+    """Whether an agent without a memory of its own is sent everything each time."""
 
     @classmethod
     def of(
@@ -185,12 +186,12 @@ class Sender:
         *,
         full_history: bool,
     ) -> Sender:
-        """One for the events of a session, oldest first."""
+        """Create a sender for the events of a session, oldest first."""
         near = [event for event in live_events_backwards(events) if _is_near(event, view)]
         return cls(view, convert, near, full_history)
 
     def answer(self) -> Message | None:
-        """The user's answer to calls of the agent, for the task that waits for it."""
+        """Return the user's answer to the agent's calls, for the task that waits for it."""
         latest = self.newest_first[0] if self.newest_first else None
         if latest is None or latest.author != USER:
             return None
@@ -212,7 +213,7 @@ class Sender:
         return _message(a2a_parts, metadata.get(CONTEXT_ID), metadata.get(TASK_ID))
 
     def news(self) -> tuple[list[Part], str | None]:
-        """What was said and done since the agent's last answer, and the context of that."""
+        """Return what was said and done since the agent's last answer, and its context's id."""
         last = next(self._own(), None)
         context_id = _metadata(last).get(CONTEXT_ID)
         call_ids = {call.id for e in self._own() for call in e.get_function_calls()}
@@ -222,9 +223,9 @@ class Sender:
         return parts, context_id
 
     def message(self, parts: list[Part], context_id: str | None) -> Message | None:
-        """A message of such news, for the task of that context that waits for one.
+        """Create a message from such news, for the waiting task of that context, if any.
 
-        None if there is nothing to say.
+        Return None if there is nothing to say.
         """
         last = next(self._own(), None)
         metadata = _metadata(last)
@@ -237,7 +238,7 @@ class Sender:
         return _message(parts, context_id, metadata.get(TASK_ID) if goes_on else None)
 
     def _has_failed_since(self) -> bool:
-        """Whether nobody knows if the other side took the message after its last answer."""
+        """Return whether the latest message failed; the server may or may not have received it."""
         for event in self.newest_first:
             if event.author == self.view.agent and not _metadata(event).keys().isdisjoint(
                 _OUTCOMES
@@ -253,7 +254,7 @@ class Sender:
                 yield event
 
     def _own(self) -> Iterator[Event]:
-        """What the agent of the other server said."""
+        """Yield the remote agent's answers, newest first."""
         for event in self.newest_first:
             if event.author == self.view.agent and _metadata(event).get(RESPONSE):
                 yield event
@@ -280,7 +281,7 @@ class Sender:
 
 
 def request_of(message: Message, metadata: dict[str, Any]) -> SendMessageRequest:
-    """The request that sends a message, and metadata with it."""
+    """Create the request that sends a message with metadata."""
     request = SendMessageRequest(message=message)
     if metadata:
         ParseDict(metadata, request.metadata)
@@ -288,7 +289,7 @@ def request_of(message: Message, metadata: dict[str, Any]) -> SendMessageRequest
 
 
 def as_json(value: Message | Task | Artifact) -> dict[str, Any]:
-    """What one side said as JSON, without the bytes of files."""
+    """Return a message, task or artifact as JSON, without the bytes of files."""
     document: dict[str, Any] = MessageToDict(value)
     for part in document.get("status", {}).get("message", document).get("parts", []):
         part.pop("raw", None)
@@ -312,7 +313,7 @@ def _is_near(event: Event, view: View) -> bool:
 
 
 def _metadata(event: Event | None) -> dict[str, Any]:
-    """What an answer says of itself."""
+    """Return the custom metadata of an event; empty without any."""
     return (event.custom_metadata if event else None) or {}
 
 
@@ -324,7 +325,7 @@ def _event_with_calls(ids: set[str | None], events: Iterator[Event]) -> Event | 
 
 
 def _waits(event: Event) -> bool:
-    """Whether the task that the event tells of goes on with the next message."""
+    """Return whether the event's task continues with the next message."""
     response = _metadata(event).get(RESPONSE)
     status = response.get("status") if isinstance(response, dict) else None
     return isinstance(status, dict) and status.get("state") in WAITING
@@ -338,7 +339,7 @@ def _is_secret(part: types.Part) -> bool:
 
 
 def _readable_part(part: types.Part, call_ids: set[str | None]) -> types.Part:
-    """The part; what a call gave that the other side did not make, in words."""
+    """Return the part; results of calls that the remote agent didn't make become text."""
     response = part.function_response
     if response is None or response.id in call_ids:
         return part
@@ -347,7 +348,7 @@ def _readable_part(part: types.Part, call_ids: set[str | None]) -> types.Part:
 
 
 def _words(response: dict[str, Any] | None) -> str:
-    """A human's answer to a question as a text."""
+    """Return a human's answer to a question as text."""
     if response and list(response) == ["result"]:
         return str(response["result"])
     return json.dumps(response or {}, default=str)

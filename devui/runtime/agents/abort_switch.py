@@ -1,4 +1,4 @@
-"""How somebody stops an invocation that is at work (adk-runtime 3.7)."""
+"""`AbortSwitch`: stops an invocation that is running (adk-runtime 3.7)."""
 
 from __future__ import annotations
 
@@ -15,76 +15,75 @@ if TYPE_CHECKING:
     from devui.runtime.events.event import Event
 
 _MOST_TURNS = 100
-"""For how many turns of the loop the end is put off for what is on its way. It takes four for each
-agent within an agent; code on the way that keeps it back is cancelled with the rest."""
+"""The number of event-loop turns by which a stop is delayed while events are in transit. Each level
+of nested agents takes four; code that holds an event back longer is cancelled with the rest."""
 
 
 @runtime_checkable
 class Signal(Protocol):
-    """What a caller stops an invocation by, such as an `asyncio.Event`."""
+    """A caller's way to stop an invocation, such as an `asyncio.Event`."""
 
     def is_set(self) -> bool:
-        """Whether the invocation is to stop."""
+        """Return whether the invocation must stop."""
         ...
 
     def set(self) -> object:
-        """Call for its end."""
+        """Ask the invocation to stop."""
         ...
 
 
 class Passage(Protocol):
-    """What brings that which is done from one task of an invocation to another."""
+    """Carries events from one task of an invocation to another."""
 
     def is_carrying(self) -> bool:
-        """Whether something has been handed over that has not been taken yet."""
+        """Return whether it holds something that has not been taken yet."""
         ...
 
 
 class AbortSwitch:
-    """Whether an invocation is to stop. What is at work for it then is cancelled.
+    """Tells whether an invocation must stop, and cancels its work.
 
-    What has been done by then, and is only on its way to the caller, is still told: the code that
-    calls for the end, and that beside it, may have ended its work.
+    Events in transit to the caller are still delivered: the code that asks for the stop, and code
+    that runs in parallel, may have finished its work.
 
-    It is used as a context around the work. The work is a generator that is driven by its caller's
-    task, so that task is cancelled, as `asyncio.timeout` does it: only while it waits for the work,
-    and the cancellation ends here. It is the signal of an invocation within this one.
+    Use it as a context around the work. The work is a generator that its caller's task drives, so
+    that task is cancelled, in the way of `asyncio.timeout`: only while it waits for the work, and
+    the cancellation ends here. An invocation within this one has this switch as its signal.
     """
 
-    # On the class: of most invocations nothing of this is ever set.
+    # Defaults on the class: most invocations never set any of them.
     is_on = False
-    """Whether code of the invocation has called for the end."""
+    """Whether code of the invocation has asked it to stop."""
     signal: Signal | None = None
-    """The caller's way to call for it."""
+    """The caller's signal, if any."""
     sealed = False
     _work: AsyncGenerator[Event, None] | None = None
     _task: asyncio.Task[Any] | None = None
-    """The task that has come for the next event."""
+    """The task that waits for the next event."""
     _cancelling = 0
     _cancelled: asyncio.Task[Any] | None = None
     _waiter: asyncio.Task[Any] | None = None
 
     def __init__(self) -> None:
-        """Begin without a signal."""
         self.passages: list[Passage] = []
-        """Those in use just now."""
+        """The passages in use."""
 
     def attach(self, signal: Signal) -> None:
         """Let the caller's signal stop the invocation, too.
 
         Raises:
-            TypeError: it is no signal.
+            TypeError: it is not a signal.
         """
         if not isinstance(signal, Signal):
-            raise TypeError(f"`abort_signal` is {brief(signal)}; give an asyncio.Event().")
+            raise TypeError(f"`abort_signal` is {brief(signal)}; pass an asyncio.Event().")
         self.signal = signal
 
     def is_set(self) -> bool:
-        """Whether the invocation is to stop."""
+        """Return whether the invocation must stop."""
         return self.is_on or (self.signal is not None and self.signal.is_set())
 
     def set(self) -> None:
-        """Stop the invocation, and let the caller's signal tell that; from any thread."""
+        """Stop the invocation and set the caller's signal; callable from any thread."""
         self.is_on = True
         loop = self._task.get_loop() if self._task else None
         if loop is None or loop is _running_loop() or loop.is_closed():
@@ -93,14 +92,14 @@ class AbortSwitch:
             loop.call_soon_threadsafe(self._tell)
 
     def over(self, work: AsyncGenerator[Event, None] | None) -> Self:
-        """The context around the work; None for work that is to stop at its next event only."""
+        """Return the context around the work; None for work that only stops at its next event."""
         self._work = work
         return self
 
     def stops(self) -> bool:
-        """Whether to stop here; else the task that asks is the one that waits for the work next.
+        """Return whether to stop here; if not, the calling task is the one that waits for the work.
 
-        An event that was on its way while the caller was busy with another comes first.
+        An event that arrived while the caller was busy with another one is delivered first.
         """
         self._task = asyncio.current_task()
         if not self.is_set():
@@ -111,11 +110,11 @@ class AbortSwitch:
         return False
 
     def seal(self) -> bool:
-        """Note that the history is going to tell of the end; False if there is nothing to tell."""
+        """Note that the history will record the stop; return False if there is none to record."""
         if self.sealed or not self.is_set():
             return False
         if self.signal is not None:
-            self.signal.set()  # what another thread has called for may be on its way
+            self.signal.set()  # another thread's request may still be in transit
         self.sealed = True
         return True
 
@@ -123,7 +122,7 @@ class AbortSwitch:
         self._task = task = asyncio.current_task()
         if task is not None:
             self._cancelling = task.cancelling()
-        # Who stops an invocation around this one cancels this one with it.
+        # An enclosing invocation's switch isn't awaited: it cancels this one with its own work.
         if isinstance(self.signal, asyncio.Event) and self._work is not None:
             self._waiter = asyncio.create_task(self.signal.wait())
             self._waiter.add_done_callback(self._signalled)
@@ -154,7 +153,7 @@ class AbortSwitch:
             self._cancel_soon()
 
     def _cancel_soon(self, turns: int = _MOST_TURNS) -> None:
-        """Cancel the work when what runs in this turn of the loop has come to where it waits."""
+        """Cancel the work once everything in this turn of the event loop is waiting again."""
         asyncio.get_running_loop().call_soon(self._cancel, turns)
 
     def _cancel(self, turns: int) -> None:
@@ -170,7 +169,7 @@ class AbortSwitch:
         return any(passage.is_carrying() for passage in self.passages)
 
     def _is_at_work(self) -> bool:
-        """Whether the caller waits for the work, rather than being busy with an event."""
+        """Return whether the caller waits for the work, rather than being busy with an event."""
         return isinstance(self._work, AsyncGeneratorType) and self._work.ag_running
 
 

@@ -1,4 +1,4 @@
-"""Runs of agents below another: with limits, retries, as tasks (adk-runtime 12.1, 12.5, 12.8)."""
+"""Runs agents below another: with limits, with retries, as tasks (adk-runtime 12.1, 12.5, 12.8)."""
 
 from __future__ import annotations
 
@@ -28,53 +28,55 @@ if TYPE_CHECKING:
     from devui.runtime.agents.llm_agent_settings import LlmAgentSettings
 
 
-# How far the agents of an invocation have come (resume seed).
+# The progress of the agents of an invocation (resume seed).
 
 
-# How far a loop was when something below it began to wait.
+# The progress of a loop when something below it began to wait.
 #
-# An app that is not resumable records no checkpoints; so the event that the loop waits for tells.
+# An app that is not resumable records no checkpoints, so the progress is noted on the event that
+# the loop waits for.
 
 
 _ROUNDS = "__adk_internal_rounds"
-"""Key of custom metadata: for each loop above the agent, by name, what `Waiting` has."""
+"""Key of custom metadata: the `Waiting` of each loop above the agent, by name."""
 
 
 class Waiting(NamedTuple):
-    """Where a loop waits."""
+    """The position at which a loop waits."""
 
     round: int
-    """How many rounds had ended."""
+    """How many rounds have ended."""
     escalated: bool
-    """Whether a sub-agent had escalated before, in the same round."""
+    """Whether a sub-agent escalated earlier in the same round."""
 
 
 def note_waiting(event: Event, loop: str, waiting: Waiting) -> None:
-    """Note on the event, which is not yet committed, where the loop waits for it."""
+    """Note on an uncommitted event that the loop waits for it, and where."""
     metadata = event.custom_metadata or {}
     rounds = {**metadata.get(_ROUNDS, {}), loop: list(waiting)}
     event.custom_metadata = {**metadata, _ROUNDS: rounds}
 
 
 def noted_waiting(event: Event, loop: str) -> Waiting | None:
-    """Where the loop waits for the event; None if it does not."""
+    """Return where the loop waits for the event; None if it does not."""
     noted = (event.custom_metadata or {}).get(_ROUNDS, {}).get(loop)
     return None if noted is None else Waiting(*noted)
 
 
 def has_ended(ctx: InvocationContext, agent: BaseAgent) -> bool:
-    """Whether the agent has recorded its end since it was begun."""
+    """Return whether the agent has recorded its end since it last began."""
     return bool(ctx.end_of_agents.get(ctx.agent_state_key(agent.name)))
 
 
 def has_started(ctx: InvocationContext, agent: BaseAgent) -> bool:
-    """Whether a resumed invocation had been at work on the agent when it broke off."""
+    """Return whether the agent had begun before the invocation was interrupted."""
     return ctx.agent_state_key(agent.name) in ctx.agent_states
 
 
 def escalated(ctx: InvocationContext, agent: BaseAgent) -> bool:
-    """Whether a sub-agent has escalated since the agent's latest checkpoint, or in the round in
-    which it waits.
+    """Return whether a sub-agent has escalated since the agent's latest checkpoint.
+
+    Without a checkpoint, return whether one has escalated in the round in which it waits.
     """
     below = {member.name for member in family(agent)} - {agent.name}
     for event in reversed(ctx.history.events):
@@ -89,36 +91,36 @@ def escalated(ctx: InvocationContext, agent: BaseAgent) -> bool:
 
 # Tasks that the model of an agent gives to agents below it (adk-runtime 12.8).
 #
-# A task is a function call that stays open while its agent works, over several messages of the
-# user if need be. Its events have the id of the call as their scope, by which the agent sees them
-# and nothing else of the conversation. How far a task is, and which are open, stands in the
-# history alone, so nothing else needs to be restored.
+# A task is a function call that stays open while its agent works, over several user messages if
+# necessary. Its events have the id of the call as their scope, so that the agent sees them and
+# nothing else of the conversation. Which tasks are open, and their progress, is in the history
+# alone, so nothing else needs to be restored.
 
 
 # The scopes that keep the events of tasks apart (adk-runtime 12.8).
 
 
 def finish_of(ctx: InvocationContext, scope: str | None) -> Event | None:
-    """The event by which the task of the scope was finished in this invocation."""
+    """Return the event that finished the task of the scope in this invocation, if any."""
     return ctx.history.finishes.get(scope)
 
 
 def own_scope(agent: BaseAgent, ctx: InvocationContext) -> str | None:
-    """The scope that the agent works in: one that nobody has given its task has a scope, too."""
+    """Return the scope that the agent works in; a task agent always has one."""
     if ctx.isolation_scope is not None or vars(agent).get("mode") != "task":
         return ctx.isolation_scope
     return ctx.node_path or f"{agent.name}@1"
 
 
 def in_own_scope(agent: LlmAgentSettings, ctx: InvocationContext) -> InvocationContext:
-    """The invocation as the agent sees it."""
+    """Return the invocation with the agent's own scope."""
     if agent.mode != "task" or ctx.isolation_scope is not None:
         return ctx
     return ctx.model_copy(update={"isolation_scope": own_scope(agent, ctx)})
 
 
 def awaits_words(ctx: InvocationContext, agent: LlmAgentSettings) -> bool:
-    """Whether the agent has a task that is not finished."""
+    """Return whether the agent has an unfinished task."""
     return agent.mode == "task" and finish_of(ctx, ctx.isolation_scope) is None
 
 
@@ -130,10 +132,11 @@ Run = Callable[["InvocationContext"], AsyncGenerator[Event, None]]
 async def run_with_tasks(
     agent: LlmAgentSettings, ctx: InvocationContext, run: Run
 ) -> AsyncGenerator[Event, None]:
-    """`run` the agent, and each time that its model gives tasks away, their agents first.
+    """Run the agent with `run`, again and again until its model leaves no tasks open.
 
-    It ends before a task that waits for the user; the next run goes on with that task, when the
-    agent has done what it can about the calls beside the task.
+    Before each run, the agents of open tasks are run. It ends at a task that waits for the user.
+    The next run continues with that task, once the agent has run what it can of the calls beside
+    the task.
     """
     beside = has_calls_to_run(ctx, agent.name)
     while not ctx.is_aborted:
@@ -153,7 +156,7 @@ async def run_with_tasks(
 
 
 def open_tasks(ctx: InvocationContext, agent: BaseAgent) -> list[types.FunctionCall]:
-    """The calls by which the agent has given away tasks that are not done yet."""
+    """Return the agent's calls that gave away tasks and whose tasks are not done yet."""
     names = {each.name for each in agent.sub_agents_given_tasks}
     if not names:
         return []
@@ -167,9 +170,10 @@ def open_tasks(ctx: InvocationContext, agent: BaseAgent) -> list[types.FunctionC
 
 
 def _abandoned_tasks(ctx: InvocationContext, agent: BaseAgent) -> list[types.FunctionCall]:
-    """Tasks that the agent gave away last, in an earlier invocation, and that never began there.
+    """Return the tasks that the agent last gave away in an earlier invocation, if they never began.
 
-    The process has ended in between. One that has begun waits for the user, whose words go to it.
+    The process ended in between. A task that has begun waits for the user instead, whose messages
+    go to its agent.
     """
     names = {each.name for each in agent.sub_agents_given_tasks}
     settled_ids: set[str | None] = set()
@@ -200,7 +204,7 @@ class _Task:
         """Whether the call has been answered."""
 
     async def events(self) -> AsyncGenerator[Event, None]:
-        """Begin the task or go on with it; if it gets done, answer the call."""
+        """Begin or continue the task; once it is done, answer the call."""
         ctx = self._context()
         finish = finish_of(ctx, self._call.id)
         if finish is None or (ctx.is_resumable and not has_ended(ctx, self._agent)):
@@ -215,7 +219,7 @@ class _Task:
             yield self._answer(finish.output)
 
     def _context(self) -> InvocationContext:
-        """The invocation as the agent of the task sees it."""
+        """Return the invocation as the agent of the task sees it."""
         name = f"{self._agent.name}@{self._call.id}"
         path = self._ctx.node_path
         return self._ctx.model_copy(
@@ -245,19 +249,19 @@ class _Task:
 
 
 def task_content(call: types.FunctionCall) -> types.Content:
-    """The task as the first thing that its agent is told."""
+    """Return the task as the first message to its agent."""
     text = json.dumps(call.args or {}, ensure_ascii=False)
     return types.Content(role=_USER, parts=[types.Part(text=text)])
 
 
-# Whether what runs sub-agents has to stop behind one of them (adk-runtime 5.2, 11.5).
+# Whether an agent has to stop after one of its sub-agents (adk-runtime 5.2, 11.5).
 
 
 class Pause:
     """Watches one run of a sub-agent for calls that are answered later, and for open tasks.
 
-    A resumed agent that still waits for its answer runs without saying anything, so then the
-    history has to tell.
+    A resumed agent that still waits for its answer yields no events, so the history is checked,
+    too.
     """
 
     def __init__(self, ctx: InvocationContext, agent: BaseAgent) -> None:
@@ -281,8 +285,8 @@ class Pause:
 
 # Agents with a time limit, retries or a state schema of their own (adk-runtime 12.1, 12.5).
 #
-# They hold where an agent is run for itself: at the root, handed over to, or called by a model.
-# The agents that a workflow agent is made of are part of its run, and theirs do not count.
+# These apply where an agent has a run of its own: at the root, after a hand-over, or when a model
+# calls it. Sub-agents of a workflow agent are part of its run, so their settings are ignored.
 
 
 logger = logging.getLogger(__name__)
@@ -291,10 +295,10 @@ logger = logging.getLogger(__name__)
 def settled_run(
     agent: BaseAgent, ctx: InvocationContext, *, as_function: bool = False
 ) -> AsyncGenerator[Event, None]:
-    """The agent's events, within its limits.
+    """Run the agent within its limits and return its events.
 
-    `as_function`: a model has called the agent like a function; the schema of the agent above is
-    none of its business.
+    `as_function`: a model has called the agent like a function, so the state schema of the agent
+    above does not apply.
     """
     schema = agent.state_schema
     if schema is None and not as_function and ctx.node_runs.schemas:
@@ -308,7 +312,7 @@ def settled_run(
 async def _attempts(
     agent: BaseAgent, ctx: InvocationContext, schema: Any
 ) -> AsyncGenerator[Event, None]:
-    """The events of all attempts; raises what the last one raised."""
+    """Yield the events of all attempts; raises the last attempt's error."""
     if schema is not None and ctx.node_path:
         ctx.node_runs.schemas[ctx.node_path] = schema
     retry, number = agent.retry_config, 0
@@ -326,7 +330,7 @@ async def _attempts(
                 yield _failure(agent, ctx, error)
             if retry is None or not retry.again(error, number):
                 raise
-            logger.warning("Agent %r failed and is tried again: %s", agent.name, error)
+            logger.warning("Agent %r failed; retrying: %s", agent.name, error)
             ctx.try_again(agent.name)
         else:
             return
@@ -348,7 +352,7 @@ class _Attempt:
         self._schema = schema
         self._limit = TimeLimit(agent.timeout)
         self.is_over = False
-        """Whether the agent has handed over: what comes then is the other agent's."""
+        """Whether the agent has handed over; whatever follows is the other agent's."""
 
     async def events(self) -> AsyncGenerator[Event, None]:
         """Run the agent.
@@ -363,8 +367,8 @@ class _Attempt:
                 yield event
 
     async def _next(self, events: AsyncGenerator[Event, None]) -> Event | None:
-        # Limited step by step: between the steps it is the caller who takes the time, in whose task
-        # this is run.
+        # Each step is limited separately, because between steps the caller, in whose task this
+        # runs, uses the time.
         remaining = self._limit.remaining
         if remaining is None:
             return await anext(events, None)
@@ -375,7 +379,7 @@ class _Attempt:
                 return await anext(events, None)
         except TimeoutError as error:
             if not self._limit.expired:
-                raise  # the agent's own
+                raise  # the agent's own TimeoutError
             raise self._late() from error
 
     def _late(self) -> NodeTimeoutError:

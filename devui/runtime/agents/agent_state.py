@@ -12,12 +12,12 @@ from devui.runtime.mistakes import place
 
 if TYPE_CHECKING:
     from pydantic._internal._model_construction import ModelMetaclass
-else:  # where pydantic keeps it is its own affair
+else:  # its module is private to pydantic
     ModelMetaclass = type(BaseModel)
 
 
 class _StateType(ModelMetaclass):
-    """Takes `step = WorkflowStep`, as the resume seed writes it, for `step: WorkflowStep`."""
+    """Accepts `step = WorkflowStep`, as the resume seed writes it, as `step: WorkflowStep`."""
 
     def __new__(cls, name: str, bases: Any, namespace: dict[str, Any], **options: Any) -> type:
         within = f"{namespace.get('__qualname__', name)}."
@@ -33,21 +33,21 @@ class _StateType(ModelMetaclass):
 
 
 class BaseAgentState(BaseModel, metaclass=_StateType):
-    """Base of what an agent records to go on from; its JSON keys stay as they are declared."""
+    """The base class of checkpoints; their JSON keys are the names of the fields."""
 
     model_config = ConfigDict(extra="forbid")
 
 
 def load_state(raw: dict[str, Any], state_type: Any, agent: str) -> Any:
-    """The recorded state of the agent of that name, as `state_type`.
+    """Return the recorded state of the agent of that name, as `state_type`.
 
-    The resume seed passes the enum of its steps in place of the state's class. Then the fields
-    come as attributes of a plain object, and values of the enum as its members.
+    The resume seed passes the enum of its steps instead of a state class. In that case, the fields
+    are attributes of a plain object, and values of the enum are its members.
 
     Raises:
         TypeError: `state_type` is neither.
-        pydantic.ValidationError: the record does not fit the class, for example since the agent
-            was changed.
+        pydantic.ValidationError: the record does not fit the class, for example because the agent
+        was changed.
     """
     if isinstance(state_type, type) and issubclass(state_type, BaseModel):
         try:
@@ -55,12 +55,12 @@ def load_state(raw: dict[str, Any], state_type: Any, agent: str) -> Any:
         except ValidationError as error:
             error.add_note(
                 f"The checkpoint of agent {agent!r}, {raw!r:.200}, does not fit"
-                f" {place(state_type)}, which may have been changed since. Let that class take it,"
-                " with defaults for new fields, or begin a new invocation."
+                f" {place(state_type)}, which may have changed since. Make that class accept it,"
+                " with defaults for new fields, or start a new invocation."
             )
             raise
     if not (isinstance(state_type, type) and issubclass(state_type, Enum)):
-        raise TypeError(f"An agent's state is a BaseAgentState; {state_type!r} is not.")
+        raise TypeError(f"An agent's state must be a BaseAgentState; {state_type!r} is not.")
     return SimpleNamespace(**{name: _member(state_type, value) for name, value in raw.items()})
 
 

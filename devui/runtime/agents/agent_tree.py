@@ -7,19 +7,19 @@ from dataclasses import dataclass, field
 from itertools import accumulate, takewhile
 from typing import Any, Protocol
 
-# Where the agents of a run are at work, as in `root@1/sub@2` (adk-runtime 1.2, 6.6).
+# The places of the agents of a run, as in `root@1/sub@2` (adk-runtime 1.2, 6.6).
 #
-# A segment is an agent's name and which of its runs in that place it is: an agent that a
-# conversation comes back to runs once more. What an agent hands over to a sub-agent is done below
-# its own place; a peer works beside it, and its parent anew beside its former self.
+# A segment is an agent's name and the number of its run in that place: an agent runs again when the
+# conversation returns to it. A sub-agent that an agent hands over to works below the agent's place,
+# a peer beside it, and its parent, in a new run, beside the parent's former one.
 
 
 class TreeMember(Protocol):
-    """What a place depends on: an agent among those above and below it."""
+    """The part of an agent that places depend on: its name, and the agents above and below it."""
 
     @property
     def name(self) -> str:
-        """Its name."""
+        """The agent's name."""
 
     @property
     def parent_agent(self) -> TreeMember | None:
@@ -30,11 +30,11 @@ class TreeMember(Protocol):
         """The topmost agent."""
 
     def find_agent(self, name: str, /) -> TreeMember | None:
-        """The agent of that name, of itself and all below."""
+        """Return the agent of that name among this one and all below it."""
 
 
 def path_in_tree(agent: TreeMember) -> str:
-    """The place of an agent that a run begins with: below all agents above it, each at run 1."""
+    """Return the place of an agent that a run begins with: below all its ancestors' first runs."""
     names = [agent.name]
     above = agent.parent_agent
     while above is not None:
@@ -44,19 +44,20 @@ def path_in_tree(agent: TreeMember) -> str:
 
 
 def latest_of_root(start: str, paths: Iterable[str]) -> str:
-    """Where the root goes on in an invocation that began at its place `start`: its latest run.
+    """Return where the root continues in an invocation that began at `start`: its latest run.
 
-    An invocation that began below the root, or has not begun at all, knows of no earlier run.
+    Return `start` for an invocation that began below the root or has not begun: the root has no
+    earlier run there.
     """
     own = [path for path in paths if _name(path) == _name(start) and "/" not in path]
     return own[-1] if start in own else start
 
 
 def progress_key(tree: TreeMember | None, path: str | None, name: str) -> str:
-    """Under what the progress of the agent `name`, at work at `path`, is kept.
+    """Return the key under which the progress of the agent `name`, at `path`, is stored.
 
-    In a tree of agents that is its name, which it has alone; in a graph, where a node may run
-    several times, its path.
+    In a tree of agents, that is its name, which is unique; in a graph, where a node may run several
+    times, its path.
     """
     if not path or _name(path.rpartition("/")[2]) != name:
         return name
@@ -66,14 +67,14 @@ def progress_key(tree: TreeMember | None, path: str | None, name: str) -> str:
 
 
 def is_in_tree(path: str | None, root: str) -> bool:
-    """Whether it is a place in the tree of the root of that name, rather than in a graph."""
+    """Return whether the place is in the tree of the root of that name, rather than in a graph."""
     return path is not None and _name(path.partition("/")[0]) == root
 
 
 def is_at_home(path: str, root: TreeMember) -> bool:
-    """Whether an agent at work there has been reached from agent to agent, from that root on.
+    """Return whether the place is reached from agent to agent, starting at that root.
 
-    A tool may also run an agent of the tree, as a node: that is elsewhere.
+    An agent of the tree that a tool runs as a node is not.
     """
     first, *between = path.split("/")
     names = map(_name, between[:-1])
@@ -81,17 +82,17 @@ def is_at_home(path: str, root: TreeMember) -> bool:
 
 
 def is_place_of(path: str | None, agent: str, root: str) -> bool:
-    """Whether it is the place of that agent itself, in the tree of that root."""
+    """Return whether it is the place of that agent itself, in the tree of that root."""
     return is_in_tree(path, root) and has_place_of_its_own(path, agent)
 
 
 def has_place_of_its_own(path: str | None, agent: str) -> bool:
-    """Whether it is the place of that agent, rather than that of a workflow agent around it."""
+    """Return whether it is the place of that agent, not that of a workflow agent around it."""
     return path is not None and _name(path.rpartition("/")[2]) == agent
 
 
 def is_in_line(path: str | None, own: str | None) -> bool:
-    """Whether what is at work at `path` is above or below the place `own`, or there itself."""
+    """Return whether `path` is above or below the place `own`, or equal to it."""
     if not path or not own:
         return True
     return f"{own}/".startswith(f"{path}/") or path.startswith(f"{own}/")
@@ -99,20 +100,20 @@ def is_in_line(path: str | None, own: str | None) -> bool:
 
 @dataclass(slots=True)
 class NodeRuns:
-    """Counts the runs of one invocation by their places."""
+    """Counts the runs of one invocation by place."""
 
     schemas: dict[str, Any] = field(default_factory=dict)
-    """The state schemas of the agents at work, by their places."""
+    """The state schemas of the agents at work, by place."""
     _counts: dict[str, int] = field(default_factory=dict)
     _entered: set[str] = field(default_factory=set)
-    """Places that nobody handed over to: where the invocation began, and above."""
+    """Places that weren't reached by a hand-over: where the invocation began, and above."""
 
     def schema_above(self, path: str | None) -> Any:
-        """The state schema that holds below the agent above that place; None without one."""
+        """Return the state schema of the agent above that place; None without one."""
         return self.schemas.get(path.rpartition("/")[0]) if path else None
 
     def enter(self, path: str) -> str:
-        """Note that the invocation begins or goes on there; returns the path."""
+        """Record that the invocation begins or continues at that path, and return the path."""
         above = ""
         for segment in path.split("/"):
             name, _, run = segment.rpartition("@")
@@ -124,13 +125,13 @@ class NodeRuns:
         return path
 
     def begin(self, above: str, name: str) -> str:
-        """The place of one more run of `name` directly below `above` ('' for the top)."""
+        """Return the place of a new run of `name` directly below `above` ('' for the top)."""
         return f"{_below(above, name)}@{self._count(_below(above, name))}"
 
     def hand_over(self, path: str, source: TreeMember, target: TreeMember) -> str:
-        """The place of the agent that takes over from `source`, which is at work at `path`.
+        """Return the place of the agent that takes over from `source`, which works at `path`.
 
-        Within a workflow agent all work in the place of that agent.
+        Within a workflow agent, all agents work in the place of that agent.
         """
         above, _, segment = path.rpartition("/")
         if _name(segment) != source.name:
@@ -143,7 +144,7 @@ class NodeRuns:
         above = path.rpartition("/")[0]
         if path not in self._entered:
             return self.begin(above, name)
-        # Those above have not run in this invocation, so there the count is of its own.
+        # The agents above have not run in this invocation, so this place has a count of its own.
         place = f"{_below(above, name)}@{self._count(name)}"
         self._entered.add(place)
         return place
@@ -154,7 +155,7 @@ class NodeRuns:
 
 
 def is_below(place: str | None, around: str | None, between: str) -> bool:
-    """Whether a path or a branch, whose segments have that between them, leads on from another."""
+    """Return whether a path or branch is below another; `between` separates the segments."""
     return bool(place and around) and f"{place}".startswith(f"{around}{between}")
 
 
@@ -166,35 +167,36 @@ def _name(segment: str) -> str:
     return segment.rpartition("@")[0] or segment
 
 
-# Branches: where events were made and who sees them, as names joined by dots (adk-runtime 5.6).
+# Branches: where events were made and which agents see them; names joined by dots (adk-runtime
+# 5.6).
 #
-# A segment is an agent's name, or one with the call or the run that it works for: `expert@adk-1`.
+# A segment is an agent's name, or a name with the call or run that it works for: `expert@adk-1`.
 
 
 def branch_below(branch: str | None, segment: str) -> str:
-    """The branch of that segment below another, or at the top."""
+    """Return the branch of that segment below another, or at the top."""
     return f"{branch}.{segment}" if branch else segment
 
 
 def is_within(branch: str | None, ancestor: str) -> bool:
-    """Whether `branch` is `ancestor` or lies below it."""
+    """Return whether `branch` is `ancestor` or below it."""
     return branch is not None and (branch == ancestor or branch.startswith(f"{ancestor}."))
 
 
 def is_on_path(branch: str | None, own: str | None) -> bool:
-    """Whether an agent on branch `own` sees what happened on `branch`: the same or above it."""
+    """Return whether an agent on branch `own` sees `branch`: the same one, or one above it."""
     if not branch or not own:
         return True
     return branch == own or own.startswith(f"{branch}.")
 
 
 def line(branch: str) -> set[str]:
-    """The branches that are seen from one: that itself and those above it."""
+    """Return the branches that an agent on this one sees: itself and those above it."""
     return set(accumulate(branch.split("."), "{}.{}".format))
 
 
 def common_branch(branches: Iterable[str | None]) -> str | None:
-    """The deepest branch that all of these are on or below."""
+    """Return the deepest branch that all of these are on or below; None if there is none."""
     paths = [(branch or "").split(".") for branch in branches]
     levels = takewhile(lambda level: len(set(level)) == 1, zip(*paths, strict=False))
     return ".".join(level[0] for level in levels) or None

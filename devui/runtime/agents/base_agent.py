@@ -1,4 +1,4 @@
-"""`BaseAgent`: what every agent is and how it is run (adk-runtime 5.1, 5.2)."""
+"""`BaseAgent`: the base class of all agents, and how an agent is run (adk-runtime 5.1, 5.2)."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ A = TypeVar("A", bound="BaseAgent")
 
 
 def cloned(agent: A, update: dict[str, Any]) -> A:
-    """A copy without parent, some of its fields set to others; see `BaseAgent.clone`."""
+    """Copy the agent without its parent, with `update`'s fields replaced; see `BaseAgent.clone`."""
     fields = type(agent).model_fields
     unknown = sorted(update.keys() - (fields.keys() - {"parent_agent"}))
     if unknown:
@@ -65,7 +65,7 @@ def cloned(agent: A, update: dict[str, Any]) -> A:
         setattr(clone, name, _rebound(getattr(agent, name), agent, clone))
     if "sub_agents" not in update:
         clone.sub_agents = [sub_agent.clone() for sub_agent in agent.sub_agents]
-    clone.__pydantic_fields_set__ = agent.model_fields_set | update.keys()  # not what was rebound
+    clone.__pydantic_fields_set__ = agent.model_fields_set | update.keys()  # without rebound fields
     for sub_agent in clone.sub_agents:
         adopt(clone, sub_agent)
     clone.parent_agent = None
@@ -73,7 +73,7 @@ def cloned(agent: A, update: dict[str, Any]) -> A:
 
 
 def _rebound(value: Any, old: object, new: object) -> Any:
-    """`value` for the copy: lists of its own, and its own methods instead of the original's."""
+    """Return `value` for the copy: lists are copied, and methods of the original are rebound."""
     if isinstance(value, list):
         return [_rebound(item, old, new) for item in value]
     if inspect.ismethod(value) and value.__self__ is old:
@@ -81,13 +81,13 @@ def _rebound(value: Any, old: object, new: object) -> Any:
     return value
 
 
-# What agents yield when they are run: often code of others.
+# The events of agents, whose code is often third-party.
 
 
 def events_of(agent: BaseAgent, ctx: InvocationContext) -> AsyncGenerator[Event, None]:
-    """The events of the agent's `run_async`; TypeError if that gives something else."""
+    """Run the agent and return its events. Raises TypeError if `run_async` gives something else."""
     events = agent.run_async(ctx)
-    if type(events) is AsyncGeneratorType:  # mostly so, and quick to find out
+    if type(events) is AsyncGeneratorType:  # the usual case, and quick to check
         return events
     return yielding(events, agent.run_async, f"agent {agent.name!r}", "Events")
 
@@ -95,16 +95,16 @@ def events_of(agent: BaseAgent, ctx: InvocationContext) -> AsyncGenerator[Event,
 __all__ = ["AfterAgentCallback", "BaseAgent", "BaseAgentState", "BeforeAgentCallback"]
 
 BeforeAgentCallback = AfterAgentCallback = Callbacks
-"""For annotations; ADK's names (adk-runtime 6.5)."""
+"""Types for annotations, under ADK's names (adk-runtime 6.5)."""
 
 logger = logging.getLogger(__name__)
 
 
 class BaseAgent(BaseNode):
-    """An agent in a tree of agents. Subclasses define what it does in `_run_async_impl`.
+    """An agent in a tree of agents. Subclasses implement its work in `_run_async_impl`.
 
-    After each `yield`, the agent's code continues only once the event has been committed, and
-    sees its changes (runtime seed).
+    After each `yield`, the agent's code continues only once the event has been committed, and sees
+    its changes (runtime seed).
     """
 
     model_config = ConfigDict(extra="forbid")
@@ -114,18 +114,18 @@ class BaseAgent(BaseNode):
     name: str
     """An identifier, unique within the tree; not `user`."""
     description: str = ""
-    """Tells a model when to hand over to this agent."""
+    """Tells models when to hand over to this agent."""
     parent_agent: BaseAgent | None = Field(default=None, init=False, exclude=True, repr=False)
-    """Set when the agent is put into another's `sub_agents`."""
+    """The agent above; set when this agent is put into its `sub_agents`."""
     sub_agents: list[BaseAgent] = Field(default_factory=list)
-    """The agents below this one, which get it as their `parent_agent`."""
+    """The agents below this one; each gets it as its `parent_agent`."""
     before_agent_callback: Callbacks = None
-    """Called with `callback_context` before the agent; Content returned stands for its answer."""
+    """Called with `callback_context` before the agent runs; returned Content is its answer."""
     after_agent_callback: Callbacks = None
-    """Called with `callback_context` after the agent; Content returned is one more answer."""
+    """Called with `callback_context` after the agent ran; returned Content is one more answer."""
 
     _came_late: bool = PrivateAttr(default=True)
-    """Whether the agent above was made without it: then no model is told of it as a function."""
+    """Whether the agent above was created without it; if so, no model can call it."""
 
     @model_validator(mode="before")
     @classmethod
@@ -141,12 +141,13 @@ class BaseAgent(BaseNode):
     @classmethod
     def _check_sub_agents(cls, agents: Any) -> Any:
         if isinstance(agents, BaseNode) or not isinstance(agents, Iterable):
-            raise ValueError(f"This is {brief(agents)}; put agents into a list.")  # noqa: TRY004
+            raise ValueError(f"expected a list of agents, got {brief(agents)}.")  # noqa: TRY004
         sub_agents = list(agents)
         for agent in sub_agents:
             if not isinstance(agent, BaseAgent):
-                raise ValueError(  # noqa: TRY004  pydantic tells ValueErrors
-                    f"This holds {brief(agent)}; put the agents themselves there, in a list."
+                raise ValueError(  # noqa: TRY004  pydantic reports ValueErrors
+                    f"expected a list of agents, but it contains {brief(agent)}. Pass the agents"
+                    " themselves."
                 )
         return sub_agents
 
@@ -155,15 +156,15 @@ class BaseAgent(BaseNode):
     def _check_name(cls, name: str) -> str:
         if not name.isidentifier():
             raise ValueError(
-                f"{name!r} is no name for an agent: use letters, digits and '_', "
-                "not beginning with a digit."
+                f"{name!r} is not a valid agent name: use letters, digits and '_', "
+                "and don't begin with a digit."
             )
         if name == "user":
-            raise ValueError("An agent cannot be named 'user'; that stands for the human.")
+            raise ValueError("An agent cannot be named 'user'; that name is reserved for the user.")
         return name
 
     def model_post_init(self, _context: Any) -> None:
-        """Take the sub-agents into the tree; ValueError if one has a parent already."""
+        """Adopt the sub-agents. Raises ValueError if one of them already has a parent."""
         for sub_agent in self.sub_agents:
             check_place(sub_agent, self)
             sub_agent.check_parent(self)
@@ -174,8 +175,8 @@ class BaseAgent(BaseNode):
     def run_async(self, parent_context: InvocationContext) -> AsyncGenerator[Event, None]:
         """Run the agent between its callbacks and yield its events.
 
-        A before-callback's Content replaces the run. When the run is cancelled the after-callbacks
-        still get their call, for cleaning up; what they return is dropped.
+        Content returned by a before-callback replaces the run. If the run is cancelled, the
+        after-callbacks are still called, to clean up; what they return is dropped.
         """
         events = parent_context.plugin_manager.around_agent(
             self, parent_context, partial(self._run_between_callbacks, parent_context)
@@ -215,22 +216,22 @@ class BaseAgent(BaseNode):
             raise
 
     async def _run_impl(self, *, ctx: Context, node_input: Any) -> AsyncGenerator[Any, None]:
-        """The agent as a node of a workflow: it talks in the session, and takes no input."""
+        """Run the agent as a node of a workflow; it works in the session and ignores the input."""
         async with aclosing(events_of(self, ctx.get_invocation_context())) as events:
             async for event in events:
                 ctx.event_author = event.author
                 yield event
 
     async def _run_async_impl(self, ctx: InvocationContext) -> AsyncGenerator[Event, None]:
-        """What the agent does; to be overridden."""
+        """Do the agent's work; subclasses override this."""
         raise NotImplementedError(
-            f"Agent {self.name!r} is of {place(type(self))}, which has no _run_async_impl; define"
+            f"Agent {self.name!r} of class {place(type(self))} has no _run_async_impl; define"
             " `async def _run_async_impl(self, ctx)` and yield Events."
         )
         yield  # makes this an async generator
 
     def _run_async_impl_events(self, ctx: InvocationContext) -> AsyncGenerator[Event, None]:
-        """What `_run_async_impl` yields, checked: it is often code of others."""
+        """Run `_run_async_impl` and check what it yields, since it is often third-party code."""
         try:
             events = self._run_async_impl(ctx)
         except TypeError:
@@ -240,9 +241,9 @@ class BaseAgent(BaseNode):
         return yielding(events, self._run_async_impl, f"agent {self.name!r}", "Events")
 
     def _tells_of_agent_errors(self, ctx: InvocationContext) -> bool:
-        """Whether the history keeps an exception that ends the agent (adk-runtime 12.4).
+        """Return whether the history records an exception that ends the agent (adk-runtime 12.4).
 
-        Not in a tree whose root has no model, by default.
+        By default, it doesn't in a tree whose root has no model.
         """
         return is_in_tree(ctx.node_path, self.root_agent.name)
 
@@ -251,12 +252,12 @@ class BaseAgent(BaseNode):
         return parent_context.model_copy(update=own)
 
     def run_live(self, *_: object, **__: object) -> NoReturn:
-        """Live mode is left out: NotImplementedError says what there is instead."""
+        """Raise NotImplementedError, which names alternatives: live mode is left out."""
         raise NotImplementedError(explanation("live"))
 
     @classmethod
     def from_config(cls, *_: object, **__: object) -> NoReturn:
-        """Agents in YAML are left out: NotImplementedError says what there is instead."""
+        """Raise NotImplementedError, which says what to do instead: config classes are left out."""
         raise NotImplementedError(explanation("agents.agent_config"))
 
     # Callbacks
@@ -272,7 +273,7 @@ class BaseAgent(BaseNode):
         return as_list(self.after_agent_callback)
 
     async def _handle_before_agent_callback(self, ctx: InvocationContext) -> Event | None:
-        """Ask plugins and callbacks for an answer in the agent's place, which ends its run."""
+        """Ask plugins and callbacks for an answer that replaces the agent's run."""
         event = await _called_back(
             self,
             ctx,
@@ -299,7 +300,7 @@ class BaseAgent(BaseNode):
     # Checkpoints
 
     def _load_agent_state(self, ctx: InvocationContext, state_type: Any) -> Any:
-        """The checkpoint of this agent in the invocation as `state_type`, or None."""
+        """Return the agent's checkpoint in the invocation as `state_type`, or None."""
         raw = ctx.agent_states.get(ctx.agent_state_key(self.name))
         return None if raw is None else load_state(raw, state_type, self.name)
 
@@ -310,10 +311,10 @@ class BaseAgent(BaseNode):
         *,
         end_of_agent: bool = False,
     ) -> Event:
-        """An event that records the agent's progress.
+        """Create an event that records the agent's progress.
 
-        Called with a state or `end_of_agent=True` (resume seed) it first notes that in `ctx`;
-        called with `ctx` alone it records what `ctx.set_agent_state` has noted (adk-runtime 5.2).
+        Given a state or `end_of_agent=True` (resume seed), store it in `ctx` first; given `ctx`
+        alone, record what `ctx.set_agent_state` has stored (adk-runtime 5.2).
         """
         if agent_state is not None or end_of_agent:
             ctx.set_agent_state(self.name, agent_state=agent_state, end_of_agent=end_of_agent)
@@ -337,30 +338,31 @@ class BaseAgent(BaseNode):
 
     @property
     def sees_transfers_through(self) -> bool:
-        """Whether its code runs those that it hands over to, as that of `LlmAgent` does."""
+        """Whether the agent's own code runs the agents it hands over to, as `LlmAgent`'s does."""
         return False
 
     @property
     def may_hand_over_to(self) -> list[BaseAgent]:
-        """The agents that this one may hand over to: below, above and beside it."""
+        """The agents that this one may hand over to: sub-agents, parent and peers."""
         parent = self.parent_agent
         beside = [peer for peer in parent.sub_agents if peer is not self] if parent else []
         return [*self.sub_agents, *([parent] if parent else []), *beside]
 
     @property
     def is_called_by_model(self) -> bool:
-        """Whether the model of the agent above calls it like a function."""
-        # An agent of any class may have a mode; LlmAgent, which has a model, stands above this one.
+        """Whether the model of the agent above calls this one like a function."""
+        # An agent of any class may have a mode. The agent above is recognized as an LlmAgent by its
+        # `model` field: that class can't be imported here.
         above = self.parent_agent
         once = vars(self).get("mode") == "single_turn"
         return once and above is not None and "model" in type(above).model_fields
 
     async def described_for_models(self) -> str:
-        """What it is for, as models are told that may hand over to it."""
+        """Return the description for models that may hand over to this agent."""
         return self.description
 
     def check_parent(self, parent: BaseAgent) -> None:
-        """Refuse a place in the tree where the agent cannot work; any will do by default.
+        """Check that the agent can work below `parent`; by default, it always can.
 
         Raises:
             ValueError: it cannot be a sub-agent of `parent`.
@@ -375,26 +377,26 @@ class BaseAgent(BaseNode):
         return agent
 
     def find_agent(self, name: str) -> BaseAgent | None:
-        """The first agent of that name among this one and its descendants, depth first."""
+        """Return the first agent of that name among this one and its descendants, depth first."""
         return self if self.name == name else self.find_sub_agent(name)
 
     def find_sub_agent(self, name: str) -> BaseAgent | None:
-        """The first agent of that name among the descendants, depth first."""
+        """Return the first agent of that name among the descendants, depth first."""
         for sub_agent in self.sub_agents:
             if agent := sub_agent.find_agent(name):
                 return agent
         return None
 
     def clone(self, update: Mapping[str, Any] | None = None) -> Self:
-        """A copy without parent; sub-agents are cloned too unless `update` gives others.
+        """Copy the agent without its parent; sub-agents are cloned, too, unless `update` has them.
 
-        Callbacks that are methods of this agent become methods of the copy. Raises ValueError
-        for fields that do not exist, and for `parent_agent`.
+        Callbacks that are methods of this agent become methods of the copy. Raises ValueError for
+        fields that do not exist, and for `parent_agent`.
         """
         return cloned(self, dict(update or {}))
 
 
-# Functions, since agents of one's own have methods and attributes of such names.
+# Functions rather than methods, since users' agent classes may have members of these names.
 
 
 async def _called_back(
@@ -404,7 +406,10 @@ async def _called_back(
     ask_plugins: Callable[..., Awaitable[types.Content | None]],
     callbacks: list[Callback],
 ) -> Event | None:
-    """The event that plugins, or else callbacks, gave rise to: content, or changes alone."""
+    """Call the plugins and, unless one of them answers, the callbacks.
+
+    Return an event with their content or, without any, their changes; None if there are neither.
+    """
     context = Context(ctx)
     content = await ask_plugins(agent=agent, callback_context=context)
     if not content:
@@ -425,20 +430,20 @@ async def _called_back(
 
 
 async def _clean_up(agent: BaseAgent, ctx: InvocationContext) -> None:
-    """Call the after-callbacks of an agent that is stopped; what they return is dropped."""
+    """Call the after-callbacks of an agent that is being stopped, and drop what they return."""
     if ctx.end_invocation or ctx.handed_over:
         return
     try:
         await agent._handle_after_agent_callback(ctx)
     except Exception:
-        logger.exception("after_agent_callback of %r raised while it was stopped.", agent.name)
+        logger.exception("after_agent_callback of %r failed when it was stopped.", agent.name)
 
 
 def _sign(agent: BaseAgent, event: Event, ctx: InvocationContext) -> Event:
-    """Fill in whose the event is, of which run, and from where; what is there stays."""
+    """Fill in the event's invocation, author, path and scope where they are missing."""
     if not isinstance(event, Event):
         raise TypeError(
-            f"Agent {agent.name!r} yielded {brief(event)}; agents yield Events only, such as"
+            f"Agent {agent.name!r} yielded {brief(event)}; agents must yield Events, such as"
             " Event(author=self.name, content=...)."
         )
     if not event.invocation_id:
@@ -452,11 +457,11 @@ def _sign(agent: BaseAgent, event: Event, ctx: InvocationContext) -> Event:
     return event
 
 
-# Events by which an agent hands over, and whom it may hand over to (adk-runtime 6.6).
+# Hand-overs: the events that cause them, and their targets (adk-runtime 6.6).
 
 
 def transfers(agent: BaseAgent, event: Event) -> bool:
-    """Whether the agent hands over by the event."""
+    """Return whether the agent hands over with this event."""
     return (
         event.actions.transfer_to_agent is not None
         and event.author == agent.name
@@ -465,37 +470,37 @@ def transfers(agent: BaseAgent, event: Event) -> bool:
 
 
 def target_of(agent: BaseAgent, name: str | None) -> BaseAgent:
-    """The agent of that name, which `agent` hands over to.
+    """Return the agent of that name, which `agent` hands over to.
 
     Raises:
-        ValueError: it may not.
-        TypeError: this is no name.
+        ValueError: `agent` may not hand over to it.
+        TypeError: `name` isn't a string.
     """
     if not isinstance(name, str):
         raise TypeError(
-            f"Agent {agent.name!r} is to transfer to {brief(name)}; `transfer_to_agent` is the name"
-            " of an agent."
+            f"Agent {agent.name!r} cannot transfer to {brief(name)}; set `transfer_to_agent` to the"
+            " name of an agent."
         )
     targets = {target.name: target for target in reversed(agent.may_hand_over_to)}
     if name not in targets:
         names = ", ".join(sorted(targets))
-        may = f"; it may transfer to: {names}." if names else ", nor to any other agent."
+        may = f"; allowed targets: {names}." if names else "; it has no transfer targets."
         raise ValueError(
-            f"Agent {agent.name!r} cannot transfer to {name!r}{may} Put an agent into `sub_agents`"
+            f"Agent {agent.name!r} cannot transfer to {name!r}{may} Add an agent to `sub_agents`"
             " to make it a target."
         )
     return targets[name]
 
 
 def family(agent: BaseAgent, above: tuple[BaseAgent, ...] = ()) -> Iterator[BaseAgent]:
-    """The agent and all below it.
+    """Yield the agent and all its descendants.
 
     Args:
         agent: The agent.
-        above: Those that were gone through to come to it.
+        above: Its ancestors, as far as the walk has visited them.
 
     Raises:
-        ValueError: an agent is below itself, for code may append to `sub_agents`.
+        ValueError: an agent is its own descendant, since code may append to `sub_agents`.
     """
     yield agent
     for sub_agent in agent.sub_agents:
@@ -506,31 +511,31 @@ def family(agent: BaseAgent, above: tuple[BaseAgent, ...] = ()) -> Iterator[Base
 
 
 def check_place(sub_agent: BaseAgent, parent: BaseAgent) -> None:
-    """Refuse a sub-agent that is one already.
+    """Check that the sub-agent has no parent yet.
 
     Raises:
-        ValueError: it has a parent.
+        ValueError: it has one.
     """
     current_parent = sub_agent.parent_agent
     if current_parent is parent:
         raise ValueError(
-            f"Agent {sub_agent.name!r} is among the `sub_agents` of {parent.name!r} twice; leave"
-            ' one out, or give it a copy, made with clone(update={"name": ...}).'
+            f"Agent {sub_agent.name!r} is in the `sub_agents` of {parent.name!r} twice; remove one,"
+            ' or replace it with a copy, made with clone(update={"name": ...}).'
         )
     if current_parent is not None:
         raise ValueError(
-            f"Agent {sub_agent.name!r} is a sub-agent of {current_parent.name!r} and cannot be"
-            f" one of {parent.name!r} too; give each its own copy, made with clone()."
+            f"Agent {sub_agent.name!r} is already a sub-agent of {current_parent.name!r} and cannot"
+            f" also be one of {parent.name!r}; give each its own copy, made with clone()."
         )
 
 
 def adopt(parent: BaseAgent, sub_agent: BaseAgent) -> None:
-    """Put a sub-agent below its parent, which is being made with it."""
+    """Put a sub-agent below `parent`, which is being created with it."""
     sub_agent.parent_agent, sub_agent._came_late = parent, False
 
 
 def warn_of_namesakes(root: BaseAgent) -> None:
-    """Log a warning if agents of the tree share a name; ValueError if one is below itself."""
+    """Log a warning if agents share a name. Raises ValueError if one is its own descendant."""
     names = Counter(each.name for each in family(root))
     twice = [name for name, count in names.items() if count > 1]
     if twice:
@@ -540,7 +545,7 @@ def warn_of_namesakes(root: BaseAgent) -> None:
 
 
 def warn_if_idle(agent: BaseAgent) -> None:
-    """Log a warning if an agent that does nothing but run its sub-agents has none."""
+    """Log a warning if an agent that only runs its sub-agents has none."""
     if not agent.sub_agents:
         logger.warning(
             "Agent %r has nothing to do: it runs its `sub_agents`, and has none.", agent.name
@@ -552,6 +557,6 @@ def _circle(agent: BaseAgent, line: tuple[BaseAgent, ...]) -> ValueError:
     start = next(number for number, each in enumerate(line) if each is agent)
     way = " > ".join([*names[start:], agent.name])
     return ValueError(
-        f"Agent {agent.name!r} is below itself ({way}), so its tree would never end. Take one of"
-        " them out of `sub_agents`."
+        f"Agent {agent.name!r} is its own descendant ({way}), so its tree would be infinite. Remove"
+        " one of them from `sub_agents`."
     )

@@ -47,12 +47,12 @@ class ReadonlyContext:
 
     @property
     def invocation_id(self) -> str:
-        """Id of the invocation."""
+        """The id of the invocation, shared by all runs that resume it."""
         return self._invocation_context.invocation_id
 
     @property
     def agent_name(self) -> str:
-        """Name of the agent, or else the root of the workflow, that runs; or `unknown`."""
+        """The running agent's name, or else that of the workflow's root, or else `unknown`."""
         agent = self._invocation_context.agent
         root = (self._invocation_context.node_path or "").partition("@")[0]
         return agent.name if agent else root or "unknown"
@@ -64,12 +64,12 @@ class ReadonlyContext:
 
     @property
     def session(self) -> Session:
-        """The session."""
+        """The session; shared with the run."""
         return self._invocation_context.session
 
     @property
     def user_id(self) -> str:
-        """Id of the user."""
+        """The id of the session's user."""
         return self._invocation_context.user_id
 
     @property
@@ -88,18 +88,18 @@ class ReadonlyContext:
         return self._invocation_context.is_aborted
 
     def get_credential(self, key: str) -> AuthCredential | None:
-        """The credential resolved in this invocation under `key`."""
+        """Return the credential that is ready under `key` in this invocation, or None."""
         return self._invocation_context.credential_by_key.get(key)
 
 
-# What the code of a workflow's node knows and does about its run (adk-runtime 4.3, 12).
+# What the code of a workflow's node can read and do about its run (adk-runtime 4.3, 12).
 
 
 logger = logging.getLogger(__name__)
 
 
 class NodeContext(ReadonlyContext):
-    """The part of a Context that is about nodes; outside of a node there is nothing in it."""
+    """The part of a Context that is about nodes; outside of nodes, its values are empty."""
 
     function_call_id: str | None
     _node_run: NodeRun | None
@@ -113,62 +113,63 @@ class NodeContext(ReadonlyContext):
 
     @property
     def node(self) -> BaseNode | None:
-        """The node that runs."""
+        """The running node; None outside of nodes."""
         return self._node_run.node if self._node_run else None
 
     @property
     def node_path(self) -> str:
-        """Where in a tree or workflow this runs, `wf@1/writer@2`; empty below workflow agents."""
+        """Where this runs in a tree or workflow: `wf@1/writer@2`. Empty below workflow agents."""
         return self._invocation_context.node_path or ""
 
     @property
     def run_id(self) -> str:
-        """Which run of the node it is; in callbacks empty, and `1` below workflow agents."""
+        """The number or name of the node's run; empty in callbacks, `1` below workflow agents."""
         if self._node_run:
             return self._node_run.run_id
         return "" if self._invocation_context.node_path else "1"
 
     @property
     def attempt_count(self) -> int:
-        """Which attempt of the run it is, from 1 on."""
+        """The number of the attempt within the run, from 1."""
         return self._node_run.attempt if self._node_run else 1
 
     @property
     def parent_ctx(self) -> Context | None:
-        """The context of the node that this one is part of."""
+        """The context of the node that this one is part of; None without one."""
         parent = self._node_run.parent if self._node_run else None
         return parent.context if parent else None
 
     @property
     def resume_inputs(self) -> dict[str, Any]:
-        """The answers to what the node has asked, by interrupt id."""
+        """The answers to the node's questions, by interrupt id."""
         return self._node_run.resume_inputs if self._node_run else {}
 
     @property
     def interrupt_ids(self) -> set[str]:
-        """What the node has asked in this run."""
+        """The interrupt ids of this run's unanswered questions."""
         return set(self._node_run.interrupts) if self._node_run else set()
 
     @property
     def error(self) -> Exception | None:
-        """What the node raised."""
+        """The exception that the node raised, if any."""
         return self._node_run.error if self._node_run else None
 
     @property
     def error_node_path(self) -> str:
-        """The path of the node that failed, which may be one below this."""
+        """The path of the failed node, which may be below this one; empty if none failed."""
         return self._node_run.error_path if self._node_run else ""
 
     @property
     def isolation_scope(self) -> str | None:
-        """The scope of the delegated task that this is part of."""
+        """The scope of the delegated task that this is part of, if any."""
         return self._invocation_context.isolation_scope
 
     @property
     def output(self) -> Any:
-        """The output of the node; assigned, it is told when the node has ended.
+        """The output of the node; a value assigned here is emitted when the node ends.
 
-        In callbacks and tools it is kept, and nobody takes it, as in google-adk; a warning says so.
+        In callbacks and tools, an assigned value is kept but has no effect, as in google-adk; a
+        warning is logged.
 
         Raises:
             ValueError: it is assigned a second time.
@@ -181,16 +182,16 @@ class NodeContext(ReadonlyContext):
             self._node_run.give(value)
             return
         if self._own_output is not None:
-            raise ValueError("`output` was already set; it may be set once.")
+            raise ValueError("`output` is already set; it can only be set once.")
         logger.warning(
-            "`output` was assigned in a callback or tool, where nobody takes it: it is for nodes of"
-            " a workflow. Return a content, or the tool's result, or write the state."
+            "`output` was set in a callback or tool, where it has no effect: it is for workflow"
+            " nodes. Return a Content or the tool's result, or write to the state."
         )
         self._own_output = value
 
     @property
     def event_author(self) -> str:
-        """Who signs the events of the node; empty for the node itself.
+        """The author of the node's events; empty for the node itself.
 
         Raises:
             RuntimeError: it is assigned outside of a node.
@@ -213,20 +214,21 @@ class NodeContext(ReadonlyContext):
         override_isolation_scope: str | None = None,
         raise_on_wait: bool = False,
     ) -> Any:
-        """Run a node below this one, or below the agent whose tool this is; returns its output.
+        """Run a node below this one, or below the agent whose tool this is, and return its output.
 
-        Await it right here. In an invocation that goes on, a run that had ended is not run again.
-        A node that runs nodes has to be made with `rerun_on_resume=True`; a tool is called again.
+        Await the call where it is made. In a resumed invocation, a run that had ended isn't run
+        again. A node that runs nodes must be created with `rerun_on_resume=True`; a tool is called
+        again.
 
         Args:
             node: A node, a function, an agent or a tool.
             node_input: Its input.
-            use_as_output: Its output is that of this node, too, and told once.
-            run_id: An id for the run, with at least one letter; by default they are numbered.
+            use_as_output: Make its output this node's output, too; it is emitted once.
+            run_id: An id for the run, with at least one letter; by default, runs are numbered.
             use_sub_branch: Run it on a branch of its own.
             override_branch: The branch to run it on.
             override_isolation_scope: The isolation scope to run it in.
-            raise_on_wait: Wait together with a node that waits for more without having asked.
+            raise_on_wait: Wait along with a node that isn't finished although it has asked nothing.
 
         Raises:
             DynamicNodeFailError: the node failed.
@@ -247,7 +249,7 @@ class NodeContext(ReadonlyContext):
         )
 
     def _of_tool(self, run_id: str | None) -> NodeRun:
-        """What the nodes are run below that a tool runs: one for all of a call."""
+        """Return the run below which a tool runs nodes: one for each call."""
         if self._tool_run is None:
             ctx, call_id = self._invocation_context, self.function_call_id
             self._tool_run = run_of_tool(ctx, call_id, run_id)
@@ -255,11 +257,8 @@ class NodeContext(ReadonlyContext):
 
     def _inside(self, name: str) -> NodeRun:
         if self._node_run is None:
-            also = " and for async tools that a model calls" if name == "run_node" else ""
-            raise RuntimeError(
-                f"Context.{name} is for the nodes of a workflow{also}; this is the context of"
-                " something else."
-            )
+            also = " and async tools that a model calls" if name == "run_node" else ""
+            raise RuntimeError(f"Context.{name} is only available in workflow nodes{also}.")
         return self._node_run
 
 
@@ -277,11 +276,11 @@ class Context(NodeContext):
     service, and whatever the service raises.
     """
 
-    # On the class, too, so that a mock with it as its `spec` has them.
+    # Declared on the class, too, for mocks that use it as their `spec`.
     function_call_id: str | None = None
     """The call that a tool answers; None outside of tools."""
     tool_confirmation: ToolConfirmation | None = None
-    """A human's decision on that call."""
+    """A human's decision on that call, if any."""
 
     def __init__(
         self,
@@ -292,12 +291,12 @@ class Context(NodeContext):
         tool_confirmation: ToolConfirmation | None = None,
         node_run: NodeRun | None = None,
     ) -> None:
-        """Open a context whose changes go to `event_actions`, or to new ones.
+        """Create a context whose changes go to `event_actions`, or to new ones.
 
         Args:
             invocation_context: The invocation.
             event_actions: The actions of the event being made.
-            function_call_id: The call a tool answers; None outside tools.
+            function_call_id: The call that a tool answers; None outside of tools.
             tool_confirmation: A human's decision on that call.
             node_run: The run of the node whose context this is.
         """
@@ -305,7 +304,7 @@ class Context(NodeContext):
         self._node_run = node_run
         self._given_actions = event_actions
         self._state: State | None = None
-        """Made, as the actions are, when somebody asks for it: most contexts are never asked."""
+        """Created on first use, like the actions; most contexts never need it."""
         self.function_call_id = function_call_id
         self.tool_confirmation = tool_confirmation
 
@@ -323,13 +322,13 @@ class Context(NodeContext):
     @state.setter
     def state(self, value: object) -> NoReturn:
         raise AttributeError(
-            "The state cannot be replaced; write its keys, as in state['key'] = ..., or several of"
-            " them with state.update(...)."
+            "The state cannot be replaced; set its keys with state['key'] = ..., or several at once"
+            " with state.update(...)."
         )
 
     @property
     def actions(self) -> EventActions:
-        """The actions of the next event, changes made in place included."""
+        """The actions of the next event, including in-place changes of the state's values."""
         if self._state is not None:
             self._state.has_delta()
         return self._event_actions
@@ -342,7 +341,7 @@ class Context(NodeContext):
 
     @property
     def route(self) -> Route | None:
-        """Which edges to follow behind this node; in callbacks and tools, behind their agent's."""
+        """Selects the edges to follow after this node; in callbacks and tools, after the agent."""
         run = self._node_run
         return run.route if run else self._event_actions.route
 
@@ -350,7 +349,7 @@ class Context(NodeContext):
     def route(self, value: Route) -> None:
         run = self._node_run
         if run:
-            # In the form that the event will have: a tuple is several, an Enum is its value.
+            # As the event will store it: a tuple becomes a list, an Enum its value.
             run.route, run.route_told = EventActions(route=value).route, False
         else:
             self._event_actions.route = value
@@ -362,11 +361,11 @@ class Context(NodeContext):
 
     @property
     def custom_metadata(self) -> dict[str, Any]:
-        """The labels of the run; may be changed, for those that run later, and not on events."""
+        """The labels of the run. Changes reach code that runs later, but not events."""
         return self._invocation_context.custom_metadata
 
     def get_invocation_context(self) -> InvocationContext:
-        """The invocation behind this context."""
+        """Return the invocation behind this context."""
         return self._invocation_context
 
     # Artifacts
@@ -377,7 +376,7 @@ class Context(NodeContext):
         artifact: types.Part,
         custom_metadata: dict[str, Any] | None = None,
     ) -> int:
-        """Save a version of the file and note it in `artifact_delta`; returns its number."""
+        """Save a new version of the file, note it in `artifact_delta`, and return its number."""
         version = await self._artifacts().save_artifact(
             **self._scope(), filename=filename, artifact=artifact, custom_metadata=custom_metadata
         )
@@ -385,19 +384,19 @@ class Context(NodeContext):
         return version
 
     async def load_artifact(self, filename: str, version: int | None = None) -> types.Part | None:
-        """The file's content in that or its newest version; None if there is none."""
+        """Return that version of the file, or the newest; None if it doesn't exist."""
         return await self._artifacts().load_artifact(
             **self._scope(), filename=filename, version=version
         )
 
     async def list_artifacts(self) -> list[str]:
-        """Names of the session's and the user's files, sorted."""
+        """Return the names of the session's and the user's files, sorted."""
         return await self._artifacts().list_artifact_keys(**self._scope())
 
     async def get_artifact_version(
         self, filename: str, version: int | None = None
     ) -> ArtifactVersion | None:
-        """What is known about a version of the file; None if there is none."""
+        """Return the metadata of that version of the file, or the newest; None if there is none."""
         return await self._artifacts().get_artifact_version(
             **self._scope(), filename=filename, version=version
         )
@@ -411,17 +410,17 @@ class Context(NodeContext):
     # Memory
 
     async def search_memory(self, query: str) -> SearchMemoryResponse:
-        """What the user's memory holds about `query`."""
+        """Search the user's memory for `query`."""
         return await self._memory().search_memory(**self._users_scope(), query=query)
 
     async def add_session_to_memory(self) -> None:
-        """Hand this session to the memory."""
+        """Add this session to the memory."""
         await self._memory().add_session_to_memory(self._invocation_context.session)
 
     async def add_events_to_memory(
         self, *, events: Sequence[Event], custom_metadata: Mapping[str, object] | None = None
     ) -> None:
-        """Hand these events to the memory."""
+        """Add these events to the memory."""
         await self._memory().add_events_to_memory(
             **self._scope(), events=events, custom_metadata=custom_metadata
         )
@@ -432,13 +431,13 @@ class Context(NodeContext):
         memories: Sequence[MemoryEntry],
         custom_metadata: Mapping[str, object] | None = None,
     ) -> None:
-        """Write entries into the user's memory."""
+        """Add entries to the user's memory."""
         await self._memory().add_memory(
             **self._users_scope(), memories=memories, custom_metadata=custom_metadata
         )
 
     async def delete_memory(self, memory_id: str | None = None) -> None:
-        """Delete an entry of the user's memory."""
+        """Delete an entry from the user's memory."""
         await self._memory().delete_memory(**self._users_scope(), memory_id=memory_id)
 
     def _memory(self) -> BaseMemoryService:
@@ -451,34 +450,34 @@ class Context(NodeContext):
     # Credentials and confirmation
 
     async def save_credential(self, auth_config: AuthConfig) -> None:
-        """Keep the exchanged credential for later calls."""
+        """Store the exchanged credential for later calls."""
         await self._credentials().save_credential(auth_config, self)
 
     async def load_credential(self, auth_config: AuthConfig) -> AuthCredential | None:
-        """The kept credential, or None."""
+        """Return the stored credential, or None."""
         return await self._credentials().load_credential(auth_config, self)
 
     def _credentials(self) -> BaseCredentialService:
         return _required(self._invocation_context.credential_service, "credential_service")
 
     def get_auth_response(self, auth_config: AuthConfig) -> AuthCredential | None:
-        """The credential the user gave in answer to a request, or None.
+        """Return the credential that the user gave in answer to a request, or None.
 
-        A login is exchanged for its token here, which waits for its server, for at most 10 s: an
-        async tool that must not hold up others uses a `CredentialManager`. ImportError if that
-        needs authlib, which is not installed.
+        A login is exchanged for a token here. That blocks until the server answers, for up to 10 s,
+        so an async tool that must not block others should use a `CredentialManager`. Raises
+        ImportError if the exchange needs authlib, which isn't installed.
         """
         return AuthHandler(auth_config).get_auth_response(self.state)
 
     def request_credential(self, auth_config: AuthConfig) -> None:
         """Ask the user for a credential for this tool call.
 
-        Raises ValueError outside tool calls, and for a config that the user could not follow;
-        TypeError for what is none.
+        Raises ValueError outside tool calls, and for a config that doesn't say where or as which
+        client the user can log in; TypeError for anything but an AuthConfig.
         """
         if not isinstance(auth_config, AuthConfig):
             raise TypeError(
-                f"`auth_config` is {brief(auth_config)}; give an AuthConfig(auth_scheme=...,"
+                f"`auth_config` is {brief(auth_config)}; pass an AuthConfig(auth_scheme=...,"
                 " raw_auth_credential=...)."
             )
         call_id = self._call_id("request_credential")
@@ -487,7 +486,7 @@ class Context(NodeContext):
         ).generate_auth_request()
 
     def request_confirmation(self, *, hint: str | None = None, payload: Any = None) -> None:
-        """Ask the user to confirm this tool call; ValueError outside tool calls."""
+        """Ask the user to confirm this tool call. Raises ValueError outside tool calls."""
         call_id = self._call_id("request_confirmation")
         self._event_actions.requested_tool_confirmations[call_id] = ToolConfirmation(
             hint=hint or "", payload=payload
@@ -495,20 +494,20 @@ class Context(NodeContext):
 
     def _call_id(self, method: str) -> str:
         if not self.function_call_id:
-            raise ValueError(f"{method} needs a function call to answer: use it inside a tool.")
+            raise ValueError(f"{method} needs a function call to respond to: use it in a tool.")
         return self.function_call_id
 
     # User interface
 
     def render_ui_widget(self, ui_widget: UiWidget) -> None:
-        """Let the user interface draw something; ValueError if the event has that id already."""
+        """Have the UI draw a widget. Raises ValueError if the event has one with its id already."""
         widgets = self._event_actions.render_ui_widgets or []
         if any(widget.id == ui_widget.id for widget in widgets):
-            raise ValueError(f"This event has a UI widget with the id {ui_widget.id!r} already.")
+            raise ValueError(f"This event already has a UI widget with the id {ui_widget.id!r}.")
         self._event_actions.render_ui_widgets = [*widgets, ui_widget]
 
 
 def _required(service: S | None, name: str) -> S:
     if service is None:
-        raise ValueError(f"The Runner has no {name}; give it one to use this.")
+        raise ValueError(f"The Runner has no {name}; pass it one to use this.")
     return service

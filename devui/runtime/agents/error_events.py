@@ -10,7 +10,7 @@ from devui.runtime.mistakes import lines_of, raised_together, text_of
 
 
 def error_event(author: str, ctx: Invocation, error: Exception) -> Event:
-    """What the history keeps of an exception that ends the work of an agent or of a tool."""
+    """Return the event that records an exception that ends an agent's or a tool's work."""
     failed = vars(error).get(FAILED_CALL)
     return Event(
         invocation_id=ctx.invocation_id,
@@ -24,15 +24,16 @@ def error_event(author: str, ctx: Invocation, error: Exception) -> Event:
 
 
 def error_code(error: Exception) -> str:
-    """The status that a provider gave to an exception, or else the name of its class."""
+    """Return the status that a provider gave an exception, or else the name of its class."""
     status = error.status if isinstance(error, APIError) else None
     return status or type(error).__name__
 
 
 def error_message(error: Exception) -> str:
-    """What an exception says, and each of those that it groups.
+    """Return the message of an exception, and those of the exceptions that it groups.
 
-    Notes on it stand in its traceback: they may name places in the source, and clients see this.
+    Its notes are left to the traceback: they may name places in the source, and clients see this
+    text.
     """
     members = lines_of(raised_together(error)) if isinstance(error, ExceptionGroup) else ()
     return "\n".join([text_of(error), *members])

@@ -1,9 +1,9 @@
-"""Handing a turn over to another agent (adk-runtime 6.6).
+"""Hands a turn over to another agent (adk-runtime 6.6).
 
-A model agent sees the transfers of its own model through, within its run. Other code of agents and
-their callbacks may yield an event that transfers, too: then the target runs when they are done, and
-code in place of a model's turn is done with that event. That holds where agents take turns, below
-a root with a model; elsewhere nobody may hand over.
+A model agent runs the targets of its own model's transfers within its run. Other code of agents,
+and callbacks, may also yield an event that transfers: the target then runs when they are done, and
+code that replaces a model's turn ends with that event. This works where agents take turns, below a
+root with a model; elsewhere, agents cannot hand over.
 """
 
 from __future__ import annotations
@@ -28,12 +28,12 @@ if TYPE_CHECKING:
     from devui.runtime.agents.invocation_context import InvocationContext
 
 
-# Events of several runs in one stream, each committed before its run goes on (adk-runtime 5.5).
+# Events of several runs in one stream, each committed before its run continues (adk-runtime 5.5).
 
 
 @dataclass(slots=True)
 class _Produced:
-    """An event on its way, and the sign that its producer may go on."""
+    """An event in transit, and the signal that its producer may continue."""
 
     event: Event
     consumed: asyncio.Event = field(default_factory=asyncio.Event)
@@ -45,22 +45,22 @@ class _Ended:
 
 
 class _Queue(asyncio.Queue["_Produced | _Ended"]):
-    """What the runs have produced."""
+    """The events that the runs have produced, and the ends of the runs."""
 
     def is_carrying(self) -> bool:
-        """Whether there is something that nobody has taken yet."""
+        """Return whether it holds something that nobody has taken yet."""
         return not self.empty()
 
 
 async def merge(
     runs: list[AsyncGenerator[Event, None]], passages: list[Passage]
 ) -> AsyncGenerator[Event, None]:
-    """The events of all runs as they come; a producer goes on when the consumer comes back.
+    """Yield the events of all runs as they come; a producer waits until its event is consumed.
 
-    `passages` are those of the invocation, of which this is one meanwhile.
+    `passages` are those of the invocation; they include the queue meanwhile.
 
-    The tasks are held here and not by a TaskGroup: that would, when one fails, cancel the
-    consumer, in whose task this generator is run.
+    The tasks aren't in a TaskGroup: if one failed, it would cancel the consumer, in whose task this
+    generator runs.
 
     Raises:
         BaseException: what the first run to fail raised; the others are cancelled.
@@ -89,11 +89,12 @@ async def merge(
 async def produce(
     run: AsyncGenerator[Event, None], queue: asyncio.Queue[_Produced | _Ended]
 ) -> None:
-    """Put the events of one run into the queue, each after the one before it was consumed.
+    """Put the events of one run into the queue, each after the previous one was consumed.
 
-    Whatever ends the run is put there too, for the consumer to raise: it would wait for ever for a
-    task that was cancelled by its own agent, and a SystemExit would leave the event loop from here.
-    A consumer that has cancelled the task itself no longer reads the queue, which never is full.
+    Whatever ends the run is put there, too, for the consumer to raise. Otherwise it would wait
+    forever for a task that was cancelled by its own agent, and a SystemExit would leave the event
+    loop from here. A consumer that has cancelled the task itself no longer reads the queue, which
+    is never full.
     """
     error: BaseException | None = None
     try:
@@ -108,17 +109,17 @@ async def produce(
 
 
 _STACKED = 20
-"""After so many hand-overs in a row the next agent runs in a task of its own: each is within the
-run of the one before, and a circle of agents would come to the end of Python's stack before it
-comes to `max_llm_calls`."""
+"""After this many hand-overs in a row, the next agent runs in a task of its own. Each runs
+within the one before, so a circle of agents would exhaust Python's stack before reaching
+`max_llm_calls`."""
 
 
 async def hand_over(
     ctx: InvocationContext, source: BaseAgent, target: BaseAgent, *, anew: bool
 ) -> AsyncGenerator[Event, None]:
-    """Run the target, and whom it hands over to.
+    """Run the target and the agents that it hands over to.
 
-    `anew`: as if it had not been run before; else what it has done is not done again.
+    `anew`: run it from the start; otherwise, work that it has done is not repeated.
     """
     if anew:
         forget(ctx, target)
@@ -134,21 +135,21 @@ async def hand_over(
 
 
 def follow(agent: BaseAgent, ctx: InvocationContext, *, anew: bool) -> AsyncGenerator[Event, None]:
-    """The agent's events, and then those of the agent that it told to go on."""
+    """Return the agent's events, followed by those of the agent that it hands over to."""
     if _is_left_alone(agent, ctx) or not takes_turns(agent, ctx):
         return settled_run(agent, ctx) if anew or not has_ended(ctx, agent) else _nothing()
     return _follow(agent, ctx, anew=anew)
 
 
 def takes_turns(agent: BaseAgent, ctx: InvocationContext) -> bool:
-    """Whether the agent has a turn of its own, rather than a part in that of a workflow agent."""
+    """Return whether the agent has a turn of its own, rather than a part in a workflow agent's."""
     return is_place_of(ctx.node_path, agent.name, agent.root_agent.name)
 
 
 async def up_to_transfer(
     agent: BaseAgent, ctx: InvocationContext, run: AsyncGenerator[Event, None]
 ) -> AsyncGenerator[Event, None]:
-    """The events up to one by which the agent hands over: that ends it, callbacks included."""
+    """Yield the events up to a hand-over, which ends the agent without its after-callbacks."""
     async with aclosing(run) as events:
         async for event in events:
             yield event
@@ -158,7 +159,7 @@ async def up_to_transfer(
 
 
 def _is_left_alone(agent: BaseAgent, ctx: InvocationContext) -> bool:
-    """Whether no other code than that of `LlmAgent` can make it hand over."""
+    """Return whether only `LlmAgent`'s own code can make the agent hand over."""
     plugins = ctx.plugin_manager
     return (
         agent.sees_transfers_through
@@ -200,9 +201,9 @@ async def _follow(
 
 
 def _target_before(agent: BaseAgent, ctx: InvocationContext) -> str | None:
-    """Whom the agent had handed over to when the run broke off; None if it has to go on itself.
+    """Return the name of the agent it had handed over to when the run was interrupted.
 
-    What its model has handed over, it sees through itself.
+    None if it has to continue itself, as it does after a transfer by its own model.
     """
     own_model = agent.sees_transfers_through
     has_taken_over = has_ended(ctx, agent)

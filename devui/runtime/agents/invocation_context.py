@@ -1,4 +1,4 @@
-"""`InvocationContext`: everything one invocation has in common (adk-runtime 4.1)."""
+"""`InvocationContext`: everything that one invocation shares (adk-runtime 4.1)."""
 
 from __future__ import annotations
 
@@ -39,18 +39,18 @@ if TYPE_CHECKING:
     from devui.runtime.tools.base_tool import BaseTool
 
 
-# What pydantic's models have, for a dataclass that code takes for one.
+# The interface of pydantic models, for a dataclass that other code treats as one.
 
 
 class _Fields:
-    """The fields of a class by name, for `model_fields` of it."""
+    """Computes `model_fields`: the fields of a dataclass that can be given, by name."""
 
     def __get__(self, instance: object, owner: type[LikeModel]) -> Mapping[str, Field[Any]]:
         return {name: each for name, each in owner.__dataclass_fields__.items() if each.init}
 
 
 class LikeModel:
-    """Makes copies as a model does, and tells its fields."""
+    """Gives a dataclass the copying and dumping methods of a pydantic model."""
 
     __dataclass_fields__: ClassVar[dict[str, Field[Any]]]
     model_fields: ClassVar[_Fields] = _Fields()
@@ -58,13 +58,13 @@ class LikeModel:
 
     @classmethod
     def model_construct(cls, _fields_set: set[str] | None = None, **values: Any) -> Self:
-        """Make one of what is given: what is missing is None, what is unknown is left out."""
+        """Create an instance: missing fields become None, unknown ones are ignored."""
         missing = {name: None for name, each in cls.model_fields.items() if _is_needed(each)}
         fields = {name: value for name, value in values.items() if name in cls.model_fields}
         return cls(**missing | fields)
 
     def model_copy(self, *, update: Mapping[str, Any] | None = None) -> Self:
-        """A copy that shares what its fields hold; raises TypeError on unknown fields."""
+        """Return a shallow copy with some fields replaced. Raises TypeError on unknown fields."""
         clone = copy.copy(self)
         for name, value in (update or {}).items():
             if name not in self.__dataclass_fields__:
@@ -79,7 +79,7 @@ class LikeModel:
         exclude: Container[str] = (),
         **how: Any,
     ) -> dict[str, Any]:
-        """The fields as a dict; models in them as dicts, made with `how`, the rest as it is."""
+        """Return the fields as a dict, with models dumped by `how` and other values unchanged."""
         return {
             name: value.model_dump(**how) if isinstance(value, BaseModel) else value
             for name, value in ((name, vars(self)[name]) for name in self.model_fields)
@@ -100,53 +100,54 @@ class LlmCallsLimitExceededError(Exception):
 
 @dataclass(slots=True)
 class InvocationCosts:
-    """Counts the model calls of one invocation; google-adk has the member under this name."""
+    """Counts the model calls of one invocation, in a member named as in google-adk."""
 
     _number_of_llm_calls: int = 0
 
     def count(self, run_config: RunConfig | None, invocation_id: str, hand_overs: int) -> None:
-        """Count a model call; raises LlmCallsLimitExceededError beyond the run's limit."""
+        """Count a model call. Raises LlmCallsLimitExceededError beyond the run's limit."""
         self._number_of_llm_calls += 1
         limit = run_config.max_llm_calls if run_config else 0
         if 0 < limit < self._number_of_llm_calls:
             circle = (
-                f" {hand_overs} times in a row an agent has handed over to another: if they"
-                " go in a circle, say in their instructions who has the last word."
+                f" Agents have transferred to one another {hand_overs} times in a row: if they"
+                " go in circles, say in their instructions which one has the last word."
             )
             raise LlmCallsLimitExceededError(
                 f"Invocation {invocation_id} would make more than {limit} model calls; "
-                f"raise RunConfig.max_llm_calls if that is meant.{circle * (hand_overs > 1)}"
+                f"raise RunConfig.max_llm_calls if that is intended.{circle * (hand_overs > 1)}"
             )
 
 
 INTERNAL_METADATA = "__adk_internal_"
-"""Keys of custom metadata that begin so are the runtime's own (adk-runtime 1.4)."""
+"""The prefix of custom-metadata keys that are reserved for the runtime (adk-runtime 1.4)."""
 
 
 class LatestAnswer:
-    """What the user said last in an invocation, if it answers function calls.
+    """The user's latest message in an invocation, if it answers function calls.
 
-    Asked at each step, so only new events are read: those that are committed do not change.
+    It is needed at each step, so only new events are read; committed ones don't change.
     """
 
     def __init__(self) -> None:
         self._event: Event | None = None
         self._events: Sequence[Event] = ()
         self._count = 0
-        """How many of the events have been read."""
+        """How many events have been read."""
         self.ignored: Event | None = None
-        """What the user said, but nothing new by that."""
+        """A user's event that is skipped, because it says nothing new."""
 
     def among(self, events: Sequence[Event], invocation_id: str) -> Event | None:
-        """The latest event by the user in that invocation; None if it answers no call, or there is
-        none. The invocation has to be the same each time.
+        """Return the user's latest event in the invocation, if it answers a call; else None.
+
+        Each call must pass the same invocation.
         """
         count = len(events)
         if events is self._events and count == self._count:
             return self._event
         if events is not self._events or count < self._count:
             self._event, self._count = None, 0
-        # From the end: a session may be long, and its last invocation is not.
+        # From the end: a session may be long, but its last invocation usually isn't.
         for number in range(count - 1, self._count - 1, -1):
             event = events[number]
             is_own = event.author == "user" and event.invocation_id == invocation_id
@@ -159,7 +160,7 @@ class LatestAnswer:
 
 @dataclass(slots=True)
 class _Shared:
-    """What all copies of a context have in common and change."""
+    """The mutable state that all copies of a context share."""
 
     costs: InvocationCosts = field(default_factory=InvocationCosts)
     abort_switch: AbortSwitch = field(default_factory=AbortSwitch)
@@ -188,98 +189,98 @@ class InvocationContext(LikeModel):
     """
 
     artifact_service: BaseArtifactService | None = None
-    """Where files are kept; None in an app without."""
+    """Stores files; None if the app has no artifact service."""
     session_service: BaseSessionService
-    """Where the session is kept."""
+    """Stores the session."""
     memory_service: BaseMemoryService | None = None
-    """Where memories are kept; None in an app without."""
+    """Stores memories; None if the app has no memory service."""
     credential_service: BaseCredentialService | None = None
-    """Where credentials are kept; None in an app without."""
+    """Stores credentials; None if the app has no credential service."""
     context_cache_config: ContextCacheConfig | None = None
-    """The app's wishes for a cache of requests."""
+    """The app's settings for caching requests at the provider."""
     invocation_id: str
-    """Common to all events of the invocation: `e-` and a UUID."""
+    """The id on all events of the invocation: `e-` and a UUID."""
     branch: str | None = None
-    """Path of agents, joined by dots, whose events this agent sees; None sees all."""
+    """The path of agents, joined by dots, whose events this agent sees; None sees all."""
     isolation_scope: str | None = None
-    """The task that is carried out: its agent sees the events of this scope alone."""
+    """The scope of the task being carried out; its agent sees only the events of this scope."""
     agent: BaseAgent | None = None
     """The agent that runs with this copy."""
     user_content: types.Content | None = None
     """The message that began the invocation."""
     session: Session
-    """The conversation, as far as it is committed."""
+    """The conversation, with all events committed so far."""
     node_path: str | None = None
-    """Where in the run, or in a graph, the agent is at work: `root@1/sub@1`."""
+    """The agent's place in the run or in a graph: `root@1/sub@1`."""
     agent_states: dict[str, dict[str, Any]] = field(default_factory=dict)
     """Checkpoints by agent name (resume seed)."""
     end_of_agents: dict[str, bool] = field(default_factory=dict)
-    """Which agents have ended, by name (resume seed)."""
+    """Whether each agent has ended, by name (resume seed)."""
     callbacks_left: set[str] = field(default_factory=set)
-    """Agents with nothing left but `after_agent_callback`, which failed, by name (devui's)."""
+    """Names of agents that only have their failed `after_agent_callback` left to run (devui's)."""
     hand_overs: int = 0
-    """How many agents have handed over before this one, each within the run of the one before."""
+    """How many agents have handed over before this one, each within the run of the previous one."""
     handed_over: bool = False
-    """Whether the agent has handed its turn over: what goes wrong from then on is another's."""
+    """Whether the agent has handed over its turn; later errors belong to another agent."""
     end_invocation: bool = False
     """Set by a callback or tool to end the agent that runs with this copy."""
     delegating: bool = False
-    """Whether a call of the agent's model stays open, to an agent with a task or that waits for the
-    user, or to nodes that do; the agent goes on when that is done."""
+    """Whether a call of the agent's model stays open: to an agent that has a task or waits for the
+    user, or to nodes that wait. The agent continues once the call is done."""
     task_output: Any = None
-    """What came of the agent's own task, from when it is finished."""
+    """The output of the agent's own task, once the task is finished."""
     emit: Callable[[Event], Awaitable[None]] | None = None
-    """Commits an event of a running tool; returns when that is done. None outside of tools."""
+    """Commits an event of a running tool; returns once it is committed. None outside of tools."""
     run_child: Callable[..., Awaitable[Any]] | None = None
-    """Runs a node below another: what `Context.run_node` does."""
+    """Runs a node below another; `Context.run_node` calls it."""
     outlines: LatestSessions | None = None
-    """What the Runner remembers of its sessions' summaries; without it each is read anew."""
+    """The Runner's cache of its sessions' summaries; without it, each session is read again."""
     live_request_queue: Any = None
     """Live mode, which is left out: never set."""
     transcription_cache: list[Any] | None = None
-    """Live mode: what was heard so far."""
+    """Live mode: the transcript so far."""
     live_session_resumption_handle: str | None = None
-    """Live mode: by what a connection is taken up again."""
+    """Live mode: the handle for resuming a connection."""
     input_realtime_cache: list[Any] | None = None
-    """Live mode: sounds of the user."""
+    """Live mode: the user's audio."""
     output_realtime_cache: list[Any] | None = None
-    """Live mode: sounds of the model."""
+    """Live mode: the model's audio."""
     run_config: RunConfig | None = None
     """The settings of the run; None means the defaults."""
     resumability_config: ResumabilityConfig | None = None
     """The app's setting, behind `is_resumable`."""
     events_compaction_config: EventsCompactionConfig | None = None
-    """When the app's old events are summarised."""
+    """When the app's old events are summarized."""
     token_compaction_checked: bool = False
-    """Whether this run has looked at the size of its prompt."""
+    """Whether this run has checked the size of its prompt."""
     plugin_manager: PluginManager = field(default_factory=PluginManager)
     """The hooks of the app's plugins."""
     canonical_tools_cache: list[BaseTool] | None = None
-    """The tools of the agent, found out once in a step."""
+    """The agent's tools, resolved once per step."""
     credential_by_key: dict[str, AuthCredential] = field(default_factory=dict)
-    """Credentials that are ready in this invocation, by `credential_key`."""
+    """Credentials that are ready to be sent in this invocation, by `credential_key`."""
 
     custom_metadata: dict[str, Any] = field(default_factory=dict, init=False, repr=False)
-    """Labels of the run, and what callbacks have added; events get those of `run_config` alone."""
+    """The run's labels and those that callbacks added; events get only those of `run_config`."""
     _shared: _Shared = field(default_factory=_Shared, init=False, repr=False)
 
     def __post_init__(self) -> None:
-        """Take over the labels of the run, without those that only the runtime may set."""
+        """Copy the run's labels, except those that are reserved for the runtime."""
         self.custom_metadata = public_metadata(self.run_config)
 
     @property
     def app_name(self) -> str:
-        """Name of the app that owns the session."""
+        """The app that the session belongs to."""
         return self.session.app_name
 
     @property
     def user_id(self) -> str:
-        """Id of the user that owns the session."""
+        """The user that the session belongs to."""
         return self.session.user_id
 
     @property
     def state(self) -> NoReturn:
-        """Not here, though in the contexts of callbacks and tools: AttributeError says where."""
+        """Raises AttributeError with the alternative; only callbacks and tools have `state`."""
         raise AttributeError("InvocationContext has no `state`; use ctx.session.state.")
 
     @property
@@ -289,20 +290,20 @@ class InvocationContext(LikeModel):
 
     @property
     def is_aborted(self) -> bool:
-        """Whether someone asked for the invocation to stop at the next chance."""
+        """Whether someone asked the invocation to stop at the next opportunity."""
         return self._shared.abort_switch.is_set()
 
     def abort(self) -> None:
-        """Stop the invocation, and set the caller's `abort_signal`; from any thread."""
+        """Stop the invocation and set the caller's `abort_signal`; callable from any thread."""
         self._shared.abort_switch.set()
 
     def attach_abort_signal(self, signal: Signal) -> None:
-        """Let the caller's signal abort this invocation too."""
+        """Let the caller's signal abort this invocation, too."""
         self._shared.abort_switch.attach(signal)
 
     @property
     def abort_switch(self) -> AbortSwitch:
-        """What stops the invocation."""
+        """The switch that stops the invocation."""
         return self._shared.abort_switch
 
     @property
@@ -312,36 +313,37 @@ class InvocationContext(LikeModel):
 
     @property
     def has_begun(self) -> bool:
-        """Whether the invocation goes on from an earlier run, resumed or with a task."""
+        """Whether the invocation continues earlier work: resumed, or with a message for a task."""
         return self._shared.begun_at is not None
 
     @property
     def is_spoken_to(self) -> bool:
-        """Whether the user has just said something to the agent, which carries out a task."""
+        """Whether this run's message is for the agent, which carries out a task."""
         scope = self.isolation_scope
         return scope is not None and self._shared.spoken_to == scope
 
     @property
     def begun_at(self) -> int | None:
-        """How many events the session had when the agent was taken up where it was; None if it is
-        new, or the user's words have told it how to go on.
+        """How many events the session had when the agent resumed its work.
+
+        None if it starts anew, or if the user's message tells it how to continue.
         """
         start = self._shared.begun_at
         return None if start is None or self.is_spoken_to else start
 
     @property
     def begun_with(self) -> int:
-        """How many of the events were this invocation's when the run began."""
+        """How many events of this invocation existed when the run began."""
         return self._shared.begun_with
 
     @property
     def spoken_to_at(self) -> int | None:
-        """How many events it had when the user spoke to the agent; None if nobody has."""
+        """How many events the session had when the user spoke to the agent; None if nobody has."""
         return self._shared.begun_at if self.is_spoken_to else None
 
     @property
     def history(self) -> InvocationHistory:
-        """The events of this invocation so far, and which calls are open."""
+        """The events of this invocation so far, and its open calls."""
         shared, place = self._shared, (self.session.events, self.invocation_id)
         if shared.history is None:
             events, begins_at = shared.beginning
@@ -351,47 +353,48 @@ class InvocationContext(LikeModel):
 
     @property
     def latest_answer(self) -> Event | None:
-        """What the user said last in this invocation, if it answers function calls."""
+        """The user's latest message in this invocation, if it answers function calls."""
         return self._shared.latest_answer.among(self.session.events, self.invocation_id)
 
     @property
     def waits_for_answers(self) -> bool:
-        """Whether an agent with open calls does nothing; else its model goes on without them."""
+        """Whether an agent waits for its open calls; otherwise its model continues without them."""
         bare = self.resumed_at is not None and not self._shared.resumed_with_answer
         return self.is_resumable or bare
 
     @property
     def node_runs(self) -> NodeRuns:
-        """The runs of the agents of this invocation, counted by their places."""
+        """The runs of this invocation's agents, counted by place."""
         return self._shared.node_runs
 
     @property
     def questions(self) -> dict[str, str]:
-        """The questions that nodes have asked since the run began: which node, by interrupt id."""
+        """The nodes that have asked questions since the run began, by interrupt id."""
         return self._shared.questions
 
     def in_order(self, event: Event) -> Event:
-        """The event, which is about to be committed; it comes last whatever the clock says."""
+        """Return the event to commit, dated after the last one even if the clock says otherwise."""
         return self._shared.commit_order.put(self.session, event)
 
     def is_news(self, error: Exception) -> bool:
-        """Whether the history does not tell of the error yet; who asks is going to tell."""
+        """Return whether the history doesn't record the error yet; the caller is about to."""
         is_known = self._shared.told_of is error
         self._shared.told_of = error
         return not is_known
 
     def try_again(self, name: str) -> None:
-        """Note that an agent or a node is tried again.
+        """Record that an agent or a node is retried.
 
-        What it raises then is news, even the same object; and its model does not wait for what the
-        calls of the attempt that failed would have given.
+        An error that it raises then counts as new, even the same object, and its model doesn't wait
+        for the results of calls of the failed attempt.
         """
         self._shared.told_of = None
         self._shared.tried_again[name, self.node_path, self.branch] = len(self.session.events)
 
     def tried_again_at(self, name: str) -> int | None:
-        """How many events the session had when the agent, or one that it works for, was tried
-        again; None if none was.
+        """Return how many events the session had when the agent was last retried, or None.
+
+        A retry of an agent or node that it works for counts, too.
         """
         places = [
             at
@@ -403,33 +406,33 @@ class InvocationContext(LikeModel):
         return max(places, default=None)
 
     def see_through(self, transfer: Event) -> None:
-        """Note that the agent which transfers runs the target itself."""
+        """Record that the transferring agent itself runs the target."""
         self._shared.seen_through.add(transfer.id)
 
     def is_seen_through(self, transfer: Event) -> bool:
-        """Whether the agent runs the target of the event itself."""
+        """Return whether the transferring agent itself runs the target."""
         return transfer.id in self._shared.seen_through
 
     def begins_at(self, place: int) -> None:
-        """Note that none of the session's events before that place is of this invocation."""
+        """Record that no event of the session before that index belongs to this invocation."""
         self._shared.beginning = self.session.events, place
 
     def mark_resumed(self, *, with_answer: bool) -> None:
-        """Note that the invocation goes on from the session's events, with an answer or bare."""
+        """Record that the invocation is resumed from its history, with or without an answer."""
         self._shared.resumed_at = self._shared.begun_at = len(self.session.events)
         self._shared.begun_with = len(self.history.events)
         self._shared.resumed_with_answer = with_answer
 
     def ignore(self, repeated: Event | None) -> None:
-        """Note that the user has said nothing new by that event."""
+        """Record that this event of the user, if any, says nothing new."""
         self._shared.latest_answer.ignored = repeated
 
     def is_ignored(self, event: Event) -> bool:
-        """Whether the user has said nothing new by the event."""
+        """Return whether this event of the user says nothing new."""
         return event is self._shared.latest_answer.ignored
 
     def mark_spoken_to(self, scope: str) -> None:
-        """Note that the user says something to the agent of the task with that scope."""
+        """Record that the user speaks to the agent of the task with that scope."""
         self._shared.spoken_to = scope
         self._shared.begun_at = len(self.session.events)
         self._shared.begun_with = len(self.history.events)
@@ -441,7 +444,7 @@ class InvocationContext(LikeModel):
         agent_state: BaseAgentState | None = None,
         end_of_agent: bool = False,
     ) -> None:
-        """Note that the agent ended, or its checkpoint, or (given neither) forget both."""
+        """Record the agent's end or its checkpoint; given neither, forget both."""
         key = self.agent_state_key(agent_name)
         self.callbacks_left.discard(key)
         if end_of_agent:
@@ -455,7 +458,7 @@ class InvocationContext(LikeModel):
             self.agent_states.pop(key, None)
 
     def agent_state_key(self, agent_name: str) -> str:
-        """Under what the agent's progress is kept: its path if it runs as a node of a graph."""
+        """Return the key of the agent's progress: its path as a node of a graph, else its name."""
         return progress_key(self.agent, self.node_path, agent_name)
 
     def reset_sub_agent_states(self, agent_name: str) -> None:
@@ -466,23 +469,23 @@ class InvocationContext(LikeModel):
             self.reset_sub_agent_states(sub_agent.name)
 
     def populate_invocation_agent_states(self) -> None:
-        """Read the agents' progress back from the events of this invocation, if resumable.
+        """Restore the agents' progress from the events of this invocation, if it is resumable.
 
-        An agent that spoke without leaving a checkpoint gets an empty one: it has started.
+        An agent that spoke without leaving a checkpoint has started, so it gets an empty one.
         """
         if self.is_resumable:
             restore(self)
 
     def increment_llm_call_count(self) -> None:
-        """Count a model call; raises LlmCallsLimitExceededError beyond the run's limit."""
+        """Count a model call. Raises LlmCallsLimitExceededError beyond the run's limit."""
         self._shared.costs.count(self.run_config, self.invocation_id, self.hand_overs)
 
     @property
     def _invocation_cost_manager(self) -> InvocationCosts:
-        return self._shared.costs  # google-adk's name, for code that looks there
+        return self._shared.costs  # google-adk's name, for code that reads it
 
     def should_pause_invocation(self, event: Event) -> bool:
-        """Whether the event calls something that is answered later, by a human or a job."""
+        """Return whether the event has a call that a human or a job answers later."""
         return bool(pausing_calls(event))
 
     def _get_events(
@@ -496,21 +499,21 @@ class InvocationContext(LikeModel):
 
 
 def public_metadata(run_config: RunConfig | None) -> dict[str, Any]:
-    """The labels of a run, without keys reserved for the runtime."""
+    """Return the labels of a run, without keys reserved for the runtime."""
     metadata = run_config.custom_metadata if run_config else None
     return {k: v for k, v in (metadata or {}).items() if not k.startswith(INTERNAL_METADATA)}
 
 
 def new_invocation_context_id() -> str:
-    """A fresh invocation id."""
+    """Return a new invocation id."""
     return f"e-{new_uuid()}"
 
 
-# The progress of agents, read back from the events of a resumed invocation (resume seed).
+# The progress of agents, restored from the events of a resumed invocation (resume seed).
 
 
 def forget(ctx: InvocationContext, agent: BaseAgent) -> None:
-    """Let the agent, and all below it, begin anew when they are run next."""
+    """Forget the progress of the agent and its descendants, so that they start over."""
     for member in family(agent):
         ctx.set_agent_state(member.name)
 
@@ -518,12 +521,12 @@ def forget(ctx: InvocationContext, agent: BaseAgent) -> None:
 def restore(ctx: InvocationContext) -> None:
     """Replay the checkpoints of the invocation into `ctx`.
 
-    An agent that spoke without leaving a checkpoint gets an empty one: it has started. What an
-    agent hands the turn to begins anew, so what was recorded of that before is forgotten: the
-    rounds of a loop, and agents that were transferred to twice, leave several records.
+    An agent that spoke without leaving a checkpoint has started, so it gets an empty one. An agent
+    that is given the turn starts anew, so its earlier records are forgotten: the rounds of a loop,
+    and repeated transfers to an agent, leave several.
     """
     root = ctx.agent.root_agent if ctx.agent else None
-    latest: dict[str | None, Event] = {}  # of each branch
+    latest: dict[str | None, Event] = {}  # by branch
     for event in ctx.history.events:
         key = progress_key(root, event.node_info.path, event.author)
         called_back = ctx.end_of_agents.get(key) and _is_after_end(event, latest)
@@ -551,7 +554,7 @@ def _has_started(ctx: InvocationContext, key: str) -> None:
 
 
 def _is_after_end(event: Event, latest: Mapping[str | None, Event]) -> bool:
-    """Whether the event tells how the callback went that follows upon the end of its agent."""
+    """Return whether the event records the callback that ran after its agent's end."""
     before = latest.get(event.branch)
     if before is None or before.author != event.author:
         return False
@@ -559,7 +562,7 @@ def _is_after_end(event: Event, latest: Mapping[str | None, Event]) -> bool:
 
 
 def _next_agents(event: Event, root: BaseAgent) -> list[BaseAgent]:
-    """The agents that begin after this event."""
+    """Return the agents that start after this event."""
     if target := event.actions.transfer_to_agent:
         recipient = root.find_agent(target)
         return [recipient] if recipient else []
@@ -567,7 +570,7 @@ def _next_agents(event: Event, root: BaseAgent) -> list[BaseAgent]:
     agent = None if state is None else root.find_agent(event.author)
     if state is None or agent is None:
         return []
-    if not state:  # a parallel agent's, which begins all of its sub-agents
+    if not state:  # a parallel agent's state: all its sub-agents start
         return list(agent.sub_agents)
     current = state.get("current_sub_agent")
     return [sub_agent for sub_agent in agent.sub_agents if sub_agent.name == current]

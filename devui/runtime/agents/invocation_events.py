@@ -1,4 +1,4 @@
-"""The events of one invocation, and which of its calls are open (adk-runtime 4.1, 11.3)."""
+"""The events of one invocation, and its open calls (adk-runtime 4.1, 11.3)."""
 
 from __future__ import annotations
 
@@ -19,15 +19,15 @@ if TYPE_CHECKING:
 
 
 class Invocation(Protocol):
-    """What these functions read of an invocation: an InvocationContext, which stands above them."""
+    """The part of InvocationContext that this module reads; that class is in a module above."""
 
     @property
     def invocation_id(self) -> str:
-        """Its id."""
+        """The id of the invocation."""
 
     @property
     def session(self) -> Session:
-        """The conversation, as far as it is committed."""
+        """The conversation, with all events committed so far."""
 
     @property
     def history(self) -> InvocationHistory:
@@ -39,44 +39,44 @@ class Invocation(Protocol):
 
     @property
     def branch(self) -> str | None:
-        """Where its events are made."""
+        """The agent's branch."""
 
     @property
     def node_path(self) -> str | None:
-        """Where it is at work."""
+        """The agent's place in the run or in a graph."""
 
     @property
     def isolation_scope(self) -> str | None:
-        """The task that is carried out."""
+        """The scope of the task being carried out."""
 
     @property
     def has_begun(self) -> bool:
-        """Whether it goes on from an earlier run."""
+        """Whether it continues earlier work."""
 
     @property
     def begun_at(self) -> int | None:
-        """How many events the session had when the agent was taken up where it was."""
+        """How many events the session had when the agent resumed its work."""
 
     @property
     def begun_with(self) -> int:
-        """How many of the events were the invocation's then."""
+        """How many events of the invocation existed then."""
 
     @property
     def spoken_to_at(self) -> int | None:
-        """How many events it had when the user spoke to the agent."""
+        """How many events the session had when the user spoke to the agent."""
 
     def tried_again_at(self, name: str, /) -> int | None:
-        """How many events it had when the agent was tried again."""
+        """Return how many events the session had when the agent was last retried."""
 
 
 FINISH_TASK = "finish_task"
-"""The tool by which an agent of mode `task` says that its task is done (adk-runtime 12.8)."""
+"""The tool with which an agent of mode `task` finishes its task (adk-runtime 12.8)."""
 TASK_DONE = "Task completed."
-"""What that tool returns when it has taken the output."""
+"""What that tool returns once it has accepted the output."""
 
 
 def finishing_response(event: Event) -> types.FunctionResponse | None:
-    """The response by which the event ends a task."""
+    """Return the response with which the event finishes a task, if any."""
     for response in event.get_function_responses():
         if response.name == FINISH_TASK and (response.response or {}).get("result") == TASK_DONE:
             return response
@@ -86,10 +86,10 @@ def finishing_response(event: Event) -> types.FunctionResponse | None:
 def events_of(
     events: Sequence[Event], *, invocation_id: str | None = None, branch: str | None = None
 ) -> list[Event]:
-    """The events of the invocation (None: of all) that were made on the branch (None: any).
+    """Return the events of the invocation (None: all) that were made on the branch (None: any).
 
-    An agent's event must be on exactly that branch. A user's event may also be on none, above or
-    below it; if it answers function calls, one of them must have been made there.
+    An agent's event must be on exactly that branch. A user's event may also be on none, or on one
+    above or below it; if it answers function calls, one of them must have been made there.
     """
     candidates = [e for e in events if invocation_id is None or e.invocation_id == invocation_id]
     return on_branch(candidates, branch, events)
@@ -98,7 +98,7 @@ def events_of(
 def on_branch(
     candidates: Sequence[Event], branch: str | None, events: Sequence[Event]
 ) -> list[Event]:
-    """Those of the candidates, events of a session, that were made on the branch (None: any)."""
+    """Return those of the candidates, a session's events, that are on the branch (None: any)."""
     if branch is None:
         return list(candidates)
     user_events = [event for event in candidates if event.author == "user"]
@@ -107,7 +107,7 @@ def on_branch(
     }
     if answered_ids:
         call_ids = {call.id for event in candidates for call in event.get_function_calls()}
-        # A call is made in the invocation that gets the answer, unless others put it there.
+        # The calls are usually among the candidates; the whole session is searched only if not.
         among = candidates if answered_ids <= call_ids else events
         within = (event for event in among if is_within(event.branch, branch))
         answered_ids.intersection_update(
@@ -117,10 +117,11 @@ def on_branch(
 
 
 def own_events(ctx: Invocation, until: int | None = None) -> list[Event]:
-    """The events of the invocation on the agent's branch; of a node of a graph, those of its run.
+    """Return the invocation's events on the agent's branch; for a node of a graph, of its run.
 
-    The same agent may run twice at a time there. What the user says is the run's if it answers one
-    of its calls, or none at all. `until`: only so many of the invocation's events are looked at.
+    In a graph, several runs of an agent may overlap. A user's event belongs to a run if it answers
+    one of the run's calls or no call. `until` limits the search to that many of the invocation's
+    first events.
     """
     events = on_branch(ctx.history.events[:until], ctx.branch, ctx.session.events)
     if ctx.has_begun:
@@ -133,7 +134,7 @@ def own_events(ctx: Invocation, until: int | None = None) -> list[Event]:
 
 
 def _is_word_to_other(event: Event, scope: str | None) -> bool:
-    """Whether the user says something to the agent of another task."""
+    """Return whether the user speaks to the agent of another task."""
     if event.author != "user" or event.isolation_scope in {None, scope}:
         return False
     return not event.get_function_responses()
@@ -148,7 +149,7 @@ def _is_of_run(event: Event, path: str) -> bool:
 def with_answers(
     events: Iterable[Event], is_own: Callable[[Event], bool]
 ) -> tuple[list[Event], list[Event]]:
-    """The events of a place and those that answer calls that were made there, and all others."""
+    """Split the events: those of a place with the answers to calls made there, and all others."""
     own: list[Event] = []
     others: list[Event] = []
     calls: set[str | None] = set()
@@ -180,23 +181,23 @@ REQUEST_CONFIRMATION = "adk_request_confirmation"
 REQUEST_CREDENTIAL = "adk_request_credential"
 REQUEST_INPUT = "adk_request_input"
 REQUESTS = "adk_request_"
-"""How the names of calls begin that ask the user something."""
+"""The prefix of the names of calls that ask the user something."""
 FAILED_CALL = "__adk_internal_failed_call"
 """Key of custom metadata: the long-running call whose failure an error event records."""
 WAITING_CALLS = "__adk_internal_waiting_calls"
-"""Key of custom metadata: long-running calls that had failed, were run again and now wait."""
+"""Key of custom metadata: long-running calls that failed, were run again, and now wait."""
 
 _REQUESTS = frozenset({REQUEST_CONFIRMATION, REQUEST_CREDENTIAL})
 _PAUSING = frozenset({REQUEST_CREDENTIAL, REQUEST_INPUT})
 
 
 def is_request(name: str | None) -> bool:
-    """Whether a call of that name asks the user something."""
+    """Return whether a call of that name asks the user something."""
     return (name or "").startswith(REQUESTS)
 
 
 def pausing_calls(event: Event) -> list[types.FunctionCall]:
-    """The calls of the event that a human or a job answers later."""
+    """Return the calls of the event that a human or a job answers later."""
     calls = event.get_function_calls()
     if not calls:
         return calls
@@ -205,14 +206,14 @@ def pausing_calls(event: Event) -> list[types.FunctionCall]:
 
 
 def call_around(events: Sequence[Event], event: Event) -> Event | None:
-    """The event with the call for which an event was made; of calls within calls the outermost.
+    """Return the event with the call within which `event` was made, the outermost if nested.
 
-    What happens within a call is work of a tool of the agent that made the call.
+    What happens within a call is the work of a tool of the agent that made the call.
     """
     outermost = None
     ids = calls_around(event)
     end = next((i for i in range(len(events) - 1, -1, -1) if events[i] is event), len(events))
-    for index in range(end - 1, -1, -1):  # a call comes before what is done for it
+    for index in range(end - 1, -1, -1):  # a call precedes the work within it
         if not ids:
             break
         if any(call.id in ids for call in events[index].get_function_calls()):
@@ -222,12 +223,12 @@ def call_around(events: Sequence[Event], event: Event) -> Event | None:
 
 
 def is_work_of_a_tool(event: Event) -> bool:
-    """Whether it was made within a call, by a tool of the agent that made the call."""
+    """Return whether the event was made within a call, by a tool of the agent that made it."""
     return bool(calls_around(event))
 
 
 def settled_calls(events: Sequence[Event]) -> set[str | None]:
-    """The calls that have a result: their latest response does not stand for a question."""
+    """Return the calls that have a result: their latest response isn't a placeholder."""
     settled_ids: set[str | None] = set()
     for event in events:
         if event.author != "user":
@@ -237,13 +238,16 @@ def settled_calls(events: Sequence[Event]) -> set[str | None]:
 
 
 def pending(event: Event) -> set[str | None]:
-    """The calls whose responses only say that the user is asked first."""
+    """Return the calls whose responses are placeholders, because the user is asked first."""
     actions = event.actions
     return {*actions.requested_tool_confirmations, *actions.requested_auth_configs}
 
 
 def answered_calls(events: Sequence[Event], *, by: str | None = None) -> set[str | None]:
-    """The calls that were answered since they were made last: a node may use an id again."""
+    """Return the calls answered since they were last made; a node may use an id again.
+
+    `by` limits the answers to those of that author.
+    """
     answered_ids: set[str | None] = set()
     for event in events:
         answered_ids.difference_update(call.id for call in event.get_function_calls())
@@ -253,12 +257,12 @@ def answered_calls(events: Sequence[Event], *, by: str | None = None) -> set[str
 
 
 def awaits_user(ctx: Invocation, agents: Collection[str]) -> bool:
-    """Whether the user has yet to answer a call that one of the agents, or a tool of it, made.
+    """Return whether the user has yet to answer a call made by one of the agents or its tools.
 
-    What a tool gave in the meantime is no answer. What was asked for a task that is done is over.
+    Interim results of a tool are no answer. Questions of a finished task no longer count.
     """
     if not ctx.history.unheard:
-        return False  # quick to find out, and mostly so
+        return False  # the usual case, and quick to check
     events: Sequence[Event] = ctx.history.events
     answered_ids = answered_calls(events, by="user")
     done_scopes = answered_ids - {None}
@@ -270,9 +274,9 @@ def awaits_user(ctx: Invocation, agents: Collection[str]) -> bool:
 
 
 def awaits_anyone(ctx: Invocation, agent: str) -> bool:
-    """Whether a call that the agent made, and that is answered later, has no answer at all.
+    """Return whether a call by the agent that is answered later has no answer by anyone.
 
-    One that has failed is not waited for.
+    Failed calls don't count.
     """
     if not ctx.history.unanswered:
         return False
@@ -282,20 +286,20 @@ def awaits_anyone(ctx: Invocation, agent: str) -> bool:
 
 
 def has_work_below(ctx: Invocation, agent: str) -> bool:
-    """Whether a call that the agent made stays open for what is done within it.
+    """Return whether a call by the agent stays open for work within it.
 
-    An expert may wait for the user, or a node that a tool runs; so may a task.
+    An agent that it calls, a node that a tool runs, or a task may wait for the user.
     """
     if not ctx.history.has_unsettled(agent):
         return False
     events = own_events(ctx)
-    # By words that it was told, or when it was tried again, it has let open calls be.
+    # A message to the agent, or a retry, makes it give up the calls that were open before.
     start = max(ctx.spoken_to_at or 0, ctx.tried_again_at(agent) or 0)
     return bool(_unanswered(_since(ctx, start, events), agent, events))
 
 
 def _since(ctx: Invocation, start: int | None, events: list[Event]) -> list[Event]:
-    """Those of the events that are not among the first so many of the session."""
+    """Return the events without those among the session's first `start`."""
     if not start:
         return events
     before = set(map(id, ctx.session.events[ctx.history.begins_at : start]))
@@ -303,10 +307,10 @@ def _since(ctx: Invocation, start: int | None, events: list[Event]) -> list[Even
 
 
 def lost_calls(ctx: Invocation, agent: str) -> list[types.FunctionCall]:
-    """The calls that the agent had made when its run broke off and that were never answered.
+    """Return the agent's calls that were left without an answer when its run was interrupted.
 
-    Calls that wait for a human or a job are not lost, unless it is on record that they failed; nor
-    are tasks that have begun.
+    Calls that wait for a human or a job aren't lost unless their failure is recorded; nor are tasks
+    that have begun.
     """
     if ctx.begun_at is None or not ctx.history.has_unsettled(agent):
         return []
@@ -318,7 +322,7 @@ def lost_calls(ctx: Invocation, agent: str) -> list[types.FunctionCall]:
 def _unanswered(
     before: Sequence[Event], agent: str, events: Sequence[Event]
 ) -> list[types.FunctionCall]:
-    """The agent's latest calls of `before` that have no answer among the events."""
+    """Return the agent's latest calls in `before` that have no answer in `events`."""
     index, call_event = _latest_calls(before, agent)
     if call_event is None or _has_moved_on(before[index + 1 :], agent):
         return []
@@ -329,10 +333,10 @@ def _unanswered(
 
 
 def unheeded_answers(events: Sequence[Event], agent: str) -> set[str | None]:
-    """The agent's questions about calls that the user has answered, and nothing came of it.
+    """Return the agent's questions about calls that the user has answered without effect.
 
-    As when the call failed or the process ended. An agent whose model has spoken since takes them
-    for done with.
+    That happens if the call failed or the process ended. Once the agent's model has spoken again,
+    its earlier questions are settled.
     """
     questions: dict[str | None, str] = {}
     answered_ids: set[str | None] = set()
@@ -352,14 +356,14 @@ def unheeded_answers(events: Sequence[Event], agent: str) -> set[str | None]:
 
 
 def has_calls_to_run(ctx: Invocation, agent: str) -> bool:
-    """Whether the agent has yet to run calls that were lost, or that the user has decided on."""
+    """Return whether the agent has calls to run that were lost or that the user decided on."""
     if ctx.begun_at is None:
         return False
     return bool(lost_calls(ctx, agent) or unheeded_answers(own_events(ctx), agent))
 
 
 def lost_code(ctx: Invocation, agent: str) -> str | None:
-    """The code that the agent's model had written when its run broke off, if it has no result."""
+    """Return the code that the agent's model wrote last, if an interruption left it unexecuted."""
     if ctx.begun_at is None:
         return None
     messages = [event for event in own_events(ctx) if event.content]
@@ -369,28 +373,28 @@ def lost_code(ctx: Invocation, agent: str) -> str | None:
 
 
 def calls_around(event: Event) -> set[str]:
-    """The ids of the calls within which an event was made: those in its branch, and in its place.
+    """Return the ids of the calls within which an event was made, from its branch and path.
 
-    An agent that is called has a branch `name@id`, the nodes that a tool runs a place below that.
+    A called agent has a branch `name@id`; nodes that a tool runs have a path below that.
     """
     branch, path = event.branch, event.node_info.path
     segments = branch.split(".") if branch and "@" in branch else []
     if path:
         segments = [*segments, *path.split("/")]
     runs = (segment.rpartition("@") for segment in segments)
-    return {run for name, _, run in runs if name and not run.isdigit()}  # a number is a run's
+    return {run for name, _, run in runs if name and not run.isdigit()}  # a number counts runs
 
 
 def failed_calls(ctx: Invocation) -> set[str | None]:
-    """The long-running calls on the branch that failed, and were not run again since."""
+    """Return the long-running calls on the branch that failed and weren't run again since."""
     return _failed(own_events(ctx))
 
 
 def _is_open(events: Sequence[Event], answered_ids: Collection[str | None]) -> bool:
-    # A request that was repeated counts once, by the call that it is for.
+    # A repeated request counts once, by the call it is for.
     calls = [call for event in events for call in pausing_calls(event)]
     latest = {(call.name, next(subjects([call]), call.id)): call for call in calls}
-    # What another server's agent has told twice is one call; what it gave so far is no answer.
+    # A call that a remote agent reported twice counts once; interim results are no answer.
     is_repeated = len(latest) < len({call.id for call in calls})
     settled_ids = settled_calls(events) if is_repeated else ()
     return any(
@@ -409,7 +413,7 @@ def _latest_calls(events: Sequence[Event], agent: str) -> tuple[int, Event | Non
 
 
 def _has_moved_on(later: Sequence[Event], agent: str) -> bool:
-    """Whether the agent's model has spoken since, and so takes the calls for done with."""
+    """Return whether the agent's model has spoken since, and so considers the calls done."""
     return any(
         event.author == agent
         and event.content is not None
@@ -430,9 +434,10 @@ def _failed(later: Sequence[Event]) -> set[str | None]:
 
 
 def _to_be_asked_about(events: Sequence[Event]) -> set[str | None]:
-    """The calls whose responses say that the user is asked first; the question may be lost.
+    """Return the calls whose responses say that the user is asked first.
 
-    It follows upon such a response if other calls have results. One for a credential comes first.
+    The question itself may be lost: it follows such a response if other calls have results. A
+    question for a credential precedes the response.
     """
     call_ids: set[str | None] = set()
     for event in events:
@@ -441,12 +446,12 @@ def _to_be_asked_about(events: Sequence[Event]) -> set[str | None]:
 
 
 def _asked_about(events: Sequence[Event]) -> set[str]:
-    """The calls for which the user was asked for a confirmation or a credential."""
+    """Return the calls for which the user was asked for a confirmation or a credential."""
     return {subject for event in events for subject in subjects(event.get_function_calls())}
 
 
 def subjects(calls: Sequence[types.FunctionCall]) -> Iterator[str]:
-    """The calls for which these ask the user for a confirmation or a credential."""
+    """Yield the ids of the calls for which these ask for a confirmation or a credential."""
     for call in calls:
         args = call.args or {}
         if call.name == REQUEST_CONFIRMATION:
@@ -459,10 +464,10 @@ def subjects(calls: Sequence[types.FunctionCall]) -> Iterator[str]:
             yield call_id
 
 
-# The events of one invocation, as far as its session has them.
+# The events of one invocation, read from its session.
 #
-# Much asks for them at each step, and a session may be long, or the invocation itself; so each
-# event is looked at once.
+# They are needed several times per step, and the session and the invocation may be long, so each
+# event is read once.
 
 
 @dataclass(frozen=True, slots=True)
@@ -471,39 +476,40 @@ class CallPlace:
 
     event: Event
     place: int
-    """Of the event in the session."""
+    """The index of the event in the session."""
     index: int
-    """Of the event in its invocation."""
+    """The index of the event in its invocation."""
 
 
 class InvocationHistory:
-    """What an invocation has come to; it grows with the list of its session's events."""
+    """The history of an invocation; it grows with the list of its session's events."""
 
     def __init__(self, session: Sequence[Event], invocation_id: str, begins_at: int = 0) -> None:
-        """Read the session; no event of the invocation is before that place."""
+        """Read the session's events from `begins_at`; none of the invocation's is before that."""
         self.events: list[Event] = []
-        """Oldest first, without what was rewound; not to be changed, and goes on growing."""
+        """Oldest first, without rewound events. The list grows; callers must not change it."""
         self.answers: list[Event] = []
-        """Those by which the user has answered what was asked by the runtime's own calls."""
+        """The user's events that answer the runtime's own calls."""
         self._heeded: dict[Hashable, int] = {}
         self.unsettled: dict[str | None, CallPlace] = {}
-        """The calls that have no result: no response but one that stands for a question, or they
-        have failed since."""
+        """The calls without a result: they have no response other than a placeholder for a
+        question, or they have failed since."""
         self.unheard: set[str | None] = set()
-        """The calls that a human or a job answers later, and the user has not answered since."""
+        """The calls that a human or a job answers later, and that the user hasn't answered
+        since."""
         self.unanswered: set[str | None] = set()
-        """Those of them that nobody has answered."""
+        """The calls in `unheard` that nobody has answered."""
         self.scopes: set[str | None] = set()
-        """The tasks that have begun."""
+        """The scopes of the tasks that have begun."""
         self.finishes: dict[str | None, Event] = {}
-        """The latest event by which each task was finished."""
+        """The latest event that finished each task, by scope."""
         self._awaited: dict[str | None, CallPlace] = {}
         self._session = session
         self._invocation_id = invocation_id
         self._count = len(session)
-        """How many events of the session have been looked at."""
+        """How many events of the session have been read."""
         self.begins_at = begins_at
-        """Where in the session its events begin, or are going to."""
+        """The index in the session at which its events begin, or will begin."""
         own = live_events_of(session, invocation_id, begins_at)
         place = begins_at
         for event in own:
@@ -513,7 +519,7 @@ class InvocationHistory:
             self._take(event, place)
 
     def up_to_date(self, session: Sequence[Event], invocation_id: str) -> Self:
-        """The history up to the last of these events; of another list one of its own."""
+        """Return the history up to the last of these events; for another list, a new history."""
         count = len(session)
         is_same = session is self._session and invocation_id == self._invocation_id
         if not is_same or count < self._count:
@@ -525,15 +531,15 @@ class InvocationHistory:
         return self
 
     def is_heeded(self, reader: Hashable) -> bool:
-        """Whether nothing is left to be done about the answers, for who reads them."""
+        """Return whether this reader has handled all answers so far."""
         return self._heeded.get(reader, 0) == len(self.answers)
 
     def heed(self, reader: Hashable) -> None:
-        """Note that nothing is left to be done about the answers, up to now."""
+        """Record that this reader has handled all answers so far."""
         self._heeded[reader] = len(self.answers)
 
     def has_unsettled(self, agent: str) -> bool:
-        """Whether a call that the agent has made has no result."""
+        """Return whether a call by the agent has no result."""
         return any(place.event.author == agent for place in self.unsettled.values())
 
     def _take(self, event: Event, place: int) -> None:
@@ -567,9 +573,9 @@ class InvocationHistory:
 
 
 def live_events_of(session: Sequence[Event], invocation_id: str, start: int) -> list[Event]:
-    """The events of the invocation that no rewind has taken back; there are none before `start`."""
+    """Return the invocation's events, all at `start` or later, without rewound ones."""
     rest = session[start:]
     live = live_events(rest)
-    if live is not rest:  # something was rewound, perhaps from before
+    if live is not rest:  # something was rewound, perhaps from before `start`
         live = live_events(session)
     return [event for event in live if event.invocation_id == invocation_id]

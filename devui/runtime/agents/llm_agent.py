@@ -64,14 +64,17 @@ if TYPE_CHECKING:
     from devui.runtime.agents.invocation_context import InvocationContext
 
 
-# The tools of an agent's model, made of what stands in `tools` (adk-runtime 6.1).
+# The tools of an agent's model, made from `tools` (adk-runtime 6.1).
 
 
 logger = logging.getLogger(__name__)
 
 
 def made_of(entry: Any, agent: LlmAgent) -> BaseTool:
-    """A tool as it is; a function or node wrapped, once, as its declaration takes a while."""
+    """Return the tool for an entry of `tools`.
+
+    Functions and nodes are wrapped once, since their declarations take a while to build.
+    """
     pair = agent._made_tools.get(id(entry))
     if pair is not None and pair[0] is entry:
         return pair[1]
@@ -83,10 +86,10 @@ def made_of(entry: Any, agent: LlmAgent) -> BaseTool:
 
 
 def origins_at_load(agent: LlmAgent) -> Iterator[tuple[str, str]]:
-    """The names of what the agent's model is offered, as far as known before a run, and where it
-    comes from.
+    """Yield the names and origins of the tools that are known before a run.
 
-    A toolset may say it only later, and so may a tool that prepares requests in its own way.
+    A toolset may know its tools only later, and so may a tool that prepares requests in its own
+    way.
     """
     for entry in agent.tools:
         if isinstance(entry, BaseToolset):
@@ -99,7 +102,7 @@ def origins_at_load(agent: LlmAgent) -> Iterator[tuple[str, str]]:
         else:
             yield name_of(entry) or type(entry).__name__, origin_of(entry)
     for each in agent.sub_agents:
-        # Looked up by name: `LlmAgent`, which has a mode, stands above.
+        # Looked up by name, since agents of any class may have a mode.
         if dict(each).get("mode") in {"single_turn", "task"}:
             yield each.name, f"agent {each.name!r}"
 
@@ -107,10 +110,10 @@ def origins_at_load(agent: LlmAgent) -> Iterator[tuple[str, str]]:
 async def listed_by(
     toolset: BaseToolset, agent: LlmAgent, ctx: ReadonlyContext | None
 ) -> list[BaseTool]:
-    """The tools of a toolset; none, and a line in the log, if it cannot list them.
+    """Return the tools of a toolset; if it cannot list them, log that and return none.
 
     Raises:
-        ToolsetError: it lists something else.
+        ToolsetError: it lists something other than tools.
     """
     try:
         return await toolset.get_tools_with_prefix(ctx)
@@ -158,12 +161,12 @@ class LlmAgent(LlmAgentSettings):
 
     @classmethod
     def set_default_model(cls, model: str | BaseLlm) -> None:
-        """Set the model of agents without any; raises TypeError or ValueError for what is none."""
+        """Set the model of agents without one. Raises TypeError or ValueError if it is unusable."""
         check_default_model(model)
         LlmAgentSettings._default_model = model
 
     def taken_as_tool(self) -> Any:
-        """As a node of a workflow that is a tool: words, unless it has an input schema."""
+        """Return the schema of its input as a tool; without an input schema, it takes text."""
         return self.input_schema or str
 
     async def _run_impl(self, *, ctx: Context, node_input: Any) -> AsyncGenerator[Any, None]:
@@ -174,8 +177,8 @@ class LlmAgent(LlmAgentSettings):
     def run_async(self, parent_context: InvocationContext) -> AsyncGenerator[Event, None]:
         """Run the agent between its callbacks and yield its events.
 
-        When its model gives tasks to sub-agents of mode `task`, the agent is run up to there, and
-        again when the tasks are done.
+        If its model gives tasks to sub-agents of mode `task`, the agent's run stops there; it is
+        run again when the tasks are done.
         """
         run = super().run_async
         ctx = in_own_scope(self, parent_context)
@@ -183,7 +186,7 @@ class LlmAgent(LlmAgentSettings):
 
     @property
     def sees_transfers_through(self) -> bool:
-        """Whether its code is that of `LlmAgent`."""
+        """Whether the agent runs `LlmAgent`'s own code."""
         return type(self)._run_async_impl is LlmAgent._run_async_impl
 
     def _run_async_impl_events(self, ctx: InvocationContext) -> AsyncGenerator[Event, None]:
@@ -202,8 +205,9 @@ class LlmAgent(LlmAgentSettings):
                 async for event in events:
                     yield event
         if turn.target is not None:
-            # Where agents take turns the conversation has moved on, and this agent's callbacks have
-            # nothing to add; below a workflow agent what its target does is part of its own run.
+            # Where agents take turns, the conversation has moved on, and this agent's callbacks
+            # have nothing to add. Below a workflow agent, the target's work is part of this agent's
+            # run.
             ctx.handed_over = takes_turns(self, ctx)
             async with aclosing(turn.hand_over(anew=next_step is NextStep.TURN)) as events:
                 async for event in events:
@@ -211,12 +215,12 @@ class LlmAgent(LlmAgentSettings):
             ctx.end_invocation = ctx.end_invocation or ctx.handed_over
         if ctx.delegating:
             ctx.end_invocation = True
-            return  # the agent has not come to its end
+            return  # the agent hasn't ended
         if ctx.is_resumable and not turn.paused(self.name) and not awaits_words(ctx, self):
             yield self._create_agent_state_event(ctx, end_of_agent=True)
 
     def _tells_of_agent_errors(self, ctx: InvocationContext) -> bool:
-        """Always: the history must show why the run ended (events seed; adk-runtime 12.4)."""
+        """Return True: the history must show why the run ended (events seed; adk-runtime 12.4)."""
         return True
 
     async def _handle_before_agent_callback(self, ctx: InvocationContext) -> Event | None:
@@ -230,7 +234,7 @@ class LlmAgent(LlmAgentSettings):
 
     @property
     def _llm_flow(self) -> BaseLlmFlow:
-        """The flow, kept for the histories it has made (adk-runtime 6.2)."""
+        """The flow, kept for the histories that it caches (adk-runtime 6.2)."""
         alone = (
             self.disallow_transfer_to_parent
             and self.disallow_transfer_to_peers
@@ -242,13 +246,13 @@ class LlmAgent(LlmAgentSettings):
             flow = self._kept_flow = flow_class()
         return flow
 
-    # What the fields stand for
+    # Resolved settings
 
     async def canonical_tools(self, ctx: ReadonlyContext | None = None) -> list[BaseTool]:
-        """All tools: functions wrapped, toolsets asked, all of them at the same time.
+        """Return all tools, with functions wrapped and toolsets listed concurrently.
 
-        A toolset that fails is logged, and the agent runs without its tools. ToolsetError for one
-        that lists something else.
+        If a toolset fails, that is logged, and the agent runs without its tools. Raises
+        ToolsetError if one lists something other than tools.
         """
         toolsets = toolsets_of(self.tools)
         listing = (listed_by(toolset, self, ctx) for toolset in toolsets)
@@ -290,7 +294,7 @@ class LlmAgent(LlmAgentSettings):
         ]
 
     def check_parent(self, parent: BaseAgent) -> None:
-        """Raise ValueError for the parent of a task agent that has no model to give it tasks."""
+        """Raise ValueError if this is a task agent and `parent` has no model to give it tasks."""
         can_wait = isinstance(parent, LlmAgent) and parent.mode != "single_turn"
         if self.mode == "task" and not can_wait:
             raise ValueError(no_parent_of_tasks(self.name, parent.name))
@@ -303,11 +307,11 @@ class LlmAgent(LlmAgentSettings):
 
     @cached_property
     def _made_tools(self) -> dict[int, tuple[Any, BaseTool]]:
-        """The tools made of functions and nodes, by the ids of those."""
+        """Functions and nodes with the tools made from them, by the `id()` of the former."""
         return {}
 
 
-# Functions, since agents of one's own have methods and attributes of such names.
+# Functions rather than methods, since users' agent classes may have members of these names.
 
 
 async def _take_turn(

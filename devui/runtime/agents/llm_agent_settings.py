@@ -1,4 +1,4 @@
-"""What may be given to an `LlmAgent`, and what to do instead where it may not (adk-runtime 6.1)."""
+"""The settings of an `LlmAgent`, and the checks that refuse invalid ones (adk-runtime 6.1)."""
 
 from __future__ import annotations
 
@@ -27,21 +27,21 @@ from devui.runtime.workflow.base_node import BaseNode
 
 BeforeModelCallback = AfterModelCallback = OnModelErrorCallback = Callbacks
 BeforeToolCallback = AfterToolCallback = OnToolErrorCallback = Callbacks
-"""For annotations; ADK's names."""
+"""Types for annotations, under ADK's names."""
 
 
 GenerationConfig = Annotated[
     types.GenerateContentConfig | None,
     AfterValidator(lambda config: config or types.GenerateContentConfig()),
 ]
-"""Who says None gets a config that callbacks may fill; who says nothing has none."""
+"""An explicit None becomes an empty config that callbacks may fill; the default stays None."""
 
 _INSTEAD = {
     "system_instruction": "`instruction`",
     "response_schema": "`output_schema`",
     "tools": "`tools`",
 }
-_TELL_THE_MODEL = 'tell the model where its service is, as in Gemini(model="...", base_url="...").'
+_TELL_THE_MODEL = 'set it on the model, as in Gemini(model="...", base_url="...").'
 _NO_SCHEMAS = (str, bytes, int, float, list, tuple, set, BaseModel)
 _CALLBACKS = tuple(
     f"{when}_callback"
@@ -55,12 +55,12 @@ _CONFIG_NAMES = {
     for field, info in types.GenerateContentConfig.model_fields.items()
     for name in (field, info.alias or field)
 }
-"""The fields of the config, by their names in Python and in JSON."""
+"""The config's fields, by their names in Python and in JSON."""
 _ADDRESSES = ("base_url", "baseUrl")
 
 
 def refuse_misplaced(values: Mapping[str, Any], fields: Mapping[str, Any]) -> None:
-    """Say where an argument belongs that LlmAgent does not have.
+    """Refuse arguments that LlmAgent doesn't have, and say where they belong.
 
     Raises:
         ValueError: there is such an argument.
@@ -78,26 +78,26 @@ def refuse_misplaced(values: Mapping[str, Any], fields: Mapping[str, Any]) -> No
 
 
 def check_given(values: Mapping[str, Any]) -> None:
-    """Refuse what is of the wrong kind altogether.
+    """Check the types of the arguments.
 
     Raises:
-        ValueError: the model, the tools, a text, a schema, a planner, a code executor or a
-            callback cannot be used as such.
+        ValueError: the model, the tools, an instruction, a schema, a planner, a code executor or a
+            callback has the wrong type.
     """
     model, tools = values.get("model", ""), values.get("tools", [])
     if not isinstance(model, str | BaseLlm):
-        raise ValueError(  # noqa: TRY004  pydantic tells ValueErrors
-            f"`model` is {brief(model)}; give the name of a model, or a BaseLlm such as"
+        raise ValueError(  # noqa: TRY004  pydantic reports ValueErrors
+            f"`model` is {brief(model)}; pass the name of a model, or a BaseLlm such as"
             ' Gemini(model="...").'
         )
     if not isinstance(tools, list | tuple):
-        raise ValueError(f"`tools` is {brief(tools)}; put it into a list.")  # noqa: TRY004  pydantic tells ValueErrors
+        raise ValueError(f"`tools` is {brief(tools)}; pass a list of tools.")  # noqa: TRY004
     _check_instructions(values)
     _check_schema(values.get("output_schema"))
     for name in ("planner", "code_executor"):
         if isinstance(values.get(name), type):
-            raise ValueError(  # noqa: TRY004  pydantic tells ValueErrors
-                f"`{name}` is {brief(values[name])}; make one by calling it."
+            raise ValueError(  # noqa: TRY004  pydantic reports ValueErrors
+                f"`{name}` is {brief(values[name])}; pass an instance, made by calling it."
             )
     for name in _CALLBACKS:
         check_callbacks(name, values.get(name))
@@ -110,7 +110,7 @@ def _check_schema(schema: Any) -> None:
         return
     if isinstance(schema, _NO_SCHEMAS) or not _is_known_to_pydantic(schema):
         raise ValueError(
-            f"`output_schema` is {brief(schema)}; give a pydantic class, a type such as list[str],"
+            f"`output_schema` is {brief(schema)}; pass a pydantic class, a type such as list[str],"
             " or a JSON schema."
         )
 
@@ -120,7 +120,7 @@ def _is_known_to_pydantic(schema: Any) -> bool:
         TypeAdapter(schema)
     except PydanticSchemaGenerationError:
         return False
-    except (NameError, PydanticUserError):  # what it names may be defined later on
+    except (NameError, PydanticUserError):  # a name in it may be defined later
         return True
     return True
 
@@ -129,48 +129,44 @@ def _check_instructions(values: Mapping[str, Any]) -> None:
     for name in ("instruction", "global_instruction"):
         text = values.get(name, "")
         if not isinstance(text, str) and not callable(text):
-            raise ValueError(  # noqa: TRY004  pydantic tells ValueErrors
-                f"`{name}` is {brief(text)}; give a text, or a function that takes a"
+            raise ValueError(  # noqa: TRY004  pydantic reports ValueErrors
+                f"`{name}` is {brief(text)}; pass a string, or a function that takes a"
                 " ReadonlyContext and returns one."
             )
 
 
 def check_mode(mode: str | None) -> None:
-    """Refuse what is no mode.
-
-    Raises:
-        ValueError: there is no such mode.
-    """
+    """Raise ValueError for an unknown mode."""
     if mode not in {None, "chat", "single_turn", "task"}:
         raise ValueError(f"There is no mode {mode!r}; use 'chat', 'single_turn' or 'task'.")
 
 
 def check_task(tools: list[Any], output_schema: Any) -> None:
-    """Refuse what keeps an agent from finishing a task.
+    """Refuse settings that would keep an agent from finishing a task.
 
     Raises:
-        ValueError: a tool has the name of the finishing one, or the schema cannot be declared.
+        ValueError: a tool is named `finish_task`, or the schema cannot be declared.
     """
     if FINISH_TASK in (_name(tool) for tool in tools):
         raise ValueError(
-            f"A tool of an agent of mode 'task' cannot be named {FINISH_TASK!r}: the agent gets"
-            " one of that name to finish its task with. Give it another name."
+            f"An agent of mode 'task' cannot have a tool named {FINISH_TASK!r}: that is the"
+            " built-in tool which finishes its task. Rename the tool."
         )
     try:
         FinishTaskTool(output_schema)
     except PydanticUserError as error:
         raise ValueError(
-            f"The output_schema {output_schema!r:.200} cannot be told to a model; give a pydantic"
-            f" model, a type such as list[str], or a JSON schema. {error.message}"
+            f"The output_schema {output_schema!r:.200} cannot be described to a model; pass a"
+            f" pydantic model, a type such as list[str], or a JSON schema. {error.message}"
         ) from error
 
 
 def no_parent_of_tasks(name: str, parent: str) -> str:
-    """What is wrong with a task agent below an agent that cannot give it tasks."""
+    """Return the error message for a task agent below an agent that cannot give it tasks."""
     return (
-        f"Agent {name!r} of mode 'task' cannot be a sub-agent of {parent!r}: its tasks come from"
-        " the model of an agent above it that can wait while it talks with the user. Put it below"
-        " an LlmAgent of mode 'chat' or 'task', or give it another mode."
+        f"Agent {name!r} of mode 'task' cannot be a sub-agent of {parent!r}: its tasks must come"
+        " from the model of a parent that can wait while it talks with the user. Put it below an"
+        " LlmAgent of mode 'chat' or 'task', or give it another mode."
     )
 
 
@@ -181,24 +177,24 @@ def _name(tool: Any) -> str:
 
 
 def check_default_model(model: Any) -> None:
-    """Refuse what cannot be the model of agents that have none.
+    """Check the model that agents without one will use.
 
     Raises:
         TypeError: it is neither a name nor a model.
         ValueError: the name is empty.
     """
     if not isinstance(model, str | BaseLlm):
-        raise TypeError(f"The default model is {brief(model)}; give a name or a BaseLlm.")
+        raise TypeError(f"The default model is {brief(model)}; pass a name or a BaseLlm.")
     if not model:
-        raise ValueError("The default model has no name; give one, or a BaseLlm.")
+        raise ValueError("The name of the default model is empty; pass a name or a BaseLlm.")
 
 
 def check_config(
     config: types.GenerateContentConfig | None, planner: BasePlanner | None = None
 ) -> None:
-    """Refuse generation settings that are the agent's own business.
+    """Refuse generation settings that have a field of their own on the agent or its model.
 
-    Warns of settings for thinking that those of the planner replace.
+    Warns of a thinking config that the planner's replaces.
 
     Raises:
         ValueError: the config sets tools, a system instruction, a response schema or an address.
@@ -216,126 +212,127 @@ def check_config(
         )
     if config.thinking_config and isinstance(planner, BuiltInPlanner):
         warnings.warn(
-            "generate_content_config has a thinking_config, and so has the planner; that of the"
-            " planner is used. Leave the other out.",
+            "Both generate_content_config and the planner have a thinking_config; the planner's is"
+            " used. Remove the other.",
             stacklevel=5,
         )
 
 
 def check_tools(tools: list[Any]) -> None:
-    """Refuse what is no tool.
+    """Check that all entries can be used as tools.
 
     Raises:
-        ValueError: an entry is an agent or a class, cannot be called, or does not tell what it
-            takes.
+        ValueError: an entry is an agent or a class, cannot be called, or doesn't declare its input.
     """
     for entry in tools:
         if isinstance(entry, BaseAgent):
-            raise ValueError(  # noqa: TRY004  pydantic tells ValueErrors
-                f"`tools` holds the agent {entry.name!r}; put it into `sub_agents` to transfer to"
-                " it, or into an AgentTool to call it."
+            raise ValueError(  # noqa: TRY004  pydantic reports ValueErrors
+                f"`tools` contains the agent {entry.name!r}; put it into `sub_agents` to transfer"
+                " to it, or wrap it in an AgentTool to call it."
             )
         if isinstance(entry, type) and issubclass(entry, BaseTool | BaseToolset | BaseNode):
-            raise ValueError(  # noqa: TRY004  pydantic tells ValueErrors
-                f"`tools` holds {brief(entry)}; make a tool by calling it."
+            raise ValueError(  # noqa: TRY004  pydantic reports ValueErrors
+                f"`tools` contains {brief(entry)}; pass an instance, made by calling it."
             )
         if isinstance(entry, BaseNode):
             entry.for_tool().taken_as_tool()
         elif not isinstance(entry, BaseTool | BaseToolset) and not callable(entry):
-            raise ValueError(  # noqa: TRY004  pydantic tells ValueErrors
-                f"`tools` holds {brief(entry)}; give a function without calling it, a BaseTool or"
-                " a BaseToolset."
+            raise ValueError(  # noqa: TRY004  pydantic reports ValueErrors
+                f"`tools` contains {brief(entry)}; pass a function (without calling it), a"
+                " BaseTool or a BaseToolset."
             )
 
 
 async def provided(instruction: Callable[..., Any], ctx: ReadonlyContext) -> tuple[str, bool]:
-    """The text that the function gives, and that it is to be left as it is.
+    """Return the function's text, and True, since placeholders in it are left as they are.
 
-    Raises TypeError for a function that does not take a context, or gives no text.
+    Raises TypeError for a function that takes no context or returns no text.
     """
     check_takes(instruction, 1, "a ReadonlyContext", f"the instruction of agent {ctx.agent_name!r}")
     try:
         text = await call(instruction, ctx)
     except (AttributeError, TypeError) as error:
-        if "mappingproxy" in str(error):  # what the context's mappings are
+        if "mappingproxy" in str(error):  # the type of the context's mappings
             error.add_note(
-                f"{place(instruction)} gets a context that can only be read; write state in a"
-                " callback, such as before_agent_callback, or in a tool."
+                f"{place(instruction)} gets a read-only context; write state in a callback, such as"
+                " before_agent_callback, or in a tool."
             )
         raise
     if text is not None and not isinstance(text, str):
         raise TypeError(
             f"The instruction of agent {ctx.agent_name!r}, {place(instruction)}, returned"
-            f" {brief(text)}; it must return a text."
+            f" {brief(text)}; it must return a string."
         )
     return text or "", True
 
 
 InstructionProvider = Callable[..., Any]
 ToolUnion = Callable[..., Any] | BaseTool | BaseToolset
-"""What `tools` may hold; for annotations, by ADK's name."""
+"""The type of an entry of `tools`, for annotations, under ADK's name."""
 Instruction = str | InstructionProvider
 
 
 class LlmAgentSettings(BaseAgent):
-    """What an `LlmAgent` is made with, and what that stands for: as flows and tasks know it.
+    """The settings of an `LlmAgent` and their resolved values, for flows and tasks.
 
-    Each callback is a function or a list of functions; of a list, the first answer counts.
+    Each callback is a function or a list of functions; in a list, the first answer counts.
     """
 
     DEFAULT_MODEL: ClassVar[str] = "gemini-3.5-flash"
-    """The model of agents for which none is named, neither their own nor above them."""
+    """The model of agents that neither have one nor inherit one from above."""
     _default_model: ClassVar[str | BaseLlm] = DEFAULT_MODEL
 
     model: str | BaseLlm = ""
-    """A model's name or a model; without one, that of the nearest agent above."""
+    """A model or its name; without one, the model of the nearest agent above."""
     instruction: Instruction = ""
-    """What the model is told to do. In a text `{key}` is filled from the state; a function gets
-    a ReadonlyContext and returns the text, which is left as it is."""
+    """Tells the model what to do. In a string, `{key}` is filled from the state. A function gets a
+    ReadonlyContext and returns the text, which is used as is."""
     global_instruction: Instruction = ""
-    """An instruction for all agents of the tree; only that of the root counts."""
+    """An instruction for all agents of the tree; only the root's counts."""
     static_instruction: Any = None
-    """What never changes, sent first and as it is, so that providers can cache it: text or
-    Content. The `instruction` then goes to the contents."""
+    """Text or Content that never changes, sent first and as is, so that providers can cache it. The
+    `instruction` is then sent with the contents."""
     tools: list[Any] = Field(default_factory=list)
     """Functions, tools, toolsets and nodes, such as a Workflow, that the model may call."""
     generate_content_config: GenerationConfig = None
     """Temperature, safety settings and the like."""
     disallow_transfer_to_parent: bool = False
-    """Keep the model from handing over to the agent above."""
+    """Whether to keep the model from handing over to the agent above."""
     disallow_transfer_to_peers: bool = False
-    """Keep the model from handing over to the other sub-agents of the agent above."""
+    """Whether to keep the model from handing over to the other sub-agents of the agent above."""
     include_contents: Literal["default", "none"] = "default"
     """`none`: the model sees the current turn only."""
     parallel_worker: bool | None = None
-    """As a node of a graph, run for each item of its input, at the same time."""
+    """Whether the agent, as a node of a graph, runs for all items of its input in parallel."""
     mode: str | None = None
-    """`chat`: talks with the user and hands over by transfer, the default. `single_turn`: as a
-    sub-agent, is called by its parent's model like a function and answers once. `task`: is called
+    """`chat`, the default: talks with the user and hands over by transfer. `single_turn`: as a
+    sub-agent, is called by its parent's model like a function, and answers once. `task`: is called
     in the same way, may talk with the user, and answers with the tool `finish_task`."""
     input_schema: type[BaseModel] | None = None
-    """What the agent takes when another agent calls it like a function."""
+    """The input of the agent when another agent calls it like a function."""
     output_schema: Any = None
     """The shape of the answer: a pydantic model, a list of one, a type or a JSON schema."""
     output_key: str | None = None
-    """The state key that keeps the answer."""
+    """The state key under which the answer is stored."""
     planner: BasePlanner | None = None
-    """How the model thinks before it acts."""
+    """Controls how the model thinks before it acts."""
     code_executor: BaseCodeExecutor | None = None
     """Runs the code that the model writes."""
 
     before_model_callback: Any = None
-    """Called with `callback_context` and `llm_request`; an LlmResponse stands for the model's."""
+    """Called with `callback_context` and `llm_request`; a returned LlmResponse is the answer."""
     after_model_callback: Any = None
-    """Called with `callback_context` and `llm_response`, fragments too; may replace it."""
+    """Called with `callback_context` and `llm_response`, also for fragments; may replace it."""
     on_model_error_callback: Any = None
-    """Called with `callback_context`, `llm_request` and `error`; an LlmResponse recovers."""
+    """Called with `callback_context`, `llm_request` and `error`; a returned LlmResponse
+    recovers."""
     before_tool_callback: Any = None
-    """Called with `tool`, `args` and `tool_context`; a dict stands for the tool's result."""
+    """Called with `tool`, `args` and `tool_context`; a returned dict is the result."""
     after_tool_callback: Any = None
-    """Called with `tool`, `args`, `tool_context` and `tool_response`; a dict replaces it."""
+    """Called with `tool`, `args`, `tool_context` and `tool_response`; a dict replaces the
+    result."""
     on_tool_error_callback: Any = None
-    """Called with `tool`, `args`, `tool_context` and `error`; a dict recovers."""
+    """Called with `tool`, `args`, `tool_context` and `error`; a returned dict is the result."""
 
     @property
     def canonical_before_model_callbacks(self) -> list[Callback]:
@@ -388,24 +385,24 @@ class LlmAgentSettings(BaseAgent):
         return default if isinstance(default, BaseLlm) else _model_of_name(self, default)
 
     async def canonical_model_async(self, ctx: ReadonlyContext) -> BaseLlm:
-        """The model for one call, which is what the flow asks for: `canonical_model`.
+        """Return the model for one call, by default `canonical_model`; flows call this.
 
-        A class of one's own may choose by the state (adk-runtime 6.1).
+        Subclasses may choose by the state (adk-runtime 6.1).
         """
         return self.canonical_model
 
     async def canonical_instruction(self, ctx: ReadonlyContext) -> tuple[str, bool]:
-        """The instruction, and whether it is to be left as it is."""
+        """Return the instruction, and whether to use it as is."""
         text = self.instruction
         return (text, False) if isinstance(text, str) else await provided(text, ctx)
 
     async def canonical_global_instruction(self, ctx: ReadonlyContext) -> tuple[str, bool]:
-        """The instruction for the tree, and whether it is to be left as it is."""
+        """Return the instruction for the tree, and whether to use it as is."""
         text = self.global_instruction
         return (text, False) if isinstance(text, str) else await provided(text, ctx)
 
     async def canonical_tools(self, ctx: ReadonlyContext | None = None) -> list[BaseTool]:
-        """All tools that the agent's model may call; an `LlmAgent` knows them."""
+        """Return all tools that the agent's model may call; `LlmAgent` implements this."""
         raise NotImplementedError(f"{type(self).__name__} does not define canonical_tools.")
 
     @property
@@ -415,7 +412,7 @@ class LlmAgentSettings(BaseAgent):
 
     @property
     def answers_once(self) -> bool:
-        """Whether the agent is called like a function and gets no more words than those."""
+        """Whether the agent is called like a function and gets no further messages."""
         return self.mode == "single_turn" and self.is_called_by_model
 
     @property
@@ -426,7 +423,7 @@ class LlmAgentSettings(BaseAgent):
 
 
 def _model_of_name(agent: LlmAgentSettings, name: str) -> BaseLlm:
-    """The model of that name, made once: it keeps connections."""
+    """Return the model of that name, created once because it keeps connections."""
     if agent._named_model is None or agent._named_model_name != name:
         agent._named_model = LLMRegistry.new_llm(name)
         agent._named_model_name = name

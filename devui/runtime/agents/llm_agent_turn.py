@@ -1,4 +1,4 @@
-"""The turn of an agent with a model, and what is left of it (adk-runtime 6.4, 12.8)."""
+"""The turn of an agent with a model, and how it is resumed (adk-runtime 6.4, 12.8)."""
 
 from __future__ import annotations
 
@@ -32,26 +32,26 @@ if TYPE_CHECKING:
     from devui.runtime.events.event import Event
 
 
-# The turn of an agent with a model, and what is left of it in a resumed invocation.
+# The turn of an agent with a model, and what is left of it when its invocation is resumed.
 #
 # Source: resume seed; adk-runtime 11.4.
 
 
 class NextStep(Enum):
-    """What is left to do for a resumed agent."""
+    """What a resumed agent has to do next."""
 
     TURN = auto()
-    """To begin or to go on with its turn."""
+    """Begin or continue its turn."""
     TRANSFER = auto()
-    """To see the agent through that it handed over to."""
+    """Finish the run of the agent that it handed over to."""
     WAIT = auto()
-    """Nothing, before the user has answered."""
+    """Nothing until the user has answered."""
     NOTHING = auto()
-    """Nothing at all: only the record of its end is missing."""
+    """Nothing; only the record of its end is missing."""
 
 
 def what_is_left(agent: LlmAgentSettings, ctx: InvocationContext) -> tuple[NextStep, str]:
-    """What the agent has yet to do, and the name of the agent it handed over to, or ''."""
+    """Return what the agent has to do next, and the name of the agent it handed over to, or ''."""
     if not has_started(ctx, agent):
         return (NextStep.WAIT if _has_yet_to_hear(agent, ctx) else NextStep.TURN), ""
     if ctx.agent_state_key(agent.name) in ctx.callbacks_left:
@@ -71,7 +71,7 @@ def what_is_left(agent: LlmAgentSettings, ctx: InvocationContext) -> tuple[NextS
 
 
 def _has_yet_to_hear(agent: LlmAgentSettings, ctx: InvocationContext) -> bool:
-    """Whether it has a task, and nobody has told it more since it spoke, as no checkpoint tells."""
+    """Return whether an agent with a task, but without a checkpoint, waits for the user's reply."""
     if agent.mode != "task" or not ctx.has_begun:
         return False
     messages = _messages(ctx)
@@ -79,19 +79,19 @@ def _has_yet_to_hear(agent: LlmAgentSettings, ctx: InvocationContext) -> bool:
 
 
 def _messages(ctx: InvocationContext) -> list[Event]:
-    """What was said so far; an answer that was only repeated says nothing."""
+    """Return what has been said so far, without answers that only repeat earlier ones."""
     events = [event for event in own_events(ctx) if event.content or event.error_code]
     return [event for event in events if not ctx.is_ignored(event)]
 
 
 def _is_over(last: Event, agent: str) -> bool:
-    """Whether the agent had the last word."""
+    """Return whether the agent had the last word."""
     return last.author == agent and last.is_final_response() and not last.error_code
 
 
 @dataclass(slots=True)
 class Turn:
-    """One turn: whether it has to wait for someone, and whom it is handed over to."""
+    """One turn: whether it has to wait for someone, and the agent it is handed over to."""
 
     ctx: InvocationContext
     target: BaseAgent | None = None
@@ -107,7 +107,7 @@ class Turn:
             self.target = target_of(agent, event.actions.transfer_to_agent)
 
     async def hand_over(self, *, anew: bool) -> AsyncGenerator[Event, None]:
-        """Run the target; one that a resumed invocation has seen to its end is not run again."""
+        """Run the target, unless it has ended already in the resumed invocation."""
         target, source = self.target, self.ctx.agent
         if target is None or source is None:
             return
@@ -120,11 +120,11 @@ class Turn:
 
     @property
     def _has_tasks(self) -> bool:
-        """Whether a task may stand between a question and the end of the turn."""
+        """Whether a task may come between a question and the end of the turn."""
         return self.ctx.agent is not None and bool(self.ctx.agent.sub_agents_given_tasks)
 
     def paused(self, agent: str) -> bool:
-        """Whether the agent of that name, or its target, waits for an answer."""
+        """Return whether the agent of that name, or its target, waits for an answer."""
         return self._waits or (
             self.target is None
             and (self.ctx.begun_at is not None or self._has_tasks)
@@ -132,7 +132,7 @@ class Turn:
         )
 
 
-# What comes of an agent's run: in the state, and on its events (adk-runtime 6.4, 12.4, 12.8).
+# The output of an agent's run, in the state and on its events (adk-runtime 6.4, 12.4, 12.8).
 
 
 _TOO_EARLY = (
@@ -143,7 +143,7 @@ _TOO_EARLY = (
 
 @dataclass(slots=True)
 class OutputSaver:
-    """Collects what one run of an agent says, for `state[output_key]`."""
+    """Collects the text of one run of an agent for `state[output_key]`."""
 
     agent: str
     key: str | None
@@ -151,31 +151,31 @@ class OutputSaver:
     path: str | None = None
     """The place of an agent that was called like a function, whose answers are its output."""
     again: bool = False
-    """Whether such an agent is tried again after an answer that does not fit the schema."""
+    """Whether such an agent is retried after an answer that does not fit the schema."""
     complete: ClassVar[bool] = False
-    """Whether the run is to end: it does so by itself."""
+    """Whether to end the run; never set, since the run ends by itself."""
     _texts: list[str] = field(default_factory=list)
 
     def save(self, event: Event) -> ValueError | None:
-        """Put the answer into the state changes of an event.
+        """Add the answer to the state changes of an event.
 
-        Without a schema the value is all text of the run up to here, what was said
-        before tool calls included. With one it is the parsed JSON of the final event.
+        Without a schema, the value is all text of the run so far, including what was said before
+        tool calls. With one, it is the parsed JSON of the final event.
 
         Returns:
-            What is wrong with the answer, if it does not fit the schema.
+            The error if the answer does not fit the schema.
         """
         if self.path is not None and event.author == self.agent:
             try:
                 mark_answer(event, self.path, self.schema)
             except ValueError as error:
                 if self.again:
-                    return self._unfit(error)  # else who called the agent is told
+                    return self._unfit(error)  # otherwise the agent's caller is told
         if self.key is None or event.partial or event.author != self.agent:
             return None
         text = _text_of(event)
         if text is None or not (text or event.is_final_response()):
-            return None  # blanks before a call take nothing away that an earlier turn has said
+            return None  # an empty text before a call must not clear an earlier answer
         self._texts.append(text)
         if self.schema is None:
             event.actions.state_delta[self.key] = "".join(self._texts)
@@ -198,18 +198,18 @@ class OutputSaver:
 
 @dataclass(slots=True)
 class TaskOutput:
-    """Notes what came of a task on the event that finishes it, and in `state[output_key]`."""
+    """Records a task's output on the event that finishes it, and in `state[output_key]`."""
 
     ctx: InvocationContext
     key: str | None
     complete: bool = False
-    """Whether the task is finished, and the run is to end."""
+    """Whether the task is finished, so that the run must end."""
 
     def save(self, event: Event) -> None:
-        """Look at an event before it is committed.
+        """Check an event before it is committed.
 
-        A task does not end while calls of the same answer are open: then the finishing call gets
-        an error.
+        A task doesn't end while other calls of the same answer are open; the finishing call gets an
+        error instead.
         """
         response = finishing_response(event)
         actions = event.actions
@@ -228,10 +228,10 @@ class TaskOutput:
 
 
 def mark_answer(event: Event, path: str, schema: Any) -> None:
-    """Note on the answer of an agent that was called like a function that it is its output.
+    """Mark the answer of an agent that was called like a function as its output.
 
-    With a schema the output is the parsed JSON; without one it is the message itself
-    (adk-runtime 12.4).
+    With a schema, the output is the parsed JSON; without one, it is the message itself (adk-runtime
+    12.4).
 
     Raises:
         ValueError: the answer does not fit the schema.
@@ -257,7 +257,7 @@ def _is_models(event: Event) -> bool:
 
 
 def _text_of(event: Event) -> str | None:
-    """The text of an event without thoughts; None if it has none."""
+    """Return the text of an event without thoughts; None if it has none."""
     parts = (event.content.parts if event.content else None) or []
     texts = [part.text for part in parts if part.text is not None and not part.thought]
     return "".join(texts) if texts else None
@@ -269,9 +269,9 @@ def _text_of(event: Event) -> str | None:
 async def run_as_node(
     agent: LlmAgentSettings, ctx: Context, node_input: Any
 ) -> AsyncGenerator[Event, None]:
-    """Run the agent; one that answers once, or has a task, gets the input as its user's words.
+    """Run the agent; in mode `single_turn` or `task`, the input becomes its user message.
 
-    The output is what its last event says, or the value of its schema; of a task, what came of it.
+    The output is its last message, or the value of its schema; for a task, the task's output.
     """
     invocation = ctx.get_invocation_context()
     if agent.mode in {"single_turn", "task"} and node_input is not None:
@@ -287,9 +287,9 @@ async def run_as_node(
 
 
 def gives_one_answer(ctx: InvocationContext) -> bool:
-    """Whether the agent is not in a conversation, but called like a function, or a node's work.
+    """Return whether the agent isn't in a conversation, but called like a function or by a graph.
 
-    What it says is its result: as long as a call of its model is open, nobody may go on with that.
+    Its answer is its result, so nobody may continue with it while a call of its model is open.
     """
     agent = ctx.agent
     if agent is None or vars(agent).get("mode") != "single_turn":
@@ -302,7 +302,7 @@ def gives_one_answer(ctx: InvocationContext) -> bool:
 
 
 def _says_something(message: types.Content) -> bool:
-    """Whether a model can be asked with it; with nothing, the user's own words are taken."""
+    """Return whether a model can be asked with it; if not, the user's own message is used."""
     return any(part.text != "" for part in message.parts or [])
 
 

@@ -1,4 +1,4 @@
-"""`LoopAgent`: its sub-agents again and again (adk-runtime 5.4)."""
+"""`LoopAgent`: runs its sub-agents repeatedly (adk-runtime 5.4)."""
 
 import asyncio
 from collections.abc import AsyncGenerator, Collection
@@ -19,21 +19,21 @@ if TYPE_CHECKING:
 
 
 class LoopAgentState(BaseAgentState):
-    """Which sub-agent is at work, in which round (from 0)."""
+    """The sub-agent at work, and its round (from 0)."""
 
     current_sub_agent: str = ""
-    """Its name; empty before the first has begun."""
+    """Its name; empty before the first one has begun."""
     times_looped: int = 0
-    """Rounds that have ended."""
+    """How many rounds have ended."""
 
 
 @dataclass(slots=True)
 class _Round:
-    """One round, and how it was left."""
+    """One round, and how it ended."""
 
     number: int = 0
     first: int = 0
-    """Where among the sub-agents it begins."""
+    """The index of the sub-agent that it begins with."""
     resuming: bool = False
     escalated: bool = False
     paused: bool = False
@@ -43,7 +43,7 @@ class LoopAgent(BaseAgent):
     """Runs its sub-agents repeatedly until one escalates or `max_iterations` is reached."""
 
     max_iterations: int | None = None
-    """Rounds; None goes on until a sub-agent escalates."""
+    """How many rounds to run at most; with None, only an escalation ends the loop."""
 
     async def _run_async_impl(self, ctx: "InvocationContext") -> AsyncGenerator[Event, None]:
         warn_if_idle(self)
@@ -64,14 +64,14 @@ class LoopAgent(BaseAgent):
                 break
             current = _Round(current.number + 1)
             ctx.reset_sub_agent_states(self.name)
-            await asyncio.sleep(0)  # a loop of silent agents must leave room for being stopped
+            await asyncio.sleep(0)  # so that a loop of silent agents can be stopped
         if ctx.is_resumable:
             yield self._create_agent_state_event(ctx, end_of_agent=True)
 
     async def _run_round(
         self, ctx: "InvocationContext", current: _Round
     ) -> AsyncGenerator[Event, None]:
-        """One round, up to the sub-agent that escalates or pauses; that one is run to its end."""
+        """Run one round, up to the end of the first sub-agent that escalates or pauses."""
         for index, sub_agent in enumerate(self.sub_agents[current.first :]):
             resuming = current.resuming and index == 0
             if ctx.is_resumable and not resuming:
@@ -106,7 +106,7 @@ class LoopAgent(BaseAgent):
 
 
 def _keeps_waiting(event: Event, tasks: Collection[str]) -> bool:
-    """Whether it makes a call that is answered later, or gives away one of these tasks."""
+    """Return whether it makes a call that is answered later, or gives away one of these tasks."""
     if event.partial:
         return False
     return bool(pausing_calls(event)) or any(c.name in tasks for c in event.get_function_calls())

@@ -11,9 +11,9 @@ from devui.runtime.tools.mcp_tool.mcp_session_manager import ConnectionParams, M
 
 
 class McpInstructionProvider:
-    """Fetches a prompt for each request of an agent; to be given as its `instruction`.
+    """Fetches a prompt for each request of an agent; pass it as the agent's `instruction`.
 
-    The arguments that the prompt takes are read from the session's state, by their names.
+    The prompt's arguments are read from the session's state, by their names.
     """
 
     def __init__(
@@ -24,11 +24,11 @@ class McpInstructionProvider:
         self._mcp_session_manager = MCPSessionManager(connection_params, errlog)
 
     async def __call__(self, context: ReadonlyContext) -> str:
-        """The texts of the prompt's messages; "" if it consists of pictures and the like.
+        """Return the texts of the prompt's messages, joined; "" if it has only images and the like.
 
         Raises:
             ConnectionError: the server cannot be reached.
-            mcp.MCPError: it has no such prompt, or misses an argument of it.
+            mcp.MCPError: the server has no such prompt, or an argument of it is missing.
             ValueError: the prompt is empty.
         """
         result = await self._mcp_session_manager.ask(
@@ -52,5 +52,5 @@ class McpInstructionProvider:
         return await client.get_prompt(self.prompt_name, state)
 
     async def close(self) -> None:
-        """Close the connection; the Runner does so when it is closed."""
+        """Close the connection; the Runner calls this when it is closed."""
         await self._mcp_session_manager.close()

@@ -1,4 +1,4 @@
-"""`ParallelAgent`: its sub-agents at the same time (adk-runtime 5.5)."""
+"""`ParallelAgent`: runs its sub-agents at the same time (adk-runtime 5.5)."""
 
 from collections.abc import AsyncGenerator
 from contextlib import aclosing

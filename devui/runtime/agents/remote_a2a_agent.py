@@ -1,6 +1,6 @@
-"""`RemoteA2aAgent`: an agent of another server (adk-runtime 14).
+"""`RemoteA2aAgent`: an agent on another server (adk-runtime 14).
 
-It speaks the Agent2Agent protocol, as a client. Needs `pip install devui[a2a]`.
+It is a client of the Agent2Agent protocol. Needs `pip install devui[a2a]`.
 """
 
 from __future__ import annotations
@@ -54,23 +54,23 @@ _NOT_HERE = (
     "mode",
     "use_legacy",
 )
-"""Arguments of google-adk's class that this one does without."""
+"""Arguments of google-adk's class that this one does not take."""
 
 logger = logging.getLogger(__name__)
 
 
 class RemoteA2aAgent(BaseAgent):
-    """An agent that runs on another server and is asked over the network.
+    """An agent that runs on another server and is called over the network.
 
-    It is sent what was said since its last answer, and goes on in the same context there; the
-    answer to a question of it goes to the task that asked. State is not shared. Its answers carry
+    It is sent what was said since its last answer, and continues in the same context there; answers
+    to its questions go to the task that asked. State is not shared. Its answers carry
     `a2a:task_id`, `a2a:context_id`, `a2a:request` and `a2a:response` in their `custom_metadata`.
-    What goes wrong over there is an event with an error code that begins with `A2A_`.
+    Failures become events with an error code that begins with `A2A_`.
     """
 
     _connection: Connection = PrivateAttr()
     _httpx_client: Any = PrivateAttr(default=None)
-    """The client that is used again and again, if there is one."""
+    """The client that all runs share, if any."""
     _metadata: Any = PrivateAttr(default=None)
     _to: Any = PrivateAttr()
     _from: Any = PrivateAttr()
@@ -92,34 +92,34 @@ class RemoteA2aAgent(BaseAgent):
         full_history_when_stateless: bool = False,
         **kwargs: Any,
     ) -> None:
-        """Describe the agent; nothing is asked before it is needed.
+        """Describe the agent; nothing is sent yet.
 
         Args:
             name: Its name here.
-            agent_card: The card, or the address or the file where it is.
+            agent_card: The card, or the URL or file that it is read from.
             description: What it is for; without one, the card's.
-            httpx_client: Makes the requests, such as one with `headers` for credentials; it is
-                left open. Without one, each run has a client of its own and closes it.
-            timeout: Seconds to wait for each piece of an answer, with a client of its own.
-            genai_part_converter: Makes parts of messages of what is to be sent.
-            a2a_part_converter: Makes parts of contents of what was answered.
-            a2a_client_factory: Makes the client, such as one with other transports; its
-                `httpx_client`, if it has one, is used for the card, too.
-            a2a_request_meta_provider: Gives metadata that go with a message.
-            full_history_when_stateless: Whether an agent that names no context is told all of the
-                conversation each time.
+            httpx_client: Makes the requests, for example with `headers` for credentials; it is left
+                open. Without one, each run opens and closes its own.
+            timeout: Seconds to wait for each piece of an answer, if the run opens its own client.
+            genai_part_converter: Converts parts of contents to parts of messages to send.
+            a2a_part_converter: Converts parts of answers to parts of contents.
+            a2a_client_factory: Creates the client, for example with other transports; its
+                `httpx_client`, if it has one, also fetches the card.
+            a2a_request_meta_provider: Returns metadata to send with a message.
+            full_history_when_stateless: Whether to send the whole conversation each time to an
+                agent that names no context.
             **kwargs: Fields of every agent, such as callbacks.
 
         Raises:
-            TypeError: `agent_card` is neither a card nor a text.
-            ValueError: it is empty, or an argument is not known.
+            TypeError: `agent_card` is neither a card nor a string.
+            ValueError: it is empty, or an argument is unknown.
         """
         for wrong in _NOT_HERE:
             if wrong in kwargs:
                 raise ValueError(
-                    f"RemoteA2aAgent takes no `{wrong}` here; leave it out. For credentials give"
-                    " `httpx_client` headers, for metadata `a2a_request_meta_provider`, and for"
-                    " what is sent and kept callbacks and the two part converters."
+                    f"RemoteA2aAgent has no `{wrong}`. For credentials, set headers on"
+                    " `httpx_client`; for metadata, use `a2a_request_meta_provider`; for what is"
+                    " sent and stored, use callbacks and the two part converters."
                 )
         connection = Connection(agent_card, timeout=timeout, factory=a2a_client_factory)
         super().__init__(name=name, description=description or connection.description, **kwargs)
@@ -129,32 +129,33 @@ class RemoteA2aAgent(BaseAgent):
         self._httpx_client = client_of(a2a_client_factory) or httpx_client
 
     async def described_for_models(self) -> str:
-        """What it is for; the card is read for that if nothing was said of it here."""
+        """Return the description for models; without one, it is read from the card."""
         if not self.description:
             try:
                 async with in_use(await self._ensure_httpx_client()) as http:
                     await self._connection.resolve(http)
             except AgentCardResolutionError as error:
-                logger.warning("Agent %r cannot be described to others: %s", self.name, error)
+                logger.warning("Other agents get no description of agent %r: %s", self.name, error)
             self.description = self._connection.description
         return self.description
 
     async def cleanup(self) -> None:
-        """There is nothing to clean up: every run closes the connections that it made."""
+        """Do nothing: each run closes the connections that it opened."""
 
     async def _ensure_httpx_client(self) -> httpx.AsyncClient:
-        """The client of a run; subclasses override it, such as to give it a token.
+        """Return the client of a run; subclasses may override this, for example to add a token.
 
-        One that is given or kept stays open; what this method makes is closed behind the run.
+        A client that was passed in or is kept stays open; one that is created here is closed after
+        the run.
         """
         return self._httpx_client or self._connection.client()
 
     def _construct_message_parts_from_session(
         self, ctx: InvocationContext
     ) -> tuple[list[Part], str | None]:
-        """What is sent, and the other side's id of the conversation; subclasses override it.
+        """Return what to send, and the remote id of the conversation; subclasses may override this.
 
-        Answers to what the agent asked are not asked for here: they go to the task that waits.
+        Answers to the agent's questions are not part of it: they go to the task that waits.
         """
         return self._sender(ctx).news()
 
@@ -170,8 +171,8 @@ class RemoteA2aAgent(BaseAgent):
         message = self._message(ctx)
         if message is None:
             logger.warning(
-                "Agent %r was not asked: nothing that it may be sent was said since its last"
-                " answer. Give it content; state stays here.",
+                "Agent %r was not called: since its last answer, no content was added that may be"
+                " sent to it. Pass it content; state is never sent.",
                 self.name,
             )
             yield Event(author=self.name, branch=ctx.branch, content=types.Content())
@@ -196,7 +197,7 @@ class RemoteA2aAgent(BaseAgent):
             yield _with_request(self._error(ctx, error), message_json)
 
     async def _run_impl(self, *, ctx: Context, node_input: Any) -> AsyncGenerator[Any, None]:
-        """The agent as a node of a workflow: the first text that it answers is its output."""
+        """Run the agent as a node of a workflow; the first text that it answers is its output."""
         has_output = False
         async with aclosing(super()._run_impl(ctx=ctx, node_input=node_input)) as events:
             async for event in events:
@@ -216,14 +217,14 @@ class RemoteA2aAgent(BaseAgent):
 
 
 def _with_request(event: Event, message: dict[str, Any]) -> Event:
-    """The event with the message that it answers; fragments go without."""
+    """Add the message that it answers to the event, unless that is a fragment."""
     if not event.partial:
         event.custom_metadata = {REQUEST: message, **(event.custom_metadata or {})}
     return event
 
 
 def _is_text_answered(event: Event, author: str) -> bool:
-    """Whether it is an answer in words: no thought, question, error or fragment."""
+    """Return whether it is an answer in words: no thought, question, error or fragment."""
     if event.author != author or event.partial or event.error_code or event.get_function_calls():
         return False
     parts = (event.content.parts if event.content else None) or []

@@ -23,7 +23,7 @@ class StreamingMode(Enum):
     """How model answers are delivered."""
 
     NONE = None
-    """Whole."""
+    """In one piece."""
     SSE = "sse"
     """In fragments, followed by the whole answer."""
     BIDI = "bidi"
@@ -31,7 +31,7 @@ class StreamingMode(Enum):
 
 
 class ServiceTier(StrEnum):
-    """The provider's service levels that have a name; others are given as text."""
+    """The service tiers with a name; others are given as strings."""
 
     FLEX = "flex"
     STANDARD = "standard"
@@ -45,7 +45,7 @@ class ToolThreadPoolConfig(BaseModel):
     model_config = ConfigDict(extra="forbid", defer_build=True)
 
     max_workers: int = Field(default=4, ge=1)
-    """Threads."""
+    """The number of threads."""
 
 
 def _max_llm_calls() -> int:
@@ -54,7 +54,7 @@ def _max_llm_calls() -> int:
         return int(setting)
     except ValueError:
         logger.warning(
-            "ADK_MAX_LLM_CALLS is %r, which is no whole number: runs may ask models %s times.",
+            "ADK_MAX_LLM_CALLS is %r, which is not an integer: using the default limit, %s.",
             setting,
             _DEFAULT_MAX_LLM_CALLS,
         )
@@ -69,63 +69,63 @@ class RunConfig(BaseModel):
     speech_config: types.SpeechConfig | None = None
     """Live mode."""
     http_options: types.HttpOptions | None = None
-    """Laid over the options of each model request."""
+    """Options that override those of each model request."""
     labels: dict[str, str] | None = None
-    """Labels for the bill of a provider, laid over those of the agents."""
+    """Labels for the provider's billing; they take precedence over those of the agents."""
     service_tier: ServiceTier | str | None = None
-    """Kept; models here are asked without it."""
+    """Stored, but not sent to models."""
     response_modalities: list[types.Modality] | None = None
-    """Live mode: text, sounds or pictures."""
+    """Live mode: text, audio or images."""
     avatar_config: types.AvatarConfig | None = None
     """Live mode."""
     save_input_blobs_as_artifacts: bool = False
-    """Save the files of a user message as artifacts, with a note in their place."""
+    """Whether files in a user message become artifacts, each replaced by a note."""
     support_cfc: bool = False
-    """Live mode: calls that a model makes from its own code."""
+    """Live mode: whether a model may make calls from its own code."""
     streaming_mode: StreamingMode = StreamingMode.NONE
-    """SSE lets models answer in fragments, which come as partial events."""
+    """With SSE, models answer in fragments, which arrive as partial events."""
     output_audio_transcription: types.AudioTranscriptionConfig | None = Field(
         default_factory=types.AudioTranscriptionConfig
     )
-    """Live mode: how the model's speech is written down."""
+    """Live mode: how the model's speech is transcribed."""
     input_audio_transcription: types.AudioTranscriptionConfig | None = Field(
         default_factory=types.AudioTranscriptionConfig
     )
-    """Live mode: how the user's speech is written down."""
+    """Live mode: how the user's speech is transcribed."""
     realtime_input_config: types.RealtimeInputConfig | None = None
-    """Live mode: when the user is taken to speak."""
+    """Live mode: how the user's speech is detected."""
     explicit_vad_signal: bool | None = None
-    """Live mode: whether the model tells that it hears a voice."""
+    """Live mode: whether the model signals that it hears a voice."""
     translation_config: TranslationConfig | None = None
     """Live mode."""
     enable_affective_dialog: bool | None = None
-    """Live mode: whether the model answers in the user's mood."""
+    """Live mode: whether the model adapts to the user's mood."""
     proactivity: types.ProactivityConfig | None = None
-    """Live mode: whether the model may leave words unanswered."""
+    """Live mode: whether the model may leave input unanswered."""
     session_resumption: types.SessionResumptionConfig | None = None
-    """Live mode: whether a connection can be taken up again."""
+    """Live mode: whether a connection can be resumed."""
     history_config: types.HistoryConfig | None = None
     """Live mode."""
     context_window_compression: types.ContextWindowCompressionConfig | None = None
-    """Live mode: what becomes of a long conversation."""
+    """Live mode: how a long conversation is compressed."""
     save_live_blob: bool = False
-    """Live mode: keep what was heard and seen as artifacts."""
+    """Live mode: whether to keep audio and video as artifacts."""
     tool_thread_pool_config: ToolThreadPoolConfig | None = None
     """Accepted for compatibility: plain functions always run in threads."""
     save_live_audio: bool = False
-    """Older name of `save_live_blob`."""
+    """The former name of `save_live_blob`."""
     max_llm_calls: int = Field(default_factory=_max_llm_calls)
     """Model calls allowed in one invocation; 0 or less allows any number."""
     custom_metadata: dict[str, Any] | None = None
     """Labels for every event of the run."""
     telemetry: TelemetryConfig | None = None
-    """What the spans of the run hold; None leaves that to the environment."""
+    """What the run's spans contain; None leaves that to the environment."""
     get_session_config: GetSessionConfig | None = None
     """How much of the history the Runner reads."""
     model_input_context: list[types.Content] | None = None
     """Contents put before the user's message in each request, but not into the history."""
     include_thoughts_from_other_agents: bool = False
-    """Whether an agent is told what others thought, and not only what they said."""
+    """Whether an agent sees what other agents thought, not only what they said."""
 
     @model_validator(mode="before")
     @classmethod

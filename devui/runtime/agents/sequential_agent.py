@@ -1,4 +1,4 @@
-"""`SequentialAgent`: one sub-agent after the other (adk-runtime 5.3)."""
+"""`SequentialAgent`: runs its sub-agents one after the other (adk-runtime 5.3)."""
 
 import logging
 from collections.abc import AsyncGenerator, Sequence
@@ -18,7 +18,7 @@ logger = logging.getLogger(__name__)
 
 
 class SequentialAgentState(BaseAgentState):
-    """Which sub-agent is at work; empty when all are done."""
+    """The sub-agent at work; empty when all are done."""
 
     current_sub_agent: str = ""
 
@@ -50,11 +50,16 @@ class SequentialAgent(BaseAgent):
 
 
 def start_index(sub_agents: Sequence[BaseAgent], current: str) -> int:
-    """Where a checkpoint says to go on; past the end if nothing is left, 0 if it is unknown."""
+    """Return the index at which to continue from a checkpoint.
+
+    It is past the end if nothing is left, and 0 if the sub-agent is unknown.
+    """
     if not current:
         return len(sub_agents)
     for index, sub_agent in enumerate(sub_agents):
         if sub_agent.name == current:
             return index
-    logger.warning("Sub-agent %r of the checkpoint does not exist; starting anew.", current)
+    logger.warning(
+        "Sub-agent %r of the checkpoint does not exist; starting from the first one.", current
+    )
     return 0

@@ -1,7 +1,7 @@
-"""Where workflow agents were in an app that records no checkpoints (resume seed; adk-runtime 11.2).
+"""Infers the progress of workflow agents without checkpoints (resume seed; adk-runtime 11.2).
 
-Such an app can still take an answer to a call: from the call's place in the tree follows where the
-workflow agents above it must have been.
+An app that records no checkpoints can still take an answer to a call: the call's place in the tree
+tells where the workflow agents above it must have been.
 """
 
 from __future__ import annotations
@@ -37,13 +37,14 @@ WORKFLOWS = (SequentialAgent, LoopAgent, ParallelAgent)
 def note_progress(
     ctx: InvocationContext, caller: BaseAgent, events: Sequence[Event], callers: Collection[str]
 ) -> BaseAgent:
-    """Note in `ctx` where the workflow agents were; the topmost that waits for the answer, or
-    the caller itself if none does.
+    """Record in `ctx` where the workflow agents were, and return the topmost that waits.
+
+    If none waits for the answer, return the caller.
 
     Args:
-        ctx: The invocation, with what its history tells.
+        ctx: The invocation, with its history.
         caller: The agent that made the first of the calls, or the one that called it.
-        events: Those that made the calls that are answered.
+        events: The events with the calls that are answered.
         callers: The agents that made them, and those whose tools did.
     """
     path = _waiting_path(ctx, caller, events[0])
@@ -54,9 +55,9 @@ def note_progress(
 
 
 def note_progress_of_node(ctx: InvocationContext, node: BaseNode) -> bool:
-    """The same for a workflow agent that runs as a node, and what was just answered below it.
+    """Do the same for a workflow agent that runs as a node, and the latest answer below it.
 
-    False if nothing comes of the answer, and the agent goes on to wait.
+    Return False if the answer has no effect, so that the agent continues to wait.
     """
     answer = ctx.latest_answer
     if ctx.is_resumable or answer is None or not isinstance(node, WORKFLOWS):
@@ -80,7 +81,7 @@ def note_progress_of_node(ctx: InvocationContext, node: BaseNode) -> bool:
 
 
 def _is_late(ctx: InvocationContext, node: BaseAgent, request: Event) -> bool:
-    """Whether a sequence or loop of the node has gone on since, and waits for another call."""
+    """Return whether a sequence or loop in the node has moved on, and waits for another call."""
     agent, _ = caller_of(node, request, ctx.session.events)
     while agent is not node and (parent := agent.parent_agent):
         if isinstance(parent, WORKFLOWS) and _has_passed(ctx, parent, agent, request):
@@ -90,7 +91,7 @@ def _is_late(ctx: InvocationContext, node: BaseAgent, request: Event) -> bool:
 
 
 def _newly_answered(answer: Event, before: Sequence[Event]) -> set[str | None]:
-    """What the answer does not merely repeat; what is said of a call for a job may change."""
+    """Return the calls whose answers aren't mere repetitions; a job may answer a call again."""
     earlier_ids = answered_calls(before, by="user")
     responses = answer.get_function_responses()
     old = {each.id for each in responses if is_request(each.name)} & earlier_ids
@@ -104,16 +105,16 @@ def _is_of_node(event: Event, path: str | None) -> bool:
 def caller_of(
     root: BaseAgent, event: Event, history: Sequence[Event]
 ) -> tuple[BaseAgent, str | None]:
-    """The agent of the tree whose work an event is, and its branch."""
+    """Return the agent of the tree whose work an event is, and its branch."""
     event = call_around(history, event) or event
     return root.find_agent(event.author) or root, event.branch
 
 
 def _waiting_path(ctx: InvocationContext, caller: BaseAgent, request: Event) -> list[BaseAgent]:
-    """From the topmost workflow agent that waits for the answer down to the caller.
+    """Return the agents from the topmost workflow agent that waits for the answer to the caller.
 
-    Nothing but the caller if none waits. Where a model agent below a workflow agent has handed
-    over, the path leads along those who did.
+    Return only the caller if none waits. Where a model agent below a workflow agent has handed
+    over, the path includes the agents that did.
     """
     path = [caller]
     while above := _above(ctx, path[0], request):
@@ -124,7 +125,7 @@ def _waiting_path(ctx: InvocationContext, caller: BaseAgent, request: Event) -> 
 
 
 def _above(ctx: InvocationContext, agent: BaseAgent, request: Event) -> list[BaseAgent]:
-    """Those who wait for the agent, down to the one right above it; none if nobody does."""
+    """Return the agents that wait for this one, topmost first; empty if none does."""
     parent = agent.parent_agent
     if isinstance(parent, LlmAgent):
         events = ctx.history.events
@@ -139,9 +140,10 @@ def _above(ctx: InvocationContext, agent: BaseAgent, request: Event) -> list[Bas
 def _has_passed(
     ctx: InvocationContext, parent: BaseAgent, agent: BaseAgent, request: Event
 ) -> bool:
-    """Whether a call had its answer, and the next one of a sequence or loop has begun since.
+    """Return whether a call has been answered and its sequence or loop has moved on since.
 
-    That one is waited for, then: what is said once more of the call is for its agent alone.
+    The parent then waits for a later agent, and another answer to the call is for the call's agent
+    alone.
     """
     calls = {call.id for call in pausing_calls(request)}
     if isinstance(parent, ParallelAgent) or calls - answered_calls(ctx.history.events, by="user"):
@@ -152,7 +154,7 @@ def _has_passed(
 
 
 def _waits(ctx: InvocationContext, agent: BaseAgent) -> bool:
-    """Whether anything below the agent is open; a call may be answered again when nothing is."""
+    """Return whether anything below the agent is open; if not, an answer only repeats another."""
     below = list(family(agent))
     return awaits_user(ctx, {each.name for each in below}) or any(
         open_tasks(ctx, each) for each in below
@@ -160,7 +162,7 @@ def _waits(ctx: InvocationContext, agent: BaseAgent) -> bool:
 
 
 def _handed_down(source: LlmAgent, agent: BaseAgent, events: Sequence[Event]) -> list[BaseAgent]:
-    """Those by whose hands the turn came from `source` to the agent, which is not among them."""
+    """Return the agents that passed the turn from `source` down to the agent, excluding it."""
     handed = {e.author: e.actions.transfer_to_agent for e in events if e.actions.transfer_to_agent}
     line: list[BaseAgent] = [source]
     while (name := handed.pop(line[-1].name, None)) != agent.name:
@@ -174,7 +176,7 @@ def _handed_down(source: LlmAgent, agent: BaseAgent, events: Sequence[Event]) ->
 def _note_others(
     ctx: InvocationContext, top: BaseAgent, events: Sequence[Event], callers: Collection[str]
 ) -> None:
-    """Note what follows from each of the calls below the same workflow agent."""
+    """Record the progress that each call below the same workflow agent implies."""
     for event in events:
         caller, _ = caller_of(top, event, ctx.session.events)
         path = _waiting_path(ctx, caller, event)
@@ -185,7 +187,7 @@ def _note_others(
 def _note(
     ctx: InvocationContext, path: Sequence[BaseAgent], request: Event, callers: Collection[str]
 ) -> None:
-    """Note where each agent of the path must have been when the call was made."""
+    """Record where each agent of the path must have been when the call was made."""
     for agent, current in pairwise(path):
         state: dict[str, Any] = {}
         if isinstance(agent, SequentialAgent | LoopAgent):

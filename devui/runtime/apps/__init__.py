@@ -1,4 +1,4 @@
-"""Apps: an agent tree with what belongs to it."""
+"""Apps: an agent tree with its plugins and settings."""
 
 from devui.runtime.apps.app import App
 from devui.runtime.apps.configs import EventsCompactionConfig, ResumabilityConfig

@@ -1,4 +1,4 @@
-"""`App`: an agent tree and what belongs to all of it (adk-runtime 3.1)."""
+"""`App`: an agent tree with its plugins and settings (adk-runtime 3.1)."""
 
 import re
 from collections.abc import Iterable
@@ -21,11 +21,11 @@ def validate_app_name(name: str) -> None:
     """Raise ValueError if an app cannot have this name (adk-runtime 3.1)."""
     if not _NAME.fullmatch(name):
         raise ValueError(
-            f"{name!r} is no name for an app: use letters, digits, '_' and '-', "
-            "beginning with a letter."
+            f"{name!r} is not a valid app name: use letters, digits, '_' and '-', "
+            "and begin with a letter."
         )
     if name == "user":
-        raise ValueError("An app cannot be named 'user'; that stands for the human.")
+        raise ValueError("An app cannot be named 'user'; that name is reserved for the user.")
 
 
 class App(BaseModel):
@@ -38,11 +38,11 @@ class App(BaseModel):
     root_agent: BaseNode
     """An agent or a Workflow."""
     plugins: list[BasePlugin] = Field(default_factory=list)
-    """Their hooks are asked in this order, before the callbacks of agents."""
+    """Their hooks are called in this order, before the callbacks of agents."""
     events_compaction_config: EventsCompactionConfig | None = None
-    """When old events are summarised; None: never."""
+    """When old events are summarized; None: never."""
     context_cache_config: ContextCacheConfig | None = None
-    """What the provider is asked to cache; None: nothing."""
+    """What the provider should cache; None: nothing."""
     resumability_config: ResumabilityConfig | None = None
     """Whether agents record checkpoints; None: they do not."""
 
@@ -50,7 +50,7 @@ class App(BaseModel):
     @classmethod
     def _check_given(cls, values: Any) -> Any:
         if isinstance(values, dict) and "agent" in values and "agent" not in cls.model_fields:
-            raise ValueError("App has no `agent`; give it as `root_agent`.")
+            raise ValueError("App has no `agent`; pass it as `root_agent`.")
         refuse_unknown("App", values, cls.model_fields)
         return values
 
@@ -58,20 +58,20 @@ class App(BaseModel):
     @classmethod
     def _check_root(cls, root: Any) -> Any:
         if not isinstance(root, BaseNode):
-            raise ValueError(f"This is {brief(root)}; give an agent or a Workflow.")  # noqa: TRY004  pydantic tells ValueErrors
+            raise ValueError(f"expected an agent or a Workflow, got {brief(root)}.")  # noqa: TRY004
         return root
 
     @field_validator("plugins", mode="before")
     @classmethod
     def _check_plugins(cls, plugins: Any) -> Any:
         if not isinstance(plugins, Iterable):
-            raise ValueError(f"This is {brief(plugins)}; put plugins into a list.")  # noqa: TRY004  pydantic tells ValueErrors
+            raise ValueError(f"expected a list of plugins, got {brief(plugins)}.")  # noqa: TRY004
         plugin_list = list(plugins)
         for plugin in plugin_list:
             if not isinstance(plugin, BasePlugin):
-                raise ValueError(  # noqa: TRY004  pydantic tells ValueErrors
-                    f"This holds {brief(plugin)}; put plugins there, made by calling their"
-                    " classes, in a list."
+                raise ValueError(  # noqa: TRY004  pydantic reports ValueErrors
+                    f"expected a list of plugins, but it contains {brief(plugin)}. Pass plugin"
+                    " instances, such as LoggingPlugin()."
                 )
         return plugin_list
 

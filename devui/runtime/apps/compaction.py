@@ -1,4 +1,4 @@
-"""When a session's old events are summed up, and which (adk-runtime 3.8)."""
+"""Decides when a session's old events are summed up, and which (adk-runtime 3.8)."""
 
 from __future__ import annotations
 
@@ -32,19 +32,20 @@ if TYPE_CHECKING:
     from devui.runtime.models.base_llm import BaseLlm
 
 
-# How far a history can be summed up without tearing calls from their answers (adk-runtime 3.8).
+# How much of a history can be summed up without separating calls from their answers (adk-runtime
+# 3.8).
 
 
 _QUESTIONS = frozenset({REQUEST_CONFIRMATION, REQUEST_CREDENTIAL, REQUEST_INPUT})
-"""Calls by which the runtime asks the user."""
+"""The runtime's own calls that ask the user something."""
 
 
 def self_contained_prefix(events: Sequence[Event], history: Sequence[Event]) -> list[Event]:
-    """The longest beginning of `events` after which no call waits for its answer.
+    """Return the longest prefix of `events` after which no call waits for its answer.
 
-    A call of an earlier invocation that nobody in the whole `history` answers, and that is not
-    long-running, is lost and holds up nothing; nor does a question that the user has passed over.
-    What was before the invocation that waits is summed up by itself.
+    A call of an earlier invocation that nothing in the whole `history` answers, and that isn't
+    long-running, is lost and doesn't count; nor does a question that the user has passed over.
+    Events before the waiting invocation are summed up by themselves.
     """
     strict = _balanced(events, frozenset())
     if strict == len(events):
@@ -55,7 +56,7 @@ def self_contained_prefix(events: Sequence[Event], history: Sequence[Event]) -> 
 
 
 def retained_from(events: Sequence[Event], retained: int) -> int:
-    """Where the newest `retained` events begin, moved back so that each response has its call."""
+    """Return where the newest `retained` events begin, moved back to include their calls."""
     if retained == 0:
         return len(events)
     split = len(events) - retained
@@ -69,7 +70,7 @@ def retained_from(events: Sequence[Event], retained: int) -> int:
 
 
 def _balanced(events: Sequence[Event], lost_ids: Collection[str | None]) -> int:
-    """How many of the first events end with nothing open."""
+    """Return the length of the longest prefix after which no call is open."""
     waiting: set[str | None] = set()
     length = 0
     for index, event in enumerate(events):
@@ -107,16 +108,16 @@ def _responses(event: Event) -> set[str | None]:
 
 
 def _requests(event: Event) -> set[str | None]:
-    """The calls that the event asks a human about."""
+    """Return the calls that the event asks a human about."""
     actions = event.actions
     return {*actions.requested_tool_confirmations, *actions.requested_auth_configs}
 
 
-# What a session has come to, as far as its summaries are concerned (adk-runtime 3.8).
+# What the summaries of a session depend on (adk-runtime 3.8).
 
 
 class Outline:
-    """The events of one scope that count, and their sums; each event is looked at once."""
+    """The live events of one scope, and totals over them; each event is read once."""
 
     def __init__(self, scope: str | None) -> None:
         self._scope = scope
@@ -126,30 +127,30 @@ class Outline:
     def _begin(self) -> None:
         self._looked_at.go_back()
         self.events: list[Event] = []
-        """Oldest first, without what was rewound; not to be changed."""
+        """Oldest first, without rewound events; callers must not change it."""
         self._messages: list[Event] = []
-        """Those that are no summaries."""
+        """The events that aren't summaries."""
         self._first: dict[str, int] = {}
-        """Where in those each invocation begins."""
+        """The index in `_messages` at which each invocation begins."""
         self._latest: dict[str, float] = {}
-        """When each invocation did something last."""
+        """The time of each invocation's latest event."""
         self._summed_up_to = 0.0
         """The end of the latest summary."""
         self._new: set[str] = set()
-        """The invocations that have done something after that."""
+        """The invocations with events after that."""
         self._prompts: dict[str | None, int] = {}
-        """The latest size of a prompt by agents, of any by None, since the latest summary."""
+        """The latest prompt size since the latest summary, by agent; under None, of any agent."""
         self._size = 0
         self._sized = 0
-        """How many of the events are part of that size."""
+        """How many of the events `_size` includes."""
         self._compacted: CompactedEvents | None = None
-        """Made when it is asked for."""
+        """Created on first use."""
 
     def __len__(self) -> int:
         return len(self._looked_at)
 
     def among(self, events: Sequence[Event]) -> Self:
-        """This outline, after a look at those events of the session that are new."""
+        """Return this outline, brought up to date with the session's events."""
         new = self._looked_at.new(events)
         if not self._looked_at.goes_on(events) or any(
             event.actions.rewind_before_invocation_id is not None for event in new
@@ -182,13 +183,14 @@ class Outline:
             self._prompts[event.author] = self._prompts[None] = usage.prompt_token_count
 
     def prompt_tokens(self, agent: str | None) -> int | None:
-        """The size of the agent's latest prompt since the last summary, of any agent's for None;
-        None if nobody has told it.
+        """Return the size of the agent's latest prompt since the last summary, in tokens.
+
+        `agent=None` means that of any agent. Return None if no event reports one.
         """
         return self._prompts.get(agent)
 
     def size(self) -> int:
-        """Characters that a model reads of the events, with summaries in their places."""
+        """Return how many characters of the events a model reads, summaries included."""
         if self.is_summed_up:
             return sum(map(_size, self.compacted().events()))
         self._size += sum(map(_size, self.events[self._sized :]))
@@ -201,13 +203,16 @@ class Outline:
         return len(self._messages) < len(self.events)
 
     def compacted(self) -> CompactedEvents:
-        """The events with summaries in place of those they cover; not to be changed."""
+        """Return the events, with summaries in place of those they cover; read-only."""
         if self._compacted is None:
             self._compacted = CompactedEvents(self.events)
         return self._compacted
 
     def new_invocations(self, interval: int, overlap: int) -> list[Event]:
-        """What new invocations said, and `overlap` ones before them, once there are enough."""
+        """Return the messages of new invocations, and of `overlap` ones before them.
+
+        Return none if there are fewer than `interval` new invocations.
+        """
         if len(self._new) < interval:
             return []
         invocations = list(self._latest)
@@ -216,7 +221,7 @@ class Outline:
 
 
 def _size(event: Event) -> int:
-    """Characters of an event that a model reads."""
+    """Return how many characters of an event a model reads."""
     size, content = 0, event.content
     for part in (content.parts if content else None) or []:
         size += len(part.text or "") + _call_size(part)
@@ -246,8 +251,8 @@ async def compact_by_tokens(
 
     Args:
         ctx: The invocation; its history gets the summary.
-        llm: Sums up, unless the settings name a summarizer.
-        agent: Whose prompts are measured; None takes the latest of any.
+        llm: Makes the summary, unless the settings name a summarizer.
+        agent: The agent whose prompts are measured; None takes the latest of any.
 
     Returns:
         Whether there is a new summary.
@@ -265,7 +270,7 @@ async def compact_by_tokens(
 
 
 async def compact_by_invocations(ctx: InvocationContext, llm: BaseLlm | None) -> bool:
-    """Sum up the latest invocations once there are enough new ones; whether there is a summary."""
+    """Sum up the latest invocations once there are enough; return whether there is a summary."""
     config = ctx.events_compaction_config
     if config is None or config.compaction_interval is None or config.overlap_size is None:
         return False
@@ -284,12 +289,12 @@ async def _summarised(
     llm: BaseLlm | None,
     trigger: str,
 ) -> bool:
-    """Append a summary of the chosen events; the run goes on whatever the summarizer raises."""
+    """Append a summary of the chosen events; errors of the summarizer don't stop the run."""
     summarizer = config.summarizer or (LlmEventSummarizer(llm) if llm else None)
     if summarizer is None:
         logger.warning(
-            "Old events are not summed up: the root agent has no model. Give"
-            " EventsCompactionConfig a summarizer."
+            "Old events are not summarized: the root agent has no model. Pass a summarizer to"
+            " EventsCompactionConfig."
         )
         return False
     try:
@@ -302,7 +307,9 @@ async def _summarised(
         summary: Event | None = await work
     except Exception as error:
         note_on_await(error, summarizer.maybe_summarize_events)
-        logger.warning("Old events could not be summed up; the history stays.", exc_info=True)
+        logger.warning(
+            "Old events could not be summarized; the history stays as is.", exc_info=True
+        )
         return False
     if summary is None:
         return False
@@ -311,7 +318,7 @@ async def _summarised(
         summary = ctx.in_order(summary)
         await ctx.session_service.append_event(session=ctx.session, event=summary)
     except StaleSessionError:
-        logger.warning("The session has changed meanwhile; its summary is dropped.")
+        logger.warning("The session changed while it was summarized; the summary is dropped.")
         return False
     return True
 
@@ -319,7 +326,7 @@ async def _summarised(
 def _about(
     ctx: InvocationContext, config: EventsCompactionConfig, summarizer: object, events: int
 ) -> dict[str, Any]:
-    """What the span of a summary tells."""
+    """Return the attributes of a summary's span."""
     counts = {
         "summarizer_type": type(summarizer).__name__,
         "event_count": events,
@@ -341,13 +348,13 @@ def _outline(ctx: InvocationContext, scope: str | None) -> Outline:
 
 
 def _prompt_tokens(outline: Outline, agent: str | None) -> int:
-    """The size of the latest prompt since the last summary, measured or else estimated."""
+    """Return the latest prompt's size since the last summary, estimated if it isn't known."""
     count = outline.prompt_tokens(agent)
     return outline.size() // _CHARACTERS_PER_TOKEN if count is None else count
 
 
 def _all_but_newest(outline: Outline, retained: int) -> list[Event]:
-    """The events since the last summary but the newest, after that summary."""
+    """Return the last summary and the events since then, without the newest ones."""
     events, latest = outline.events, outline.compacted().latest
     compaction = latest.actions.compaction if latest else None
     end = compaction.end_timestamp if compaction else 0.0
@@ -367,7 +374,7 @@ def _all_but_newest(outline: Outline, retained: int) -> list[Event]:
 
 
 def _is_worth_it(outline: Outline, old_events: Sequence[Event]) -> bool:
-    """Whether a summary as long as the last one would make requests shorter."""
+    """Return whether a summary as long as the last one would make requests shorter."""
     compacted = outline.compacted()
     latest = compacted.latest
     last = latest.actions.compaction if latest else None
@@ -386,5 +393,5 @@ def _weight(events: Sequence[Event]) -> int:
 
 
 def _heaviness(content: types.Content) -> int:
-    """Characters of a content as JSON: what a request carries of it, files and names included."""
+    """Return the length of a content as JSON, since requests also carry its files and names."""
     return len(content.model_dump_json(exclude_none=True, fallback=str))

@@ -8,7 +8,7 @@ from pydantic import BaseModel, ConfigDict, Field, model_validator
 from devui.runtime.events.event import Event
 from devui.runtime.mistakes import Spelt
 
-# `BaseEventsSummarizer`: puts a stretch of history into few words (adk-runtime 3.8).
+# `BaseEventsSummarizer`: condenses a stretch of history (adk-runtime 3.8).
 
 
 class BaseEventsSummarizer(ABC):
@@ -16,10 +16,10 @@ class BaseEventsSummarizer(ABC):
 
     @abstractmethod
     async def maybe_summarize_events(self, *, events: list[Event]) -> Event | None:
-        """An event whose `actions.compaction` sums up these events; None to leave them.
+        """Return an event whose `actions.compaction` sums up these events, or None to leave them.
 
-        An earlier summary may be the first of them. What it raises is logged, and the history
-        stays as it is.
+        The first of them may be an earlier summary. An exception is logged, and the history stays
+        as it is.
         """
 
 
@@ -27,24 +27,24 @@ class ResumabilityConfig(Spelt):
     """Whether agents record checkpoints, so that a stopped run can be resumed (resume seed)."""
 
     is_resumable: bool = False
-    """True records a checkpoint at each step, and the end of each agent."""
+    """Whether to record a checkpoint at each step, and the end of each agent."""
 
 
 class EventsCompactionConfig(BaseModel):
-    """When to summarise old events: after a number of invocations, or above a number of tokens."""
+    """When to summarize old events: after a number of invocations, or above a number of tokens."""
 
     model_config = ConfigDict(extra="forbid", arbitrary_types_allowed=True)
 
     summarizer: BaseEventsSummarizer | None = None
-    """Makes the summary; None takes the root agent's model."""
+    """Makes the summary; None uses the root agent's model."""
     compaction_interval: int | None = Field(default=None, gt=0)
-    """New invocations after which a summary is made."""
+    """A summary is made after this many new invocations."""
     overlap_size: int | None = Field(default=None, ge=0)
-    """Invocations of the last summary that the next one covers again."""
+    """How many invocations of the last summary the next one covers again."""
     token_threshold: int | None = Field(default=None, gt=0)
-    """Size of a prompt, in tokens, from which on a summary is made."""
+    """The size of a prompt, in tokens, from which a summary is made."""
     event_retention_size: int | None = Field(default=None, ge=0)
-    """Newest events that are never summarised."""
+    """How many of the newest events are never summarized."""
 
     @model_validator(mode="after")
     def _check_pairs(self) -> Self:
@@ -55,10 +55,10 @@ class EventsCompactionConfig(BaseModel):
             (tokens, "token_threshold and event_retention_size"),
         ):
             if (pair[0] is None) != (pair[1] is None):
-                raise ValueError(f"Give {names} together, or neither.")
+                raise ValueError(f"Set both {names}, or neither.")
         if interval[0] is None and tokens[0] is None:
             raise ValueError(
-                "Give compaction_interval and overlap_size, "
+                "Set compaction_interval and overlap_size, "
                 "or token_threshold and event_retention_size."
             )
         return self

@@ -14,7 +14,7 @@ from devui.runtime.models.llm_request import LlmRequest
 
 _HISTORY = "{conversation_history}"
 _LONGEST_PAYLOAD = 2000
-"""Characters of a tool's arguments or result that are shown."""
+"""How many characters of a tool's arguments or result the prompt includes."""
 
 _PROMPT = f"""\
 Below is a conversation of a user with AI agents; it may begin with a summary of what was before. \
@@ -29,25 +29,25 @@ Sum it up for the agents, who will go on with your summary in its place.
 
 
 class LlmEventSummarizer(BaseEventsSummarizer):
-    """Asks a model for a summary of the events, including thoughts and tool calls."""
+    """Asks a model for a summary of the events, thoughts and tool calls included."""
 
     def __init__(self, llm: BaseLlm, prompt_template: str | None = None) -> None:
-        """Ask `llm`.
+        """Summarize with `llm`.
 
         Args:
             llm: The model.
-            prompt_template: What to ask, with `{conversation_history}` where the events go.
+            prompt_template: The prompt, with `{conversation_history}` where the events go.
 
         Raises:
             ValueError: the template has no such place.
         """
         if prompt_template is not None and _HISTORY not in prompt_template:
-            raise ValueError(f"prompt_template has no {_HISTORY}; the events would not be told.")
+            raise ValueError(f"prompt_template has no {_HISTORY}; add it where the events go.")
         self._llm = llm
         self._prompt_template = prompt_template or _PROMPT
 
     async def maybe_summarize_events(self, *, events: list[Event]) -> Event | None:
-        """A summary of the events; None if there are none or the model says nothing."""
+        """Return a summary of the events; None if there are none or the model says nothing."""
         if not events:
             return None
         history = self._format_events_for_prompt(events)
@@ -63,7 +63,7 @@ class LlmEventSummarizer(BaseEventsSummarizer):
         return None
 
     def _format_events_for_prompt(self, events: list[Event]) -> str:
-        """What the model is told of the events; there to be overridden."""
+        """Return the events as they appear in the prompt; subclasses may override this."""
         return "\n".join(line for event in events for line in _lines(event))
 
 
@@ -86,7 +86,7 @@ def _event(
 
 
 def _lines(event: Event) -> Iterator[str]:
-    """What an event says, a line for each part; credentials stay secret."""
+    """Yield a line for each part of an event; credentials stay secret."""
     calls = [call.name for call in event.get_function_calls()]
     responses = [response.name for response in event.get_function_responses()]
     if REQUEST_CREDENTIAL in (*calls, *responses):

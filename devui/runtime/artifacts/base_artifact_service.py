@@ -1,4 +1,4 @@
-"""`BaseArtifactService`: where artifacts are kept (adk-runtime 10.1)."""
+"""`BaseArtifactService`: stores artifacts (adk-runtime 10.1)."""
 
 import re
 from abc import ABC, abstractmethod
@@ -13,21 +13,21 @@ from devui.runtime.errors import InputValidationError
 from devui.runtime.mistakes import brief
 from devui.runtime.platform.time import get_time
 
-# What the methods of an artifact service are given, checked (adk-runtime 10.1).
+# Checks of the arguments of artifact services (adk-runtime 10.1).
 
 
 USER_PREFIX = "user:"
-"""How the names of files begin that belong to the user, and are seen in all sessions."""
+"""The prefix of the names of files that belong to the user and are visible in all sessions."""
 
 
 def check_name(filename: object) -> None:
-    """Refuse what cannot be the name of a file.
+    """Check the type of a file name.
 
     Raises:
-        InputValidationError: it is no text.
+        InputValidationError: it is not a string.
     """
     if not isinstance(filename, str):
-        raise InputValidationError(f"`filename` is {brief(filename)}; give a text.")
+        raise InputValidationError(f"`filename` is {brief(filename)}; pass a string.")
 
 
 _ESCAPED = re.compile("%2F|%5C|%25", re.IGNORECASE)
@@ -35,10 +35,10 @@ _ESCAPES = str.maketrans({"%": "%25", "/": "%2F", "\\": "%5C"})
 
 
 def id_segment(name: str, value: str) -> str:
-    """The id of an app, user or session as one segment of a path; no two ids have the same.
+    """Return the id of an app, user or session as a segment of a path, unique to the id.
 
-    Slashes of an id, such as `team/ann`, are escaped. One without them stands as it is, unless it
-    looks like one that is escaped.
+    Slashes of an id, such as `team/ann`, are escaped. An id without slashes stays as it is, unless
+    it looks like an escaped one.
 
     Raises:
         InputValidationError: it is blank, begins with a slash, or would lead elsewhere as a path.
@@ -46,25 +46,25 @@ def id_segment(name: str, value: str) -> str:
     parts = value.replace("\\", "/").split("/")
     if not value.strip() or value == "." or ".." in parts or "\0" in value or not parts[0]:
         raise InputValidationError(
-            f"{name} {value!r} cannot be part of an artifact's path; give an id that is not blank,"
-            " does not begin with a slash and has no '..' in it."
+            f"{name} {value!r} cannot be part of an artifact's path; pass an id that is not blank,"
+            " does not begin with a slash and does not contain '..'."
         )
     is_plain = len(parts) == 1 and not _ESCAPED.search(value)
     return value if is_plain else value.translate(_ESCAPES)
 
 
 def version_number(version: object) -> int | None:
-    """The number of a version, also as one of numpy's; None for the newest.
+    """Convert a version number, which may be one of numpy's; None stands for the newest.
 
     Raises:
-        InputValidationError: it is no whole number, and not None.
+        InputValidationError: it is neither a whole number nor None.
     """
     if version is None:
         return None
     if not isinstance(version, SupportsIndex):
         raise InputValidationError(
-            f"`version` is {brief(version)}; give its number, the first being 0, or leave it out"
-            " for the newest."
+            f"`version` is {brief(version)}; pass a version number, starting at 0, or omit it for"
+            " the latest."
         )
     return index(version)
 
@@ -77,26 +77,22 @@ class ArtifactVersion(BaseModel):
     version: int
     """Counts from 0."""
     canonical_uri: str
-    """Where this version is, `memory://…` or `file://…`; for messages that name the file."""
+    """The address of this version, `memory://…` or `file://…`; messages may refer to it."""
     custom_metadata: dict[str, Any] = Field(default_factory=dict)
-    """Labels that were given when it was saved; must be JSON-able."""
+    """Labels given when it was saved; must be JSON-able."""
     create_time: float = Field(default_factory=get_time)
     """Unix seconds."""
     mime_type: str | None = None
-    """What the content is; None of a text in a file, and where nothing is known."""
+    """The type of the content; None for text in a file, and if it is unknown."""
 
 
 def ensure_part(artifact: types.Part | dict[str, Any]) -> types.Part:
-    """The artifact as a Part; a dict may use camelCase or snake_case keys.
-
-    Raises:
-        InputValidationError: it is something else.
-    """
+    """Return the artifact as a Part; a dict may use camelCase or snake_case keys."""
     if isinstance(artifact, dict):
         return types.Part.model_validate(artifact)
     if not isinstance(artifact, types.Part):
         raise InputValidationError(
-            f"`artifact` is {brief(artifact)}; give a types.Part, such as"
+            f"`artifact` is {brief(artifact)}; pass a types.Part, such as"
             " types.Part.from_text(text=...) or types.Part.from_bytes(data=..., mime_type=...)."
         )
     return artifact
@@ -120,7 +116,7 @@ class BaseArtifactService(ABC):
         session_id: str | None = None,
         custom_metadata: dict[str, Any] | None = None,
     ) -> int:
-        """Save a new version; returns its number."""
+        """Save a new version and return its number."""
 
     @abstractmethod
     async def load_artifact(
@@ -132,13 +128,13 @@ class BaseArtifactService(ABC):
         session_id: str | None = None,
         version: int | None = None,
     ) -> types.Part | None:
-        """That version, or the newest; None if there is none."""
+        """Return that version, or the newest; None if it doesn't exist."""
 
     @abstractmethod
     async def list_artifact_keys(
         self, *, app_name: str, user_id: str, session_id: str | None = None
     ) -> list[str]:
-        """Names of the session's and the user's files, sorted."""
+        """Return the names of the session's and the user's files, sorted."""
 
     @abstractmethod
     async def delete_artifact(
@@ -150,13 +146,13 @@ class BaseArtifactService(ABC):
     async def list_versions(
         self, *, app_name: str, user_id: str, filename: str, session_id: str | None = None
     ) -> list[int]:
-        """The numbers of the versions, ascending."""
+        """Return the numbers of the versions, ascending."""
 
     @abstractmethod
     async def list_artifact_versions(
         self, *, app_name: str, user_id: str, filename: str, session_id: str | None = None
     ) -> list[ArtifactVersion]:
-        """What is known about each version, ascending."""
+        """Return the metadata of each version, ascending."""
 
     @abstractmethod
     async def get_artifact_version(
@@ -168,4 +164,4 @@ class BaseArtifactService(ABC):
         session_id: str | None = None,
         version: int | None = None,
     ) -> ArtifactVersion | None:
-        """What is known about that version, or the newest; None if there is none."""
+        """Return the metadata of that version, or of the newest; None if it doesn't exist."""

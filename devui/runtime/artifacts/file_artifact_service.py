@@ -1,4 +1,4 @@
-"""`FileArtifactService`: artifacts in a folder, in the layout of ADK (adk-runtime 10.1)."""
+"""`FileArtifactService`: stores artifacts in a folder, in ADK's layout (adk-runtime 10.1)."""
 
 import asyncio
 import logging
@@ -38,24 +38,24 @@ METADATA = "metadata.json"
 
 
 def user_folder(root: Path, app_name: str, user_id: str) -> Path:
-    """The folder of a user; raises InputValidationError for names that no folder can have."""
+    """Return a user's folder. Raises InputValidationError for names that no folder can have."""
     app, user = id_segment("app_name", app_name), id_segment("user_id", user_id)
     return root / "apps" / app / "users" / user
 
 
 def scope_folder(user: Path, session_id: str | None) -> Path:
-    """The folder of a session's artifacts, or of the user's own when there is no session."""
+    """Return the folder of a session's artifacts, or of the user's own without a session."""
     if session_id is None:
         return user / "artifacts"
     return user / "sessions" / id_segment("session_id", session_id) / "artifacts"
 
 
 def artifact_folder(user: Path, filename: str, session_id: str | None) -> Path:
-    """The folder of one file with all its versions.
+    """Return the folder of one file with all its versions.
 
-    A name that begins with `user:`, and any name without a session, belongs to the user. A name
-    may have folders (`charts/may.png`); raises InputValidationError for one that leads elsewhere
-    or that the layout needs for itself.
+    A name that begins with `user:`, and any name without a session, belongs to the user. A name may
+    include folders (`charts/may.png`). Raises InputValidationError for one that leads elsewhere or
+    that the layout reserves.
     """
     check_name(filename)
     belongs_to_user = session_id is None or filename.startswith(USER_PREFIX)
@@ -63,16 +63,16 @@ def artifact_folder(user: Path, filename: str, session_id: str | None) -> Path:
     relative = _relative(filename)
     folder = (scope / relative).resolve()
     if not folder.is_relative_to(scope):  # through a symbolic link
-        raise InputValidationError(f"Artifact name {filename!r} leads out of its folder.")
+        raise InputValidationError(f"Artifact name {filename!r} resolves outside its folder.")
     return folder
 
 
 def _relative(filename: str) -> PurePosixPath:
     bare = filename.removeprefix(USER_PREFIX).strip()
-    windows = PureWindowsPath(bare)  # knows both kinds of separator, and drives
+    windows = PureWindowsPath(bare)  # handles both separators, and drives
     if windows.root or windows.drive:
         raise InputValidationError(
-            f"Artifact name {filename!r} is absolute or names a drive; give a relative name."
+            f"Artifact name {filename!r} is absolute or has a drive; use a relative name."
         )
     relative = PurePosixPath(windows.as_posix())
     if not relative.parts:
@@ -88,27 +88,27 @@ def _relative(filename: str) -> PurePosixPath:
     return relative
 
 
-# The versions of one file on the disk, each written whole or not at all (adk-runtime 10.1).
+# The versions of one file on disk, each written whole or not at all (adk-runtime 10.1).
 
 
 logger = logging.getLogger(__name__)
 
 _ABANDONED = 3600.0
-"""Seconds after which nobody is taken to write a version any more."""
+"""Seconds without a write after which an unfinished version counts as abandoned."""
 
 
 class FileArtifactVersion(ArtifactVersion):
-    """What metadata.json holds; a text has no MIME type."""
+    """The content of metadata.json; a text has no MIME type."""
 
     model_config = ConfigDict(alias_generator=to_camel, populate_by_name=True, defer_build=True)
 
     file_name: str
-    """The name as it was given, `user:` included."""
+    """The name as given, `user:` included."""
     display_name: str | None = None
 
 
 def numbers(folder: Path) -> list[int]:
-    """The numbers of the whole versions, ascending."""
+    """Return the numbers of the complete versions, ascending."""
     try:
         entries = list((folder / VERSIONS).iterdir())
     except (FileNotFoundError, NotADirectoryError):
@@ -117,15 +117,15 @@ def numbers(folder: Path) -> list[int]:
 
 
 def uri(folder: Path, version: int) -> str:
-    """The `file://` address of a version's payload."""
+    """Return the `file://` address of a version's payload."""
     return (folder / VERSIONS / str(version) / folder.name).as_uri()
 
 
 def write(folder: Path, part: types.Part, about: FileArtifactVersion) -> int:
-    """Store the next version of a file; it is on the disk when this returns.
+    """Store the next version of a file; it is on disk when this returns.
 
-    Everything is written into a folder that readers overlook, and renamed at the end. That
-    folder also reserves the number, among all threads and processes.
+    Everything is written into a folder that readers ignore, and which is renamed at the end. That
+    folder also reserves the number, across threads and processes.
     """
     versions = folder / VERSIONS
     versions.mkdir(parents=True, exist_ok=True)
@@ -146,19 +146,19 @@ def write(folder: Path, part: types.Part, about: FileArtifactVersion) -> int:
 
 
 def metadata(folder: Path, version: int) -> FileArtifactVersion | None:
-    """What is known about a version; None if it has no readable metadata."""
+    """Return a version's metadata; None if it has none that is readable."""
     path = folder / VERSIONS / str(version) / METADATA
     try:
         return FileArtifactVersion.model_validate_json(path.read_bytes())
     except (FileNotFoundError, NotADirectoryError):
         return None
     except ValidationError as error:
-        logger.warning("%s is damaged and was passed over: %s", path, error)
+        logger.warning("%s is damaged and was skipped: %s", path, error)
         return None
 
 
 def read(folder: Path, version: int) -> types.Part | None:
-    """The content of a version; None if it is not there."""
+    """Return the content of a version; None if it doesn't exist."""
     try:
         data = (folder / VERSIONS / str(version) / folder.name).read_bytes()
     except (FileNotFoundError, NotADirectoryError, IsADirectoryError):
@@ -171,7 +171,7 @@ def read(folder: Path, version: int) -> types.Part | None:
 
 
 def remove(folder: Path, scope: Path) -> None:
-    """Delete all versions, and the folders up to `scope` that are empty then.
+    """Delete all versions, and then the empty folders up to `scope`.
 
     Files below (`doc/more` beside `doc`) stay.
     """
@@ -185,7 +185,7 @@ def remove(folder: Path, scope: Path) -> None:
 
 
 def below(scope: Path) -> list[Path]:
-    """The folders of all files in a scope."""
+    """Return the folders of all files in a scope."""
     paths = []
     for path, folders, _ in os.walk(scope):
         if VERSIONS in folders:
@@ -211,11 +211,11 @@ def _reserve(versions: Path) -> Path:
 
 
 def _sweep(versions: Path) -> None:
-    """Remove what processes have left that died while they were writing."""
+    """Remove what is left of processes that died while writing."""
     for pending in versions.glob(".*.pending"):
         try:
             last_write = max(path.stat().st_mtime for path in (pending, *pending.iterdir()))
-        except OSError:  # another process has just ended it
+        except OSError:  # another process has just finished it
             continue
         if time.time() - last_write > _ABANDONED:
             shutil.rmtree(pending, ignore_errors=True)
@@ -235,7 +235,7 @@ def _write_file(path: Path, data: bytes) -> None:
 
 
 def _sync(folder: Path) -> None:
-    """Let a rename reach the disk; Windows cannot open folders and needs no such thing."""
+    """Flush a rename to disk; Windows cannot open folders and doesn't need it."""
     if os.name == "nt":
         return
     descriptor = os.open(folder, os.O_RDONLY)
@@ -249,7 +249,7 @@ T = TypeVar("T")
 
 
 class FileArtifactService(BaseArtifactService):
-    """Stores artifacts below `root_dir`, in google-adk's layout; both can use it at the same time.
+    """Stores artifacts below `root_dir` in google-adk's layout; both can use it concurrently.
 
     A call without a session id applies to the user's own artifacts. Disk access runs in threads.
     Every method raises InputValidationError for an app, user, session or file name that would lead
@@ -257,7 +257,7 @@ class FileArtifactService(BaseArtifactService):
     """
 
     def __init__(self, root_dir: Path | str) -> None:
-        """Use `root_dir`, which is made if it is missing."""
+        """Use `root_dir`, and create it if it is missing."""
         self.root_dir = Path(root_dir).expanduser().resolve()
         self.root_dir.mkdir(parents=True, exist_ok=True)
 
@@ -277,11 +277,11 @@ class FileArtifactService(BaseArtifactService):
         """
         part = ensure_part(artifact)
         if part.inline_data is None and part.text is None:
-            raise InputValidationError("An artifact must hold a text or inline data.")
+            raise InputValidationError("An artifact must contain text or inline data.")
         check_name(filename)
         blob = part.inline_data
         about = FileArtifactVersion(
-            version=0,  # both are known when a number is reserved
+            version=0,  # both are known once a number is reserved
             canonical_uri="",
             custom_metadata=custom_metadata or {},
             mime_type=(blob.mime_type or "application/octet-stream") if blob else None,
@@ -300,14 +300,14 @@ class FileArtifactService(BaseArtifactService):
         session_id: str | None = None,
         version: int | None = None,
     ) -> types.Part | None:
-        """That version, or the newest; None if there is none."""
+        """Return that version, or the newest; None if it doesn't exist."""
         where = _Where(self.root_dir, app_name, user_id, filename, session_id)
         return await _in_folder(where, lambda folder: _load(folder, version))
 
     async def list_artifact_keys(
         self, *, app_name: str, user_id: str, session_id: str | None = None
     ) -> list[str]:
-        """Names of the session's and the user's files, sorted."""
+        """Return the names of the session's and the user's files, sorted."""
         user = user_folder(self.root_dir, app_name, user_id)
         scopes = {scope_folder(user, None), scope_folder(user, session_id)}
         return await asyncio.to_thread(_names, scopes)
@@ -323,14 +323,14 @@ class FileArtifactService(BaseArtifactService):
     async def list_versions(
         self, *, app_name: str, user_id: str, filename: str, session_id: str | None = None
     ) -> list[int]:
-        """The numbers of the versions, ascending; a failed save may leave a gap."""
+        """Return the numbers of the versions, ascending; a failed save may leave a gap."""
         where = _Where(self.root_dir, app_name, user_id, filename, session_id)
         return await _in_folder(where, numbers)
 
     async def list_artifact_versions(
         self, *, app_name: str, user_id: str, filename: str, session_id: str | None = None
     ) -> list[ArtifactVersion]:
-        """What is known about each version, ascending."""
+        """Return the metadata of each version, ascending."""
         where = _Where(self.root_dir, app_name, user_id, filename, session_id)
         return await _in_folder(where, _describe_all)
 
@@ -343,13 +343,13 @@ class FileArtifactService(BaseArtifactService):
         session_id: str | None = None,
         version: int | None = None,
     ) -> ArtifactVersion | None:
-        """What is known about that version, or the newest; None if there is none."""
+        """Return the metadata of that version, or of the newest; None if it doesn't exist."""
         where = _Where(self.root_dir, app_name, user_id, filename, session_id)
         return await _in_folder(where, lambda folder: _describe(folder, version))
 
 
 class _Where(NamedTuple):
-    """Where the versions of a file are."""
+    """The location of a file's versions."""
 
     root: Path
     app_name: str
@@ -359,7 +359,7 @@ class _Where(NamedTuple):
 
 
 async def _in_folder(where: _Where, work: Callable[[Path], T]) -> T:
-    """Do it in the folder of a file, all in a thread: finding the folder follows links."""
+    """Call `work` with a file's folder, all in a thread, since finding it follows links."""
 
     def work_there() -> T:
         user = user_folder(where.root, where.app_name, where.user_id)
@@ -402,7 +402,7 @@ def _about(folder: Path, version: int) -> ArtifactVersion:
 
 
 def _names(scopes: set[Path]) -> list[str]:
-    """The names as they were given; a file without readable metadata goes by its folder."""
+    """Return the names as given; a file without readable metadata is named by its folder."""
     names = set()
     for scope in scopes:
         for folder in below(scope):

@@ -1,4 +1,4 @@
-"""`InMemoryArtifactService`: artifacts that live as long as the process (adk-runtime 10.1)."""
+"""`InMemoryArtifactService`: stores artifacts until the process ends (adk-runtime 10.1)."""
 
 import copy
 import re
@@ -78,10 +78,10 @@ class InMemoryArtifactService(BaseArtifactService):
         session_id: str | None = None,
         version: int | None = None,
     ) -> types.Part | None:
-        """That version, or the newest; `artifact://` references are followed.
+        """Return that version, or the newest; `artifact://` references are followed.
 
-        Raises InputValidationError for a reference to another app, user or session, or to nothing
-        that can be one, and for more than five in a row.
+        Raises InputValidationError for an invalid reference, for one to another app, user or
+        session, and for more than five in a row.
         """
         path = _path(app_name, user_id, filename, session_id)
         for _ in range(_MAX_REFERENCES + 1):
@@ -95,13 +95,13 @@ class InMemoryArtifactService(BaseArtifactService):
             path = _path(reference["app"], reference["user"], reference["file"], session_id)
             version = int(reference["version"])
         raise InputValidationError(
-            f"{filename!r} is behind more than {_MAX_REFERENCES} artifact references."
+            f"{filename!r} leads through more than {_MAX_REFERENCES} artifact references."
         )
 
     async def list_artifact_keys(
         self, *, app_name: str, user_id: str, session_id: str | None = None
     ) -> list[str]:
-        """Names of the session's and the user's files, sorted."""
+        """Return the names of the session's and the user's files, sorted."""
         owner = _owner(app_name, user_id)
         folders = [f"{owner}/user/"]
         if session_id is not None:
@@ -118,20 +118,20 @@ class InMemoryArtifactService(BaseArtifactService):
     async def delete_artifact(
         self, *, app_name: str, user_id: str, filename: str, session_id: str | None = None
     ) -> None:
-        """Delete all versions."""
+        """Delete all versions, if any."""
         self.artifacts.pop(_path(app_name, user_id, filename, session_id), None)
 
     async def list_versions(
         self, *, app_name: str, user_id: str, filename: str, session_id: str | None = None
     ) -> list[int]:
-        """The numbers of the versions."""
+        """Return the numbers of the versions, ascending."""
         path = _path(app_name, user_id, filename, session_id)
         return list(range(len(self.artifacts.get(path, ()))))
 
     async def list_artifact_versions(
         self, *, app_name: str, user_id: str, filename: str, session_id: str | None = None
     ) -> list[ArtifactVersion]:
-        """What is known about each version."""
+        """Return the metadata of each version, ascending."""
         path = _path(app_name, user_id, filename, session_id)
         return [entry.about.model_copy(deep=True) for entry in self.artifacts.get(path, ())]
 
@@ -144,7 +144,7 @@ class InMemoryArtifactService(BaseArtifactService):
         session_id: str | None = None,
         version: int | None = None,
     ) -> ArtifactVersion | None:
-        """What is known about that version, or the newest."""
+        """Return the metadata of that version, or of the newest; None if it doesn't exist."""
         entry = _stored_version(self, _path(app_name, user_id, filename, session_id), version)
         return entry.about.model_copy(deep=True) if entry else None
 
@@ -166,7 +166,7 @@ def _path(app_name: str, user_id: str, filename: str, session_id: str | None) ->
         return f"{owner}/user/{filename}"
     if session is None:
         raise InputValidationError(
-            f"{filename!r} belongs to a session: give session_id, or begin its name with 'user:'."
+            f"{filename!r} belongs to a session: pass session_id, or begin its name with 'user:'."
         )
     if session == "user":
         raise InputValidationError("The session id 'user' is reserved for the user's own files.")
@@ -183,22 +183,22 @@ def _mime_type(part: types.Part, app: str, user: str, session: str | None) -> st
     if part.text is not None:
         return "text/plain"
     if part.file_data is None:
-        raise InputValidationError("An artifact must hold a text, inline data or file data.")
+        raise InputValidationError("An artifact must contain text, inline data or file data.")
     reference = _reference(part)
     if reference is None:
         return part.file_data.mime_type
     _check_scope(reference, app, user, session)
-    return None  # known only when the reference is followed
+    return None  # known only once the reference is followed
 
 
 def _reference(part: types.Part) -> dict[str, str] | None:
-    """The parts of an `artifact://` address, or None if the part is none."""
+    """Return the parts of an `artifact://` address; None if the part has no such address."""
     uri = part.file_data.file_uri if part.file_data else None
     if not uri or not uri.startswith("artifact://"):
         return None
     match = _REFERENCE.fullmatch(uri)
     if match is None:
-        raise InputValidationError(f"{uri!r} is no valid reference to an artifact.")
+        raise InputValidationError(f"{uri!r} is not a valid artifact reference.")
     return match.groupdict()
 
 
@@ -209,9 +209,9 @@ def _check_scope(reference: dict[str, str], app: str, user: str, session: str | 
 
 
 def _is_empty(part: types.Part) -> bool:
-    """An emptied version: what a rewind leaves of a file that did not exist then.
+    """Return whether a rewind emptied this version because the file didn't exist yet.
 
-    A file that is empty and has a kind, such as an empty table, is one.
+    An empty file with a type, such as an empty table, still counts as a file.
     """
     blob = part.inline_data
     if blob is None:

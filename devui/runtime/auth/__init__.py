@@ -1,4 +1,4 @@
-"""Authentication of tools: what is asked for, and what was given. Names are loaded on first use."""
+"""Authentication of tools: requests for credentials, and answers. Names are loaded on first use."""
 
 from typing import TYPE_CHECKING
 

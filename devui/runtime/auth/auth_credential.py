@@ -1,4 +1,4 @@
-"""What proves who calls: keys, tokens, accounts (adk-runtime 8.6). Secrets stay out of reprs."""
+"""Credentials: keys, tokens, accounts (adk-runtime 8.6). Secrets stay out of reprs."""
 
 import base64
 from enum import StrEnum
@@ -14,7 +14,7 @@ _HIDDEN = "<hidden>"
 
 
 def _secret(**kwargs: Any) -> FieldInfo:
-    """A field that no repr, log line or error message shows."""
+    """Return a field that no repr, log line or error message shows."""
     field = Field(repr=False, **kwargs)
     assert isinstance(field, FieldInfo)  # noqa: S101  Field() is typed Any
     return field
@@ -28,7 +28,7 @@ def _plain(name: str) -> str:
 
 
 class AuthModel(BaseModel):
-    """Base of the auth models: camelCase JSON, unknown keys kept but never shown."""
+    """The base class of auth models: camelCase JSON; unknown keys are kept, but never shown."""
 
     model_config = ConfigDict(
         extra="allow",
@@ -41,7 +41,7 @@ class AuthModel(BaseModel):
     @model_validator(mode="before")
     @classmethod
     def _tell_of_misspelt(cls, values: Any) -> Any:
-        """Warn of a key that is one of the fields but for capitals and underlines."""
+        """Warn of an unknown key that differs from a field only in case or underscores."""
         names = {_plain(name): name for name in cls.model_fields}
         for name, _ in unknown_names(values, cls.model_fields):
             if suggestion := names.get(_plain(name)):
@@ -70,55 +70,55 @@ class HttpAuth(AuthModel):
     """Credentials for an HTTP scheme such as `basic` or `bearer`."""
 
     scheme: str
-    """The word in the header: `basic`, `bearer`, …"""
+    """The scheme name in the header: `basic`, `bearer`, …"""
     credentials: HttpCredentials
-    """What follows that word."""
+    """What follows that name."""
     additional_headers: Annotated[dict[str, str] | None, _secret()] = None
-    """Sent along with it."""
+    """Additional headers to send."""
 
 
 class OAuth2Auth(AuthModel):
     """The values of an OAuth2 or OpenID Connect exchange."""
 
     client_id: str | None = None
-    """Who the app is, as the server knows it."""
+    """The id under which the server knows the app."""
     client_secret: Secret = None
-    """By what it proves that; None of an app that can keep no secret."""
+    """Proves the app's identity; None for an app that can't keep a secret."""
     auth_uri: str | None = None
-    """The address for the user to sign in at; made when the user is asked."""
+    """The address where the user logs in; created when the user is asked."""
     nonce: str | None = None
-    """For OpenID Connect: what the server repeats in its token."""
+    """For OpenID Connect: a value that the server repeats in its token."""
     state: str | None = None
-    """What the server repeats in its answer, so that no other answer is taken."""
+    """A value that the server repeats in its answer, so that no other answer is accepted."""
     redirect_uri: str | None = None
-    """Where the server sends the user afterwards."""
+    """Where the server sends the user after the login."""
     auth_response_uri: Secret = None
-    """The address to which the user was sent: the answer to the question."""
+    """The address that the user was sent to: the answer to the request."""
     auth_code: Secret = None
-    """What the server gave the user, to be exchanged for a token."""
+    """The code that the server gave the user, to be exchanged for a token."""
     access_token: Secret = None
-    """What is sent with requests."""
+    """The token that is sent with requests."""
     refresh_token: Secret = None
-    """By what a new token is got when the old one has ended."""
+    """Used to get a new token when the old one has expired."""
     id_token: Secret = None
-    """Who the user is, by OpenID Connect."""
+    """Identifies the user, by OpenID Connect."""
     expires_at: int | None = None
-    """Unix seconds."""
+    """When the access token expires, in Unix seconds."""
     expires_in: int | None = None
-    """Seconds."""
+    """The lifetime of the access token, in seconds."""
     audience: str | None = None
-    """Whom the token is for."""
+    """The service that the token is for."""
     prompt: str | None = None
-    """Whether the server asks again: `consent`, `login`, `none`."""
+    """Whether the server asks the user again: `consent`, `login`, `none`."""
     code_verifier: Secret = None
-    """The secret of one sign-in (PKCE); made when the user is asked."""
+    """The secret of one login (PKCE); created when the user is asked."""
     code_challenge_method: str | None = None
-    """`S256` for PKCE; None for none, where there is a client secret."""
+    """`S256` for PKCE; None for no proof if there is a client secret."""
     token_endpoint_auth_method: (
         Literal["client_secret_basic", "client_secret_post", "client_secret_jwt", "private_key_jwt"]
         | None
     ) = "client_secret_basic"  # noqa: S105  the name of a method
-    """How the client secret is sent when the token is asked for."""
+    """How the client secret is sent in requests for a token."""
 
 
 class ServiceAccountCredential(AuthModel):
@@ -129,15 +129,15 @@ class ServiceAccountCredential(AuthModel):
     project_id: str
     """The project of the account."""
     private_key_id: Annotated[str, _secret()]
-    """Which of its keys this is."""
+    """The id of the key."""
     private_key: Annotated[str, _secret()]
     """The key, in PEM."""
     client_email: str
     """The name of the account."""
     client_id: str
-    """Its number."""
+    """The number of the account."""
     auth_uri: str
-    """Where users of Google sign in."""
+    """Where Google's users log in."""
     token_uri: str
     """Where the key is exchanged for a token."""
     auth_provider_x509_cert_url: str
@@ -152,13 +152,13 @@ class ServiceAccount(AuthModel):
     """A service account: its key, or the environment's default one."""
 
     service_account_credential: ServiceAccountCredential | None = None
-    """The key; None takes the default one."""
+    """The key; None uses the default one."""
     scopes: list[str] | None = None
-    """What the token is to be good for."""
+    """What the token gives access to."""
     use_default_credential: bool | None = False
-    """Take the account of the environment, such as that of a machine in the cloud."""
+    """Whether to use the account of the environment, such as that of a machine in the cloud."""
     use_id_token: bool | None = False
-    """Get a token that says who the account is, for `audience`."""
+    """Whether to get a token that identifies the account to `audience`."""
     audience: str | None = None
     """The address of the service that is called; for id tokens."""
 
@@ -167,11 +167,11 @@ class ServiceAccount(AuthModel):
         if not self.use_default_credential and self.service_account_credential is None:
             raise ValueError(
                 "A ServiceAccount needs a service_account_credential, or"
-                " use_default_credential=True for the account of the environment."
+                " use_default_credential=True to use the environment's account."
             )
         if self.use_id_token and not self.audience:
             raise ValueError(
-                "use_id_token=True needs an audience, the address of the service that is called,"
+                "use_id_token=True needs an audience, the URL of the service that is called,"
                 " such as 'https://my-service.run.app'."
             )
         return self
@@ -188,12 +188,12 @@ class AuthCredentialTypes(StrEnum):
 
 
 class AuthCredential(AuthModel):
-    """A credential; `auth_type` says which field holds it."""
+    """A credential of one of several types."""
 
     auth_type: AuthCredentialTypes
-    """Which of the fields below holds it."""
+    """The type, which determines the field below that holds the credential."""
     resource_ref: str | None = None
-    """The name of a credential that is kept elsewhere."""
+    """The name of a credential that is stored elsewhere."""
     api_key: Secret = None
     """For `apiKey`."""
     http: HttpAuth | None = None
@@ -208,7 +208,7 @@ class AuthCredential(AuthModel):
 
 
 def is_sendable(credential: AuthCredential) -> bool:
-    """Whether the credential holds a key, a token, a password or headers to be sent as it is."""
+    """Return whether the credential holds a key, token, password or headers to send as is."""
     if credential.api_key or (credential.oauth2 and credential.oauth2.access_token):
         return True
     http = credential.http
@@ -216,7 +216,10 @@ def is_sendable(credential: AuthCredential) -> bool:
 
 
 def authorization_headers(credential: AuthCredential) -> dict[str, str]:
-    """The headers that carry a token or a password; empty for API keys, which a scheme places."""
+    """Return the headers for a token or password; empty for API keys.
+
+    An API key is sent where its scheme says.
+    """
     if credential.oauth2 and credential.oauth2.access_token:
         return {"Authorization": f"Bearer {credential.oauth2.access_token}"}
     if credential.http:
@@ -235,37 +238,37 @@ def _is_told(http: HttpAuth) -> bool:
 def _authorization(http: HttpAuth) -> str:
     credentials = http.credentials
     if credentials.token:
-        # The names of schemes are case-insensitive, and some services know only the usual form.
+        # Scheme names are case-insensitive, but some services only accept the usual form.
         return f"{http.scheme.title()} {credentials.token}"
     pair = f"{credentials.username or ''}:{credentials.password or ''}"
     return f"Basic {base64.b64encode(pair.encode()).decode()}"
 
 
-# The OAuth 2 client of the agent, in credentials that belong to its user (adk-runtime 8.6).
+# The agent's OAuth 2 client, in credentials that belong to its user (adk-runtime 8.6).
 #
-# The client's secret is the agent's: it is taken out of what clients and stores may see, and
-# comes back from the agent's configuration when a token is needed.
+# The client's secret is the agent's. It is removed from what clients and stores may see, and
+# restored from the agent's configuration when a token is needed.
 
 
 _CLIENT = ("client_id", "client_secret", "token_endpoint_auth_method")
 
 
 def without_secret(credential: AuthCredential | None) -> AuthCredential | None:
-    """A copy of the credential without the client's secret."""
+    """Return a copy of the credential without the client's secret."""
     return _updated(credential, {"client_secret": None})
 
 
 def with_secret(
     credential: AuthCredential | None, raw: AuthCredential | None
 ) -> AuthCredential | None:
-    """A copy of the credential with the configured secret."""
+    """Return a copy of the credential with the configured secret."""
     if raw is None or raw.oauth2 is None:
         return credential
     return _updated(credential, {"client_secret": raw.oauth2.client_secret})
 
 
 def with_client(credential: AuthCredential, raw: AuthCredential | None) -> AuthCredential:
-    """A copy with the configured client: what came from outside must not choose another one."""
+    """Return a copy with the configured client, since outside data must not choose another one."""
     if raw is None or raw.oauth2 is None:
         return credential
     configured = {name: value for name, value in raw.oauth2 if name in _CLIENT}

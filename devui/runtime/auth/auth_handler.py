@@ -1,4 +1,4 @@
-"""`AuthHandler`: one request for a credential and its answer (adk-runtime 8.6)."""
+"""`AuthHandler`: a request for a credential, and its answer (adk-runtime 8.6)."""
 
 import logging
 from typing import Any
@@ -18,7 +18,7 @@ from devui.runtime.auth.exchanger import CredentialExchangeError, OAuth2Credenti
 from devui.runtime.auth.logins import authorization_code, check_state, with_login
 from devui.runtime.sessions.state import StateLike
 
-# What a client answers when it was asked for a credential (adk-runtime 8.6).
+# The answers of clients that were asked for a credential (adk-runtime 8.6).
 
 
 _OF_THE_REQUEST = (
@@ -31,14 +31,14 @@ _OF_THE_REQUEST = (
 )
 """OAuth2 fields that an answer cannot change."""
 _OF_THE_LOGIN = frozenset({"auth_uri", "state"})
-"""Those that say nothing of a client that answers with a token: it has not used the address."""
+"""Fields that don't matter if the answer has a token: the client hasn't used the address."""
 
 
 def credential_of(response: dict[str, Any], request: AuthConfig) -> AuthCredential | None:
-    """The credential in a client's answer: an AuthConfig with it, or the credential alone.
+    """Return the credential in a client's answer: an AuthConfig with it, or the credential alone.
 
-    Of an AuthConfig only the credential is taken: scheme and key are those that were asked for.
-    A login keeps the client, the state and the proof of the request.
+    Only the credential is taken from an AuthConfig; scheme and key are those of the request. A
+    login keeps the OAuth client, the state and the proof of the request.
 
     Raises:
         LoginRefused: the answer belongs to another login, or the server refused the login.
@@ -72,16 +72,17 @@ def _pinned(answer: OAuth2Auth, credential: AuthCredential | None) -> OAuth2Auth
     return answer.model_copy(update={**pinned, "redirect_uri": redirect_uri})
 
 
-# What goes to the client when a tool asks for a credential (adk-runtime 8.6).
+# The request that is sent to the client when a tool needs a credential (adk-runtime 8.6).
 
 
 def auth_request(config: AuthConfig) -> AuthConfig:
-    """The question for the client. It is stored and shown, so it holds none of the agent's secrets.
+    """Return the request for the client, which has none of the agent's secrets.
 
-    For OAuth2 and OpenID Connect it holds the address where the user logs in.
+    Requests are stored and shown. For OAuth2 and OpenID Connect, they contain the address where the
+    user logs in.
 
     Raises:
-        ValueError: the config does not tell where the user can log in, or as which client.
+        ValueError: the config doesn't say where the user can log in, or as which OAuth client.
     """
     exchanged = config.exchanged_auth_credential
     has_address = exchanged and exchanged.oauth2 and exchanged.oauth2.auth_uri
@@ -96,11 +97,7 @@ def auth_request(config: AuthConfig) -> AuthConfig:
 
 
 def login_credential(config: AuthConfig) -> AuthCredential:
-    """The configured client with an address to log in at.
-
-    Raises:
-        ValueError: see `auth_request`.
-    """
+    """Return the configured OAuth client with an address to log in at."""
     raw = config.raw_auth_credential
     if raw is None or raw.oauth2 is None:
         raise ValueError(
@@ -112,7 +109,7 @@ def login_credential(config: AuthConfig) -> AuthCredential:
 
 
 def _redacted(credential: AuthCredential | None) -> AuthCredential | None:
-    """The credential without what belongs to the agent alone."""
+    """Return the credential without the agent's own secrets."""
     if credential is None:
         return None
     safe_copy = credential.model_copy(deep=True)
@@ -124,7 +121,7 @@ def _redacted(credential: AuthCredential | None) -> AuthCredential | None:
         safe_copy.http.credentials.token = None
         safe_copy.http.additional_headers = None
     if safe_copy.service_account and safe_copy.service_account.service_account_credential:
-        safe_copy.service_account = None  # without its key it would be none
+        safe_copy.service_account = None  # it would be invalid without its key
     return safe_copy
 
 
@@ -138,32 +135,32 @@ class AuthHandler:
         self.auth_config = auth_config
 
     def generate_auth_request(self) -> AuthConfig:
-        """What is sent to the client, without the agent's secrets.
+        """Return the request for the client, without the agent's secrets.
 
         Raises:
-            ValueError: the config does not tell where the user can log in, or as which client.
+            ValueError: the config doesn't say where the user can log in, or as which OAuth client.
         """
         return auth_request(self.auth_config)
 
     def generate_auth_uri(self) -> AuthCredential:
-        """The configured client with an address to log in at; raises ValueError as above."""
+        """Return the OAuth client with a login address. Raises ValueError as above."""
         return login_credential(self.auth_config)
 
     def has_auth_response(self, state: StateLike) -> bool:
-        """Whether there is an answer in the state."""
+        """Return whether there is an answer in the state."""
         return self.answer_in(state) is not None
 
     def is_known(self, state: StateLike) -> bool:
-        """Whether this run has found out about the credential, also that there is none."""
+        """Return whether this run knows the credential, or knows that there is none."""
         missing = object()
         return state.get(self._key, missing) is not missing
 
     def is_given(self, state: StateLike) -> bool:
-        """Whether this run has the credential from the user."""
+        """Return whether the user has given the credential in this run."""
         return bool(state.get(self._key))
 
     def answer_in(self, state: StateLike) -> AuthCredential | None:
-        """The answer in the state as it is, with the configured client; None if there is none."""
+        """Return the answer in the state, with the configured OAuth client; None without one."""
         for key in (self._key, self.auth_config.credential_key or ""):
             value = state.get(key)
             if isinstance(value, str) and value:
@@ -174,9 +171,9 @@ class AuthHandler:
         return None
 
     def get_auth_response(self, state: StateLike) -> AuthCredential | None:
-        """The credential that the user gave, or None.
+        """Return the credential that the user gave, or None.
 
-        A login is exchanged for its token here and now, which waits for the server; one that the
+        A login is exchanged for its token, which blocks until the server answers. A login that the
         server refuses is dropped, so that the user is asked again.
         """
         credential = self.answer_in(state)
@@ -193,7 +190,7 @@ class AuthHandler:
         return exchanged.credential
 
     async def exchange_auth_token(self) -> AuthCredential | None:
-        """`exchanged_auth_credential` with its token; raises CredentialExchangeError."""
+        """Return `exchanged_auth_credential` with a token. Raises CredentialExchangeError."""
         credential = self.auth_config.exchanged_auth_credential
         if credential is None:
             return None
@@ -201,16 +198,16 @@ class AuthHandler:
         return (await exchanger.exchange(credential, self.auth_config.auth_scheme)).credential
 
     async def parse_and_store_auth_response(self, state: StateLike) -> None:
-        """Put `exchanged_auth_credential` where tools look for it in this invocation."""
+        """Store `exchanged_auth_credential` where this invocation's tools look for it."""
         self.keep(state, self.auth_config.exchanged_auth_credential)
 
     def keep(self, state: StateLike, credential: AuthCredential | None) -> None:
-        """Let the tools of this invocation find the credential."""
+        """Store the credential for the tools of this invocation."""
         state[self._key] = without_secret(credential)
 
     def drop(self, state: StateLike, error: Exception) -> None:
         """Forget a login that was refused."""
-        logger.warning("The login for %r is dropped: %s", self.auth_config.credential_key, error)
+        logger.warning("The login for %r was rejected: %s", self.auth_config.credential_key, error)
         state[self._key] = None
 
     @property
@@ -219,7 +216,7 @@ class AuthHandler:
 
 
 def _of_text(text: str, config: AuthConfig) -> AuthCredential:
-    """A bare key or token, as code of users may put it into the state."""
+    """Return the credential for a bare key or token, which user code may put into the state."""
     scheme = config.auth_scheme
     if scheme.type_ == SecuritySchemeType.apiKey:
         return AuthCredential(auth_type=AuthCredentialTypes.API_KEY, api_key=text)

@@ -1,4 +1,4 @@
-"""Which kind of credential a tool wants: the security schemes of OpenAPI 3 (adk-runtime 8.6)."""
+"""The kind of credential a tool needs: the security schemes of OpenAPI 3 (adk-runtime 8.6)."""
 
 from enum import Enum, StrEnum
 from typing import Annotated, Any, Literal
@@ -21,7 +21,7 @@ AuthSchemeType = SecuritySchemeType
 
 
 class SecurityBase(BaseModel):
-    """What all schemes of OpenAPI have."""
+    """The base class of OpenAPI's schemes."""
 
     model_config = ConfigDict(extra="allow", populate_by_name=True, defer_build=True)
 
@@ -31,7 +31,7 @@ class SecurityBase(BaseModel):
     @model_validator(mode="before")
     @classmethod
     def _take_others(cls, scheme: Any) -> Any:
-        """Flows and types of another library's models."""
+        """Accept flows and types from another library's models."""
         return (
             {key: _own(value) for key, value in scheme.items()} if type(scheme) is dict else scheme
         )
@@ -60,7 +60,7 @@ class HTTPBearer(HTTPBase):
 
 
 class OAuthFlow(BaseModel):
-    """One way to get a token; fields are spelled as in OpenAPI."""
+    """One way to get a token; the fields are spelled as in OpenAPI."""
 
     model_config = ConfigDict(extra="allow", defer_build=True)
 
@@ -71,7 +71,7 @@ class OAuthFlow(BaseModel):
 
 
 class OAuthFlows(BaseModel):
-    """The ways an OAuth2 server offers."""
+    """The flows that an OAuth2 server offers."""
 
     model_config = ConfigDict(extra="allow", defer_build=True)
 
@@ -91,7 +91,7 @@ class OAuthGrantType(StrEnum):
 
     @staticmethod
     def from_flow(flow: OAuthFlows) -> "OAuthGrantType | None":
-        """The grant of the flows that are given; of several, the one that asks the user least."""
+        """Return the grant of the given flows; of several, the one that asks the user least."""
         if flow.clientCredentials:
             return OAuthGrantType.CLIENT_CREDENTIALS
         if flow.authorizationCode:
@@ -131,19 +131,19 @@ class OpenIdConnectWithConfig(SecurityBase):
     )
     """Always `openIdConnect`."""
     authorization_endpoint: str
-    """Where the user signs in."""
+    """Where the user logs in."""
     token_endpoint: str
     """Where a code is exchanged for a token."""
     userinfo_endpoint: str | None = None
-    """Where the server tells who the user is."""
+    """Where the server returns data about the user."""
     revocation_endpoint: str | None = None
-    """Where a token is given back."""
+    """Where a token is revoked."""
     token_endpoint_auth_methods_supported: list[str] | None = None
-    """How a client may prove who it is."""
+    """The ways in which clients may authenticate."""
     grant_types_supported: list[str] | None = None
-    """How a token may be got."""
+    """The ways in which a token can be obtained."""
     scopes: list[str] | None = None
-    """What the token is to be good for."""
+    """What the token gives access to."""
 
 
 class CustomAuthScheme(AuthModel):
@@ -156,7 +156,7 @@ _OURS = (SecurityBase, CustomAuthScheme, OAuthFlow, OAuthFlows)
 
 
 def _own(value: Any) -> Any:
-    """What is of another library's models (such as fastapi's) as plain data."""
+    """Return values of another library's models (such as fastapi's) as plain data."""
     if isinstance(value, BaseModel) and not isinstance(value, _OURS):
         return value.model_dump(by_alias=True, exclude_none=True, mode="json")
     return value.value if isinstance(value, Enum) else value
@@ -164,8 +164,8 @@ def _own(value: Any) -> Any:
 
 def _scheme(value: Any) -> Any:
     if isinstance(value, str):
-        raise ValueError(  # noqa: TRY004  pydantic tells ValueErrors
-            f"{value!r} is the name of a kind only; give a whole scheme, such as"
+        raise ValueError(  # noqa: TRY004  pydantic reports ValueErrors
+            f"{value!r} is only the name of a scheme type; pass a complete scheme, such as"
             ' APIKey(in_="header", name="X-Key"), HTTPBearer() or OAuth2(flows=...).'
         )
     return _own(value)
@@ -182,33 +182,33 @@ AuthScheme = Annotated[
     | CustomAuthScheme,
     BeforeValidator(_scheme),
 ]
-"""Any scheme; models of fastapi, which are the ones google-adk takes, are understood, too."""
+"""Any scheme; fastapi's models, which google-adk uses, are accepted, too."""
 
 
 def own_scheme(scheme: Any) -> Any:
-    """A scheme as one of these classes; None stays None. See `AuthScheme`.
+    """Return a scheme as one of these classes; None stays None. See `AuthScheme`.
 
     Raises:
-        pydantic.ValidationError: it is none.
+        pydantic.ValidationError: it is not a scheme.
     """
     if scheme is None or isinstance(scheme, SecurityBase | CustomAuthScheme):
         return scheme
     return TypeAdapter(AuthScheme).validate_python(scheme)
 
 
-# What a security scheme tells about an OAuth 2 server (adk-runtime 8.6).
+# What a security scheme says about an OAuth 2 server (adk-runtime 8.6).
 
 
 _BY_OAUTH2 = {SecuritySchemeType.oauth2, SecuritySchemeType.openIdConnect}
 
 
 def is_oauth2(scheme: AuthScheme) -> bool:
-    """Whether credentials of the scheme are tokens of OAuth 2 or OpenID Connect."""
+    """Return whether credentials of the scheme are tokens of OAuth 2 or OpenID Connect."""
     return scheme.type_ in _BY_OAUTH2
 
 
 def grant_of(scheme: AuthScheme) -> OAuthGrantType | None:
-    """How a token is obtained; None if the scheme does not tell."""
+    """Return how a token is obtained; None if the scheme doesn't say."""
     if isinstance(scheme, OAuth2):
         return OAuthGrantType.from_flow(scheme.flows)
     if isinstance(scheme, OpenIdConnectWithConfig):
@@ -218,10 +218,10 @@ def grant_of(scheme: AuthScheme) -> OAuthGrantType | None:
 
 
 def login_endpoint(scheme: AuthScheme) -> tuple[str, list[str]]:
-    """Where users log in, and for which scopes.
+    """Return where users log in, and for which scopes.
 
     Raises:
-        ValueError: the scheme does not tell.
+        ValueError: the scheme doesn't say.
     """
     if isinstance(scheme, OpenIdConnectWithConfig):
         return scheme.authorization_endpoint, list(scheme.scopes or [])
@@ -237,10 +237,10 @@ def login_endpoint(scheme: AuthScheme) -> tuple[str, list[str]]:
 
 
 def token_endpoint(scheme: AuthScheme | None) -> tuple[str, list[str]]:
-    """Where tokens come from, and for which scopes a client asks for itself.
+    """Return where tokens come from, and which scopes a client requests for itself.
 
     Raises:
-        ValueError: the scheme does not tell.
+        ValueError: the scheme doesn't say.
     """
     if isinstance(scheme, OpenIdConnectWithConfig):
         return scheme.token_endpoint, list(scheme.scopes or [])

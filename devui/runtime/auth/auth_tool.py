@@ -1,4 +1,4 @@
-"""`AuthConfig`: one question for a credential, and its answer (adk-runtime 8.6)."""
+"""`AuthConfig`: a request for a credential, and its answer (adk-runtime 8.6)."""
 
 import hashlib
 import json
@@ -20,20 +20,21 @@ _OF_ONE_LOGIN = {
     "expires_in",
     "redirect_uri",
 }
-"""OAuth2 fields that differ from login to login and so are no part of the key."""
+"""OAuth2 fields that differ between logins and so aren't part of the key."""
 
 
 class AuthConfig(AuthModel):
     """The auth scheme, the credential to start from, and the resulting one."""
 
     auth_scheme: SerializeAsAny[AuthScheme]
-    """How the service wants to be asked."""
+    """How the service authenticates requests."""
     raw_auth_credential: AuthCredential | None = None
-    """What the app has: a key, or the client of a sign-in."""
+    """What the app has: a key, or the OAuth client of a login."""
     exchanged_auth_credential: AuthCredential | None = None
-    """What can be sent, or what the user needs to answer."""
+    """What can be sent, or what the user needs in order to answer."""
     credential_key: str | None = None
-    """Name under which the credential is kept; derived from scheme and credential if not given."""
+    """The name under which the credential is stored; derived from scheme and credential by
+    default."""
 
     def model_post_init(self, _context: Any) -> None:
         """Derive the credential key."""
@@ -41,11 +42,11 @@ class AuthConfig(AuthModel):
             self.credential_key = self._given_key() or self._derived_key()
 
     def get_credential_key(self) -> str | None:
-        """The `credential_key`; ADK's older word for it."""
+        """Return the `credential_key`; ADK's older way to read it."""
         return self.credential_key
 
     def _given_key(self) -> str | None:
-        """A key that stands in the scheme or the credential, as ADK lets it."""
+        """Return the key given in the scheme or the credential, where ADK accepts one, too."""
         for model in (self.raw_auth_credential, self.auth_scheme):
             extra = (model.model_extra if model else None) or {}
             key = extra.get("credential_key") or extra.get("credentialKey")
@@ -54,7 +55,7 @@ class AuthConfig(AuthModel):
         return None
 
     def _derived_key(self) -> str:
-        """The same as ADK derives, so that what either has kept is found by both."""
+        """Derive the key in the way of ADK, so that both find what either has stored."""
         scheme = f"{self.auth_scheme.type_}_{_digest(self.auth_scheme, {})}"
         raw = self.raw_auth_credential
         credential = f"{raw.auth_type}_{_digest(raw, {'oauth2': _OF_ONE_LOGIN})}" if raw else ""
@@ -65,9 +66,9 @@ class AuthToolArguments(AuthModel):
     """The arguments of the function call that asks a client for a credential."""
 
     function_call_id: str
-    """The call of the tool that waits for the credential."""
+    """The id of the tool call that waits for the credential."""
     auth_config: AuthConfig
-    """The question; with its answer it is the response."""
+    """The request; with the credential added, it is the response."""
 
 
 def _digest(model: BaseModel, exclude: dict[str, set[str]]) -> str:

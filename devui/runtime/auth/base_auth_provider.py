@@ -1,4 +1,4 @@
-"""`BaseAuthProvider`: gives credentials of a scheme of one's own (adk-runtime 8.6)."""
+"""`BaseAuthProvider`: provides the credentials of custom schemes (adk-runtime 8.6)."""
 
 from abc import ABC, abstractmethod
 from typing import TYPE_CHECKING, Any
@@ -16,14 +16,14 @@ class BaseAuthProvider(ABC):
 
     @property
     def supported_auth_schemes(self) -> tuple[type[Any], ...]:
-        """The classes of schemes that it gives credentials for."""
+        """The classes of schemes that it provides credentials for."""
         return ()
 
     @abstractmethod
     async def get_auth_credential(
         self, auth_config: AuthConfig, context: "Context"
     ) -> AuthCredential | None:
-        """The credential; one with `oauth2.auth_uri` and no token sends the user to log in."""
+        """Return the credential; with `oauth2.auth_uri` but no token, the user has to log in."""
 
 
 # `AuthProviderRegistry`: providers by the class of scheme (adk-runtime 8.6).
@@ -36,18 +36,18 @@ class AuthProviderRegistry:
         self._providers: dict[type[Any], BaseAuthProvider] = {}
 
     def register(self, auth_scheme_type: type[Any], provider_instance: BaseAuthProvider) -> None:
-        """Use this provider for the class, in place of one that was used before."""
+        """Use this provider for the class, instead of an earlier one."""
         self._providers[auth_scheme_type] = provider_instance
 
     def specialize(self, scheme: CustomAuthScheme) -> CustomAuthScheme:
-        """A scheme that was read from JSON as one of the class that has its `type_`, if known."""
+        """Return a scheme read from JSON as the registered class with its `type_`, if any."""
         for kind in self._providers if type(scheme) is CustomAuthScheme else ():
             if issubclass(kind, CustomAuthScheme) and _type_of(kind) == scheme.type_:
                 return kind.model_validate(scheme.model_dump())
         return scheme
 
     def get_provider(self, auth_scheme: Any) -> BaseAuthProvider | None:
-        """The provider for a scheme or a class of schemes; None if there is none."""
+        """Return the provider for a scheme or a class of schemes; None if there is none."""
         scheme_type = auth_scheme if isinstance(auth_scheme, type) else type(auth_scheme)
         return self._providers.get(scheme_type)
 

@@ -1,4 +1,4 @@
-"""`CredentialManager`: a credential that can be sent, whatever it takes (adk-runtime 8.6)."""
+"""`CredentialManager`: obtains credentials that can be sent (adk-runtime 8.6)."""
 
 import asyncio
 import logging
@@ -39,7 +39,7 @@ logger = logging.getLogger(__name__)
 _Locks = WeakValueDictionary[tuple[str, str, str | None], asyncio.Lock]
 _locks: WeakKeyDictionary[asyncio.AbstractEventLoop, _Locks] = WeakKeyDictionary()
 _accounts = ServiceAccountCredentialExchanger()
-"""One for all, since it keeps the accounts' tokens."""
+"""Shared by all managers, since it caches the accounts' tokens."""
 
 
 class CredentialManager:
@@ -62,40 +62,42 @@ class CredentialManager:
 
     @classmethod
     def register_auth_provider(cls, provider: BaseAuthProvider) -> None:
-        """Let the provider give the credentials of its schemes; the first for a scheme stays."""
+        """Use the provider for its schemes; the first one registered for a scheme stays."""
         for scheme_type in provider.supported_auth_schemes:
             current = cls._providers.get_provider(scheme_type)
             if current is None:
                 cls._providers.register(scheme_type, provider)
             elif current is not provider:
-                logger.warning("%s has an auth provider already: ignored.", scheme_type.__name__)
+                logger.warning(
+                    "%s already has an auth provider; ignoring the new one.", scheme_type.__name__
+                )
 
     def register_credential_exchanger(
         self, credential_type: AuthCredentialTypes, exchanger_instance: BaseCredentialExchanger
     ) -> None:
-        """Exchange credentials of a type in another way."""
+        """Use this exchanger for credentials of a type."""
         self._exchangers.register(credential_type, exchanger_instance)
 
     def register_credential_refresher(
         self, credential_type: AuthCredentialTypes, refresher_instance: BaseCredentialRefresher
     ) -> None:
-        """Renew credentials of a type in another way."""
+        """Use this refresher for credentials of a type."""
         self._refreshers.register(credential_type, refresher_instance)
 
     async def request_credential(self, context: "Context") -> None:
-        """Ask the user for the credential; ValueError outside of tool calls."""
+        """Ask the user for the credential. Raises ValueError outside of tool calls."""
         context.request_credential(self._auth_config)
 
     @property
     def auth_config(self) -> AuthConfig:
-        """The config, with the endpoints that had to be looked up."""
+        """The config, with the endpoints that were looked up."""
         return self._auth_config
 
     async def get_auth_credential(self, context: "Context") -> AuthCredential | None:
-        """The credential to send, or None if the user has to be asked.
+        """Return the credential to send, or None if the user has to be asked.
 
         Raises:
-            ValueError: the config does not tell enough.
+            ValueError: the config is incomplete.
             CredentialExchangeError: the agent's own client or account is refused.
             ImportError: a token is needed and authlib is not installed.
         """
@@ -115,11 +117,11 @@ class CredentialManager:
     async def replace(
         self, context: "Context", credential: AuthCredential
     ) -> AuthCredential | None:
-        """Another credential for one that a service refused, or None if there is none.
+        """Return a replacement for a credential that a service refused, or None.
 
-        That is the one that another call has got meanwhile, a renewed one, or the client's next
-        token. Any other one is forgotten, so that the user can be asked; but not while it is new
-        (`is_new`).
+        The replacement is one that another call has obtained meanwhile, a renewed one, or the
+        client's next token. The refused one is forgotten, so that the user can be asked, but not
+        while it is new (`is_new`).
 
         Raises:
             CredentialExchangeError: the agent's own client is refused.
@@ -141,7 +143,7 @@ class CredentialManager:
             return await self._own(context) if self._is_clients else None
 
     def is_new(self, context: "Context") -> bool:
-        """Whether the user has given it in this very run, so that asking again gets no other."""
+        """Return whether the user gave it in this very run, so that asking again is pointless."""
         return AuthHandler(self._auth_config).is_given(context.state)
 
     async def _from_provider(
@@ -156,7 +158,7 @@ class CredentialManager:
             )
         credential = await provider.get_auth_credential(self._auth_config, context)
         if credential is None:
-            raise ValueError(f"{type(provider).__name__} gave no credential.")
+            raise ValueError(f"{type(provider).__name__} returned no credential.")
         oauth2 = credential.oauth2
         if oauth2 and oauth2.auth_uri and not oauth2.access_token:
             self._auth_config.exchanged_auth_credential = credential
@@ -174,7 +176,7 @@ class CredentialManager:
         config.auth_scheme = await complete(config.auth_scheme, OAuth2DiscoveryManager())
 
     async def _ready_credential(self, context: "Context") -> AuthCredential | None:
-        """What was got ready before, in this invocation or in another one."""
+        """Return a credential obtained earlier, in this invocation or in another one."""
         service = context.get_invocation_context().credential_service
         credential = context.get_credential(self._key)
         if credential is None and service is not None:
@@ -184,7 +186,7 @@ class CredentialManager:
         return await self._renewed(context, credential)
 
     async def _user_credential(self, context: "Context") -> AuthCredential | None:
-        """What the user answered."""
+        """Return the credential that the user answered with."""
         handler = AuthHandler(self._auth_config)
         credential = handler.answer_in(context.state)
         if credential is None:
@@ -201,7 +203,7 @@ class CredentialManager:
         return await self._renewed(context, credential)
 
     async def _own(self, context: "Context") -> AuthCredential | None:
-        """What the agent can have without its user."""
+        """Return the credential that the agent can get without its user."""
         raw = self._auth_config.raw_auth_credential
         if raw is None:
             return None
@@ -222,7 +224,7 @@ class CredentialManager:
     async def _renewed(
         self, context: "Context", credential: AuthCredential
     ) -> AuthCredential | None:
-        """The credential, with new tokens if it has ended; None if there are none for it."""
+        """Return the credential, renewed if it has expired; None if it can't be renewed."""
         credential = with_client(credential, self._auth_config.raw_auth_credential)
         refresher = self._refreshers.get_refresher(credential.auth_type)
         scheme = self._auth_config.auth_scheme
@@ -249,7 +251,7 @@ class CredentialManager:
 
     @property
     def _is_clients(self) -> bool:
-        """Whether it is a token that the agent's own client asks for."""
+        """Whether the agent's own client requests the token."""
         return grant_of(self._auth_config.auth_scheme) == OAuthGrantType.CLIENT_CREDENTIALS
 
     @property
@@ -263,7 +265,7 @@ class CredentialManager:
 
 
 def _is_plain(raw: AuthCredential) -> bool:
-    """Whether it is sent as it is: a key or password of the agent's own."""
+    """Return whether it is sent as is: a key or password of the agent's own."""
     is_simple = raw.auth_type in {AuthCredentialTypes.API_KEY, AuthCredentialTypes.HTTP}
     return is_simple and is_sendable(raw)
 

@@ -1,4 +1,4 @@
-"""Logins of users at an OAuth 2 server: the address, and what comes back from it.
+"""Logins of users at an OAuth 2 server: the address to log in at, and the answer.
 
 Source: adk-runtime 8.6; RFC 6749 (4.1), RFC 7636 (PKCE).
 """
@@ -13,17 +13,17 @@ from devui.runtime.auth.auth_schemes import AuthScheme, login_endpoint
 
 
 class LoginRefused(ValueError):
-    """What came back is no answer to the login that was asked for."""
+    """The answer doesn't belong to the requested login, or the server refused it."""
 
 
 def with_login(scheme: AuthScheme, client: OAuth2Auth) -> OAuth2Auth:
-    """The client with an address to log in at, a state that must come back, and a proof (PKCE).
+    """Return the client with a login address, a state to be returned, and a proof (PKCE).
 
     The proof is made for clients without a secret, and for those that ask for it.
 
     Raises:
-        ValueError: the scheme does not tell where to log in, or the client has no id or wants a
-            proof other than S256.
+        ValueError: the scheme doesn't say where to log in, or the client has no id or wants a proof
+            other than S256.
     """
     if not client.client_id:
         raise ValueError("raw_auth_credential.oauth2 needs a client_id, or a ready auth_uri.")
@@ -40,10 +40,10 @@ def with_login(scheme: AuthScheme, client: OAuth2Auth) -> OAuth2Auth:
 
 
 def authorization_code(oauth2: OAuth2Auth) -> str:
-    """The code that the server gave for the login.
+    """Return the code that the server gave for the login.
 
     Raises:
-        LoginRefused: the server said no, the answer belongs to another login, or has no code.
+        LoginRefused: the server refused, or the answer belongs to another login or has no code.
     """
     if not oauth2.auth_response_uri:
         if not oauth2.auth_code:
@@ -52,28 +52,28 @@ def authorization_code(oauth2: OAuth2Auth) -> str:
     query = dict(parse_qsl(urlsplit(oauth2.auth_response_uri).query))
     if oauth2.state and not _same(query.get("state", ""), oauth2.state):
         raise LoginRefused(
-            "The login that came back was not asked for here: its state is another one. It was"
-            " refused; log in again from the address of the newest request."
+            "The login was rejected: its state does not match the request. Log in again from the"
+            " URL of the latest request."
         )
     if "error" in query:
         why = f": {query['error_description']}" if "error_description" in query else ""
         raise LoginRefused(f"The server refused the login: {query['error']}{why}")
     if "code" not in query:
         raise LoginRefused(
-            "The address that came back has no code: authResponseUri must be the whole address to"
-            " which the server sent the user."
+            "authResponseUri has no code: it must be the full URL that the server redirected the"
+            " user to."
         )
     return query["code"]
 
 
 def check_state(request: OAuth2Auth, answer: OAuth2Auth) -> None:
-    """Refuse a login that says of itself that it belongs to another request.
+    """Refuse a login whose own state says that it belongs to another request.
 
     Raises:
-        LoginRefused: it does.
+        LoginRefused: the states differ.
     """
     if request.state and answer.state and not _same(request.state, answer.state):
-        raise LoginRefused("The login that came back has the state of another one.")
+        raise LoginRefused("The state of the login does not match the request.")
 
 
 def _same(one: str, other: str) -> bool:

@@ -1,4 +1,4 @@
-"""Looking up the endpoints of an OAuth 2 server (RFC 8414, RFC 9728, OpenID Connect Discovery)."""
+"""Discovers the endpoints of an OAuth 2 server (RFC 8414, RFC 9728, OpenID Connect Discovery)."""
 
 import logging
 from typing import TypeVar
@@ -26,7 +26,7 @@ M = TypeVar("M", bound=BaseModel)
 
 
 class AuthorizationServerMetadata(BaseModel):
-    """What a server tells of itself (RFC 8414); of the rest, what OpenID Connect adds."""
+    """A server's metadata (RFC 8414), and what OpenID Connect adds."""
 
     issuer: str
     authorization_endpoint: str
@@ -40,19 +40,19 @@ class AuthorizationServerMetadata(BaseModel):
 
 
 class ProtectedResourceMetadata(BaseModel):
-    """What a service tells of the servers that it trusts (RFC 9728)."""
+    """The authorization servers that a service trusts (RFC 9728)."""
 
     resource: str
     authorization_servers: list[str] = []
 
 
 class OAuth2DiscoveryManager:
-    """Fetches the documents at their well-known places."""
+    """Fetches metadata documents from their well-known places."""
 
     async def discover_auth_server_metadata(
         self, issuer_url: str
     ) -> AuthorizationServerMetadata | None:
-        """The endpoints of an issuer; None if none of its documents tells, and speaks for it."""
+        """Return an issuer's endpoints; None if no document has them and names that issuer."""
         base, path = _split(issuer_url)
         places = [
             f"{base}{_WELL_KNOWN}/oauth-authorization-server{path}",
@@ -66,25 +66,25 @@ class OAuth2DiscoveryManager:
                 continue
             if metadata.issuer.rstrip("/") == issuer_url.rstrip("/"):
                 return metadata
-            logger.warning("%s is of %s, not of %s: ignored.", place, metadata.issuer, issuer_url)
+            logger.warning("%s describes %s, not %s; ignored.", place, metadata.issuer, issuer_url)
         return None
 
     async def discover_resource_metadata(
         self, resource_url: str
     ) -> ProtectedResourceMetadata | None:
-        """The servers that a service trusts; None if it does not tell, or for another service."""
+        """Return the servers that a service trusts; None if no document says so for it."""
         base, path = _split(resource_url)
         place = f"{base}{_WELL_KNOWN}/oauth-protected-resource{path}"
         metadata = await _fetch(place, ProtectedResourceMetadata)
         if metadata is not None and metadata.resource.rstrip("/") != resource_url.rstrip("/"):
             logger.warning(
-                "%s is of %s, not of %s: ignored.", place, metadata.resource, resource_url
+                "%s describes %s, not %s; ignored.", place, metadata.resource, resource_url
             )
             return None
         return metadata
 
     async def discover_openid_configuration(self, url: str) -> AuthorizationServerMetadata | None:
-        """What the document of an OpenID Connect scheme tells; None if it cannot be had."""
+        """Return the document of an OpenID Connect scheme; None if it can't be fetched."""
         return await _fetch(url, AuthorizationServerMetadata)
 
 
@@ -104,19 +104,19 @@ async def _fetch(url: str, model: type[M]) -> M | None:
         return None
 
 
-# Schemes that leave their endpoints to be looked up (adk-runtime 8.6).
+# Schemes whose endpoints have to be looked up (adk-runtime 8.6).
 
 
 async def complete(scheme: AuthScheme, discovery: OAuth2DiscoveryManager) -> AuthScheme:
-    """The scheme with its endpoints; itself if it has them.
+    """Return the scheme with its endpoints; unchanged if it has them.
 
     Raises:
-        ValueError: they are missing, and cannot be looked up.
+        ValueError: they are missing and can't be looked up.
     """
     if isinstance(scheme, OpenIdConnect):
         metadata = await discovery.discover_openid_configuration(scheme.openIdConnectUrl)
         if metadata is None:
-            raise ValueError(f"{scheme.openIdConnectUrl} is no OpenID Connect configuration.")
+            raise ValueError(f"{scheme.openIdConnectUrl} returned no OpenID Connect configuration.")
         return _with_config(scheme, metadata)
     if not isinstance(scheme, OAuth2) or not _is_incomplete(scheme):
         return scheme
@@ -125,7 +125,7 @@ async def complete(scheme: AuthScheme, discovery: OAuth2DiscoveryManager) -> Aut
     if metadata is None:
         raise ValueError(
             "The OAuth2 scheme has no authorizationUrl or tokenUrl, and"
-            + (f" {issuer} does not tell them." if issuer else " no issuer_url to ask for them.")
+            + (f" {issuer} does not provide them." if issuer else " no issuer_url to ask.")
         )
     completed = scheme.model_copy(deep=True)
     for flow in _flows(completed):
@@ -139,7 +139,7 @@ def _with_config(
 ) -> OpenIdConnectWithConfig:
     extra = scheme.model_extra or {}
     fields = metadata.model_dump(include=set(OpenIdConnectWithConfig.model_fields))
-    # What a server supports does not tell what this client uses; that is for its author to say.
+    # What a server supports doesn't determine what this client uses; its author decides.
     grants = extra.get("grant_types_supported") or [OAuthGrantType.AUTHORIZATION_CODE.value]
     scopes = extra.get("scopes") or ["openid"]
     return OpenIdConnectWithConfig(

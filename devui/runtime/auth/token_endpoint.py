@@ -1,6 +1,6 @@
-"""The talk with an OAuth 2 server's token endpoint, by authlib. Needs `devui[oauth]`.
+"""Requests to an OAuth 2 server's token endpoint, made with authlib. Needs `devui[oauth]`.
 
-All of these wait for the server, for at most 10 seconds, and raise CredentialExchangeError if it
+All functions wait for the server, for up to 10 seconds, and raise CredentialExchangeError if it
 refuses or cannot be reached.
 
 See adk-runtime 8.6.
@@ -23,8 +23,8 @@ try:
     from requests import RequestException, Response
 except ImportError as error:
     raise ImportError(
-        "Tokens of OAuth 2 servers need the package authlib: pip install 'devui[oauth]'. Without"
-        " it, let the client get the token and answer with `accessToken`."
+        "Tokens from OAuth 2 servers need the package authlib: pip install 'devui[oauth]'. Without"
+        " it, have the client get the token and respond with `accessToken`."
     ) from error
 
 _TIMEOUT_SECONDS = 10
@@ -32,7 +32,7 @@ _HOUR_SECONDS = 3600
 
 
 def login_token(url: str, login: OAuth2Auth, code: str) -> OAuth2Auth:
-    """The login with the tokens that its code is good for (RFC 6749, 4.1.3)."""
+    """Return the login with the tokens that its code is exchanged for (RFC 6749, 4.1.3)."""
     with _session(url, login) as session:
         proof = {"code_verifier": login.code_verifier} if login.code_verifier else {}
         tokens = session.fetch_token(
@@ -42,7 +42,7 @@ def login_token(url: str, login: OAuth2Auth, code: str) -> OAuth2Auth:
 
 
 def client_token(url: str, client: OAuth2Auth, scopes: Sequence[str]) -> OAuth2Auth:
-    """The client with a token of its own (RFC 6749, 4.4)."""
+    """Return the client with a token of its own (RFC 6749, 4.4)."""
     with _session(url, client) as session:
         scope = {"scope": " ".join(scopes)} if scopes else {}
         tokens = session.fetch_token(
@@ -52,7 +52,10 @@ def client_token(url: str, client: OAuth2Auth, scopes: Sequence[str]) -> OAuth2A
 
 
 def new_token(url: str, expired: OAuth2Auth) -> OAuth2Auth:
-    """The same with new tokens; the refresh token stays if there is no new one (RFC 6749, 6)."""
+    """Return the credential with new tokens (RFC 6749, 6).
+
+    The refresh token stays if the server sends no new one.
+    """
     with _session(url, expired) as session:
         tokens = session.refresh_token(
             url, refresh_token=expired.refresh_token, allow_redirects=False
@@ -61,12 +64,15 @@ def new_token(url: str, expired: OAuth2Auth) -> OAuth2Auth:
 
 
 def account_token(account: ServiceAccount) -> tuple[str, float]:
-    """An access or ID token for the account's signed word (RFC 7523, 2.1), and when it ends."""
+    """Return an access or ID token for the account's signed assertion, and when it expires.
+
+    See RFC 7523, 2.1.
+    """
     key = account.service_account_credential
     if key is None:
         raise CredentialExchangeError(
             "A service account needs service_account_credential: the default credential of"
-            " Google's cloud is not supported."
+            " Google Cloud is not supported."
         )
     if account.use_id_token:
         claims = {"target_audience": account.audience}
@@ -109,11 +115,11 @@ def _session(url: str, client: OAuth2Auth) -> Iterator[Any]:
 
 
 def _from_here(response: Response) -> Response:
-    """The answer, if it is one: a secret goes nowhere but to the address that was given."""
+    """Return the response unless it is a redirect: secrets only go to the given address."""
     if response.is_redirect:
         raise ValueError(
-            f"it sends on to {response.headers['location']}. Secrets are not sent on: give that"
-            " address as the token URL."
+            f"it redirects to {response.headers['location']}. Secrets are not sent there: use that"
+            " URL as the token URL."
         )
     return response
 
@@ -123,13 +129,13 @@ def _refusals(url: str) -> Iterator[None]:
     try:
         yield
     except KeyError as error:
-        raise CredentialExchangeError(f"The answer of {url} has no {error}.") from error
+        raise CredentialExchangeError(f"The response from {url} has no {error}.") from error
     except (AuthlibBaseError, JoseError, RequestException, ValueError) as error:
-        raise CredentialExchangeError(f"{url} gave no token: {error}") from error
+        raise CredentialExchangeError(f"{url} returned no token: {error}") from error
 
 
 def _with(oauth2: OAuth2Auth, tokens: dict[str, Any]) -> OAuth2Auth:
-    """The credential with the tokens, and without the login they came from, which is used up."""
+    """Return the credential with the tokens, without the login, which is used up."""
     if not tokens["access_token"]:
         raise KeyError("access_token")
     return oauth2.model_copy(

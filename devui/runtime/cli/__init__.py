@@ -1,1 +1,1 @@
-"""Where google-adk has its server's application; nothing of the runtime loads it."""
+"""The place of google-adk's server application; nothing in the runtime loads it."""

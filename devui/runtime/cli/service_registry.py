@@ -1,6 +1,6 @@
-"""Services by the scheme of their URI, as a project registers them (adk-web 2.3).
+"""Services by URI scheme, registered by a project (adk-web 2.3).
 
-Of devui's own server only memory services take effect: sessions and artifacts are in its journal.
+On devui's own server, only memory services take effect: sessions and artifacts are in its journal.
 """
 
 import importlib
@@ -21,13 +21,13 @@ from devui.runtime.yaml_text import parse_yaml
 _logger = logging.getLogger("devui.agents")
 
 ServiceFactory = Callable[..., Any]
-"""Takes the URI and, as keywords, `agents_dir` among others; returns the service."""
+"""Takes the URI and keywords such as `agents_dir`; returns the service."""
 
 _FILES: Final = ("services.yaml", "services.yml")
 
 
 class ServiceRegistry:
-    """Factories of services, by the scheme of the URIs that they take."""
+    """Factories of services, by the URI schemes that they accept."""
 
     def __init__(self) -> None:
         self._sessions: dict[str, ServiceFactory] = {}
@@ -35,27 +35,27 @@ class ServiceRegistry:
         self._memories: dict[str, ServiceFactory] = {}
 
     def register_session_service(self, scheme: str, factory: ServiceFactory) -> None:
-        """Let a factory make the session services of a scheme."""
+        """Use a factory for the session services of a scheme."""
         self._sessions[scheme] = factory
 
     def register_artifact_service(self, scheme: str, factory: ServiceFactory) -> None:
-        """Let a factory make the artifact services of a scheme."""
+        """Use a factory for the artifact services of a scheme."""
         self._artifacts[scheme] = factory
 
     def register_memory_service(self, scheme: str, factory: ServiceFactory) -> None:
-        """Let a factory make the memory services of a scheme."""
+        """Use a factory for the memory services of a scheme."""
         self._memories[scheme] = factory
 
     def create_session_service(self, uri: str, **kwargs: Any) -> Any:
-        """The session service of a URI; None for a scheme that nobody registered."""
+        """Return the session service for a URI, or None if its scheme isn't registered."""
         return _created(self._sessions, uri, kwargs)
 
     def create_artifact_service(self, uri: str, **kwargs: Any) -> Any:
-        """The artifact service of a URI; None for a scheme that nobody registered."""
+        """Return the artifact service for a URI, or None if its scheme isn't registered."""
         return _created(self._artifacts, uri, kwargs)
 
     def create_memory_service(self, uri: str, **kwargs: Any) -> Any:
-        """The memory service of a URI; None for a scheme that nobody registered."""
+        """Return the memory service for a URI, or None if its scheme isn't registered."""
         return _created(self._memories, uri, kwargs)
 
 
@@ -66,7 +66,7 @@ def _created(factories: dict[str, ServiceFactory], uri: str, options: dict[str, 
 
 @cache
 def get_service_registry() -> ServiceRegistry:
-    """The registry of this process, in which the runtime's own services are."""
+    """Return this process's registry, which starts with the runtime's own services."""
     registry = ServiceRegistry()
     registry.register_session_service("memory", lambda uri, **_: InMemorySessionService())
     registry.register_artifact_service("memory", lambda uri, **_: InMemoryArtifactService())
@@ -78,14 +78,14 @@ def get_service_registry() -> ServiceRegistry:
 def _files(uri: str, **_: Any) -> FileArtifactService:
     place = urlsplit(uri)
     if place.netloc not in {"", "localhost"} or not place.path:
-        raise ValueError(f"{uri!r} names no folder of this machine: write file:///path/to/folder")
+        raise ValueError(f"{uri!r} is not a folder on this machine: use file:///path/to/folder")
     return FileArtifactService(root_dir=unquote(place.path))
 
 
 def load_services_module(agents_dir: str) -> None:
     """Register what the folder's `services.yaml` names, then import its `services.py`.
 
-    A file that fails is logged; after a `services.yaml` that does, `services.py` is not imported.
+    A file that fails is logged; if `services.yaml` fails, `services.py` is not imported.
     """
     folder = Path(agents_dir)
     if not folder.is_dir():
@@ -98,13 +98,13 @@ def load_services_module(agents_dir: str) -> None:
                 _register(parse_yaml((folder / name).read_text(encoding="utf-8")))
         if (folder / "services.py").is_file():
             importlib.import_module("services")
-    # Code of the project may raise anything.
+    # The project's code may raise anything.
     except Exception as error:
-        _logger.warning("Services of %s are not loaded: %s", folder, error, exc_info=True)
+        _logger.warning("The services of %s could not be loaded: %s", folder, error, exc_info=True)
 
 
 def _register(data: Any) -> None:
-    """Each entry has a `scheme`, a `type` and a dotted `class`, which takes `uri` and keywords."""
+    """Register all entries; each has `scheme`, `type`, and a dotted `class` to call with `uri`."""
     registry = get_service_registry()
     kinds = {
         "session": registry.register_session_service,

@@ -1,4 +1,4 @@
-"""Code executors: who runs the code that a model writes."""
+"""Code executors: run the code that a model writes."""
 
 from devui.runtime.code_executors.base_code_executor import BaseCodeExecutor
 from devui.runtime.code_executors.built_in_code_executor import BuiltInCodeExecutor

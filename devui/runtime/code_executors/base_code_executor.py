@@ -18,23 +18,23 @@ if TYPE_CHECKING:
 
 
 class BaseCodeExecutor(Spelt, ABC):
-    """Finds code in an agent's answers, runs it, and lets the model read the result."""
+    """Finds code in an agent's answers, runs it, and gives the model the result."""
 
     model_config = ConfigDict(arbitrary_types_allowed=True)
 
     optimize_data_file: bool = False
-    """Whether CSV files in the user's messages are looked at by code (pandas) before the model
-    reads them: it reads what was found, and its code finds the files by name."""
+    """Whether code (pandas) examines CSV files in the user's messages before the model reads them:
+    the model gets what was found, and its code finds the files by name."""
     stateful: bool = False
-    """Whether the executions of a session go on from each other."""
+    """Whether each execution of a session continues from the one before."""
     error_retry_attempts: int = 2
-    """After so many failures in a row in one invocation, code is no longer run."""
+    """How many failures in a row, in one invocation, until code is no longer run."""
     code_block_delimiters: list[tuple[str, str]] = Field(
         default=[("```tool_code\n", "\n```"), ("```python\n", "\n```")]
     )
-    """Between which marks code stands in a text; the first pair is used to show it."""
+    """The marks around code in a text; the first pair is used to show code."""
     execution_result_delimiters: tuple[str, str] = ("```tool_output\n", "\n```")
-    """Between which marks the model reads the result."""
+    """The marks around the result that the model reads."""
     timeout_seconds: int | None = None
     """Seconds that one execution may take; None sets no limit."""
 
@@ -42,4 +42,4 @@ class BaseCodeExecutor(Spelt, ABC):
     def execute_code(
         self, invocation_context: InvocationContext, code_execution_input: CodeExecutionInput
     ) -> CodeExecutionResult:
-        """Run the code. Called in a thread, so it may take its time; may also be async."""
+        """Run the code. This is called in a thread, so it may block; it may also be async."""

@@ -1,4 +1,4 @@
-"""`BuiltInCodeExecutor`: code that a Gemini model runs on its own side (adk-runtime 10.5)."""
+"""`BuiltInCodeExecutor`: enables code execution inside Gemini models (adk-runtime 10.5)."""
 
 from __future__ import annotations
 
@@ -24,15 +24,15 @@ class BuiltInCodeExecutor(BaseCodeExecutor):
     def execute_code(
         self, invocation_context: InvocationContext, code_execution_input: CodeExecutionInput
     ) -> CodeExecutionResult:
-        """Never called: the model runs its code itself. Raises NotImplementedError."""
+        """Raise NotImplementedError; never called, since the model runs its code itself."""
         raise NotImplementedError("The model runs its code itself; there is nothing to run here.")
 
     def process_llm_request(self, llm_request: LlmRequest) -> None:
-        """Switch code execution on; ValueError for models that are not Gemini's."""
+        """Enable code execution. Raises ValueError for models other than Gemini."""
         if not takes_server_tools(llm_request.model):
             raise ValueError(
-                "BuiltInCodeExecutor runs code inside Gemini models only, and"
-                f" {llm_request.model!r} is none. Use a Gemini model or another code executor."
+                "BuiltInCodeExecutor only works with Gemini models, and"
+                f" {llm_request.model!r} is not one. Use a Gemini model or another code executor."
             )
         tool = types.Tool(code_execution=types.ToolCodeExecution())
         llm_request.config.tools = [*(llm_request.config.tools or []), tool]

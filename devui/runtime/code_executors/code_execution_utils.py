@@ -1,4 +1,4 @@
-"""What goes into the execution of code and what comes out of it (adk-runtime 10.5)."""
+"""The input and output of code execution (adk-runtime 10.5)."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 
 from google.genai import types
 
-# Code in the contents of models: found in what they say, shown in what they are told.
+# Code in contents: found in a model's answers, shown in its requests.
 #
 # See adk-runtime 10.5.
 
@@ -28,11 +28,11 @@ class FoundCode:
 def find_code(
     content: types.Content, delimiters: Sequence[Delimiters], *, is_planned: bool = False
 ) -> FoundCode | None:
-    """The first code that nobody has run yet: a part of its own, or a fenced block of the text.
+    """Return the first code without a result: a part of its own, or a fenced block in text.
 
-    The model's thoughts are kept and not searched; under a planner, which marks what it reads as
-    thoughts (`is_planned`), only those that the model has signed are its own. What follows the code
-    is left out: the model wrote it before it knew the result.
+    The model's thoughts are kept, but not searched. Under a planner, which marks text that it reads
+    as thoughts (`is_planned`), only signed thoughts are the model's own. What follows the code is
+    left out, since the model wrote it before it knew the result.
     """
     thoughts = [
         part
@@ -50,7 +50,7 @@ def find_code(
 def first_code(
     parts: Sequence[types.Part], delimiters: Sequence[Delimiters]
 ) -> tuple[str, list[types.Part]] | None:
-    """The first code of these parts that has no result, and the parts up to the end of it."""
+    """Return the first code of these parts without a result, and the parts up to its end."""
     for index, part in enumerate(parts):
         following = parts[index + 1] if index + 1 < len(parts) else None
         if part.executable_code and not (following and following.code_execution_result):
@@ -66,7 +66,7 @@ def first_code(
 
 
 def _first_block(text: str, delimiters: Sequence[Delimiters]) -> tuple[str, str] | None:
-    """What stands before the first fenced code, and the code."""
+    """Return the text before the first fenced code, and the code."""
     blocks = []
     for begin, end in delimiters:
         start = text.find(begin)
@@ -80,13 +80,13 @@ def _first_block(text: str, delimiters: Sequence[Delimiters]) -> tuple[str, str]
 
 
 def code_part(code: str) -> types.Part:
-    """Code as a part of a model's answer."""
+    """Return code as a part of a model's answer."""
     executable = types.ExecutableCode(code=code, language=types.Language.PYTHON)
     return types.Part(executable_code=executable)
 
 
 def result_part(result: CodeExecutionResult) -> types.Part:
-    """A result as the part that a model reads: the error, or the output and the saved files."""
+    """Return a result as a part to read: the error, or the output and the saved files."""
     if result.stderr:
         failed = types.CodeExecutionResult(
             outcome=types.Outcome.OUTCOME_FAILED, output=result.stderr
@@ -105,9 +105,9 @@ def result_part(result: CodeExecutionResult) -> types.Part:
 
 
 def as_plain_text(content: types.Content, block: Delimiters, result: Delimiters) -> types.Content:
-    """A content whose last part is code or a result as text, for models that know neither.
+    """Convert code or a result at the end of a content to text, for models that know neither.
 
-    A result that stands alone becomes the user's; one among other parts is the model's own.
+    A result on its own becomes a user message; one among other parts stays in the model's.
     """
     last = content.parts[-1] if content.parts else None
     if last is None or content.parts is None:
@@ -127,14 +127,14 @@ class File:
     """A file that code reads or writes."""
 
     name: str
-    """With its extension, such as `sales.csv`."""
+    """Includes the extension: `sales.csv`."""
     content: str | bytes
-    """The bytes, or their base64 form as text."""
+    """The bytes, or their base64 form as a string."""
     mime_type: str = "text/plain"
-    """What the content is."""
+    """The type of the content."""
 
     def data(self) -> bytes:
-        """The bytes of the file; ValueError if a text is no base64."""
+        """Return the bytes of the file. Raises ValueError if a string isn't base64."""
         if isinstance(self.content, bytes):
             return self.content
         return base64.b64decode(self.content, validate=True)
@@ -147,9 +147,10 @@ class CodeExecutionInput:
     code: str
     """The program."""
     input_files: list[File] = field(default_factory=list)
-    """Put beside it before it is run."""
+    """Files to put beside the program before it runs."""
     execution_id: str | None = None
-    """Executions of one id go on where the last one ended, if the executor is stateful."""
+    """Executions with the same id continue where the last one ended, if the executor is
+    stateful."""
 
 
 @dataclass(slots=True)
@@ -159,7 +160,7 @@ class CodeExecutionResult:
     stdout: str = ""
     """What it printed."""
     stderr: str = ""
-    """Why the code failed; empty if it ran through."""
+    """Why the code failed; empty if it succeeded."""
     output_files: list[File] = field(default_factory=list)
     """Files to keep as artifacts."""
     exit_code: int | None = None
@@ -167,11 +168,11 @@ class CodeExecutionResult:
 
 
 class CodeExecutionUtils:
-    """What executors of one's own do with files, and with code in contents (adk-runtime 10.5)."""
+    """Functions for custom executors: files, and code in contents (adk-runtime 10.5)."""
 
     @staticmethod
     def get_encoded_file_content(data: bytes) -> bytes:
-        """The base64 form of these bytes; what already is base64 stays."""
+        """Return the base64 form of these bytes; base64 stays as it is."""
         try:
             return data if base64.b64encode(base64.b64decode(data)) == data else _encode(data)
         except binascii.Error:
@@ -181,7 +182,7 @@ class CodeExecutionUtils:
     def extract_code_and_truncate_content(
         content: types.Content, code_block_delimiters: Sequence[Delimiters]
     ) -> str | None:
-        """The first code that has no result, or None; the content then ends with that code."""
+        """Return the first code without a result, or None; the content is cut after that code."""
         match = first_code(content.parts or [], code_block_delimiters)
         if match is None:
             return None
@@ -190,14 +191,14 @@ class CodeExecutionUtils:
 
     @staticmethod
     def build_executable_code_part(code: str) -> types.Part:
-        """Python code as a part of a model's answer."""
+        """Return Python code as a part of a model's answer."""
         return code_part(code)
 
     @staticmethod
     def build_code_execution_result_part(
         code_execution_result: CodeExecutionResult,
     ) -> types.Part:
-        """A result as a part: the error, or the output and the names of the files."""
+        """Return a result as a part: the error, or the output and the names of the files."""
         return result_part(code_execution_result)
 
     @staticmethod
@@ -206,7 +207,7 @@ class CodeExecutionUtils:
         code_block_delimiter: Delimiters,
         execution_result_delimiters: Delimiters,
     ) -> None:
-        """Turn code or a result at the end of the content into text, in the content itself."""
+        """Convert code or a result at the end of the content to text, in place."""
         plain = as_plain_text(content, code_block_delimiter, execution_result_delimiters)
         content.parts, content.role = plain.parts, plain.role
 

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from devui.runtime.code_executors.code_execution_utils import CodeExecutionInput
 
 _KILL_GRACE = 5.0
-"""Seconds between the polite and the other signal."""
+"""Seconds between SIGTERM and SIGKILL."""
 
 _BOOT = (
     WATCH
@@ -31,7 +31,7 @@ sys.excepthook = lambda kind, error, at: traceback.print_exception(kind, error, 
 exec(compile(sys.stdin.buffer.read(), '<code>', 'exec'), {'__name__': '__main__'})
 """
 )
-"""Runs the code from stdin; nothing must go on running when this process has been killed."""
+"""Runs the code from stdin; WATCH ends it when this process has been killed."""
 
 
 class UnsafeLocalCodeExecutor(BaseCodeExecutor):
@@ -50,9 +50,9 @@ class UnsafeLocalCodeExecutor(BaseCodeExecutor):
     def _check_abilities(self) -> Self:
         if self.optimize_data_file:
             raise ValueError(
-                "UnsafeLocalCodeExecutor gives its code no files, so it cannot optimize_data_file."
-                " Give the agent a tool that reads them, or write a BaseCodeExecutor that puts"
-                " input_files beside the code."
+                "UnsafeLocalCodeExecutor does not support optimize_data_file, since code gets no"
+                " files. Give the agent a tool that reads them, or write a BaseCodeExecutor that"
+                " puts input_files next to the code."
             )
         if self.stateful:
             raise ValueError(
@@ -63,7 +63,7 @@ class UnsafeLocalCodeExecutor(BaseCodeExecutor):
     def execute_code(
         self, invocation_context: InvocationContext, code_execution_input: CodeExecutionInput
     ) -> CodeExecutionResult:
-        """Run the code as a script and wait for its end."""
+        """Run the code as a script, and wait until it ends."""
         with lifeline() as pipe:
             process = subprocess.Popen(  # noqa: S603  running unchecked code is what it is for
                 [sys.executable, "-c", _BOOT, str(pipe)],
@@ -74,7 +74,7 @@ class UnsafeLocalCodeExecutor(BaseCodeExecutor):
                 encoding="utf-8",
                 errors="replace",
                 env=_environment(),
-                start_new_session=True,  # so that what the code starts can be ended with it
+                start_new_session=True,  # so that the code's own children can be ended with it
             )
             return self._result(process, code_execution_input.code)
 
@@ -97,11 +97,11 @@ def _environment() -> dict[str, str]:
 
 
 def _end(process: subprocess.Popen[str]) -> tuple[str, str]:
-    """End a process and its children; what they wrote until then."""
+    """End a process and its children; return what they have written until then."""
     _signal(process, signal.SIGTERM)
     with contextlib.suppress(subprocess.TimeoutExpired):
         process.wait(_KILL_GRACE)
-    # A child that ignores the first signal would hold the pipes open for ever.
+    # A child that ignores the first signal would hold the pipes open forever.
     _signal(process, signal.SIGKILL)
     return process.communicate()
 

@@ -1,4 +1,4 @@
-"""Where commands of agents run and their files are (adk-runtime 8.8)."""
+"""Environments: where agents' commands run and their files are (adk-runtime 8.8)."""
 
 import asyncio
 import os
@@ -22,13 +22,13 @@ class ExecutionResult:
     """The outcome of a command."""
 
     exit_code: int = 0
-    """The status of the command; 0 if it went well."""
+    """The exit status of the command; 0 on success."""
     stdout: str = ""
-    """What it printed."""
+    """What it wrote to stdout."""
     stderr: str = ""
-    """What it complained of."""
+    """What it wrote to stderr."""
     timed_out: bool = False
-    """Whether it was ended since it took too long."""
+    """Whether it was ended because it took too long."""
 
 
 class BaseEnvironment(ABC):
@@ -38,7 +38,7 @@ class BaseEnvironment(ABC):
 
     @property
     def is_initialized(self) -> bool:
-        """Whether it is ready to be used."""
+        """Whether it is ready for use."""
         return self._is_initialized
 
     @is_initialized.setter
@@ -46,40 +46,40 @@ class BaseEnvironment(ABC):
         self._is_initialized = value
 
     async def initialize(self) -> None:  # noqa: B027  some have nothing to do
-        """Make it ready; called before it is used, perhaps more than once."""
+        """Prepare the environment; called before it is used, perhaps more than once."""
 
     async def close(self) -> None:  # noqa: B027  some have nothing to do
-        """Let go of what it holds; perhaps more than once."""
+        """Free what it holds; called perhaps more than once."""
 
     @property
     @abstractmethod
     def working_dir(self) -> Path:
-        """The folder in which commands run, absolute."""
+        """The folder in which commands run, as an absolute path."""
 
     @abstractmethod
     async def execute(self, command: str, *, timeout: float | None = None) -> ExecutionResult:  # noqa: ASYNC109  ADK's name
-        """Run a command of a shell, for so many seconds at the most."""
+        """Run a shell command, for at most `timeout` seconds."""
 
     @abstractmethod
     async def read_file(self, path: Path) -> bytes:
-        """The bytes of a file; relative paths begin in the folder.
+        """Return the bytes of a file; relative paths start at the folder.
 
         Raises:
-            FileNotFoundError: there is none.
+            FileNotFoundError: it doesn't exist.
         """
 
     @abstractmethod
     async def write_file(self, path: Path, content: str | bytes) -> None:
-        """Write a file and the folders above it; relative paths begin in the folder."""
+        """Write a file and create its folders; relative paths start at the folder."""
 
 
-# `LocalEnvironment`: commands in processes of this machine, without a sandbox.
+# `LocalEnvironment`: runs commands in processes on this machine, without a sandbox.
 #
 # See adk-runtime 8.8.
 
 
 _GRACE_SECONDS = 5.0
-"""How long a command may take to end when it is asked to, before it is killed."""
+"""How long a command may take to end when asked to, before it is killed, in seconds."""
 
 _BOOT = (
     WATCH
@@ -92,7 +92,7 @@ if status < 0:
 sys.exit(status)
 """
 )
-"""Runs a command of the shell, and ends as it ends."""
+"""Runs a shell command, and ends with its exit status or signal."""
 
 _Output = tuple[bytes, bytes]
 
@@ -106,8 +106,8 @@ class LocalEnvironment(BaseEnvironment):
         """Choose the folder.
 
         Args:
-            working_dir: An absolute path; without one a folder is made, and removed at the end.
-            env_vars: Variables that commands see besides those of this process.
+            working_dir: An absolute path; without one, a folder is created, and removed at the end.
+            env_vars: Variables for commands, in addition to those of this process.
         """
         self._own_folder = working_dir
         self._folder = working_dir
@@ -115,29 +115,29 @@ class LocalEnvironment(BaseEnvironment):
 
     @property
     def working_dir(self) -> Path:
-        """The folder; RuntimeError if it has yet to be made."""
+        """The folder. Raises RuntimeError if it hasn't been created yet."""
         if self._folder is None:
             raise RuntimeError("The environment has no folder yet: await its initialize() first.")
         return self._folder
 
     async def initialize(self) -> None:
-        """Make the folder."""
+        """Create the folder."""
         if self._folder is None:
-            # At once: who makes it ready at the same time would make another folder.
+            # Not in a thread: a concurrent caller would create another folder.
             self._folder = Path(tempfile.mkdtemp(prefix="devui_skills_"))
         else:
             await asyncio.to_thread(os.makedirs, self._folder, exist_ok=True)
         self._is_initialized = True
 
     async def close(self) -> None:
-        """Remove the folder, if it was made here."""
+        """Remove the folder if it was created here."""
         if self._own_folder is None and self._folder is not None:
             await asyncio.to_thread(shutil.rmtree, self._folder, ignore_errors=True)
             self._folder = None
         self._is_initialized = False
 
     async def execute(self, command: str, *, timeout: float | None = None) -> ExecutionResult:  # noqa: ASYNC109  ADK's name
-        """Run a command; one that takes too long is ended with all that it has started."""
+        """Run a command; if it takes too long, it is ended with all that it has started."""
         with lifeline() as pipe:
             process = await asyncio.create_subprocess_exec(
                 *(sys.executable, "-c", _BOOT, command, str(pipe)),
@@ -147,16 +147,16 @@ class LocalEnvironment(BaseEnvironment):
                 stderr=asyncio.subprocess.PIPE,
                 cwd=self.working_dir,
                 env={**os.environ, **self._variables},
-                start_new_session=True,  # so that what it starts can be ended along with it
+                start_new_session=True,  # so that its children can be ended with it
             )
             return await _result(process, timeout)
 
     async def read_file(self, path: Path) -> bytes:
-        """The bytes of a file; ValueError for one outside of the folder."""
+        """Return the bytes of a file. Raises ValueError for one outside the folder."""
         return await asyncio.to_thread(self._inside(path).read_bytes)
 
     async def write_file(self, path: Path, content: str | bytes) -> None:
-        """Write a file; ValueError for one outside of the folder."""
+        """Write a file. Raises ValueError for one outside the folder."""
         data = content.encode() if isinstance(content, str) else content
         await asyncio.to_thread(_write, self._inside(path), data)
 
@@ -164,7 +164,7 @@ class LocalEnvironment(BaseEnvironment):
         folder = self.working_dir.resolve()
         target = (folder / path).resolve()
         if not target.is_relative_to(folder):
-            raise ValueError(f"The path leads out of the environment's folder: {path}")
+            raise ValueError(f"The path is outside the environment's folder: {path}")
         return target
 
 
@@ -185,7 +185,7 @@ async def _result(process: asyncio.subprocess.Process, seconds: float | None) ->
 
 
 async def _end(group: int, output: asyncio.Future[_Output]) -> _Output:
-    """Ask all processes of a command to end, kill those that do not; what it has written."""
+    """Ask a command's processes to end, then kill the rest; return what it has written."""
     for sign in (signal.SIGTERM, signal.SIGKILL):
         with suppress(ProcessLookupError, PermissionError):
             os.killpg(group, sign)

@@ -16,7 +16,7 @@ from typing import Self
 
 
 class AlreadyExistsError(Exception):
-    """What was to be created exists already."""
+    """What should be created exists already."""
 
     def __init__(self, message: str = "The resource already exists.") -> None:
         self.message = message
@@ -24,9 +24,9 @@ class AlreadyExistsError(Exception):
 
     @classmethod
     def of_session(cls, session_id: str) -> Self:
-        """Of a session whose id is taken."""
+        """Create the error for a session id that is taken."""
         return cls(
-            f"Session {session_id!r} exists already. Read it with get_session, or give the new one"
+            f"Session {session_id!r} already exists. Read it with get_session, or create one with"
             " another id or none."
         )
 
@@ -46,7 +46,7 @@ class InputValidationError(ValueError):
 
 
 class NotFoundError(Exception):
-    """What was asked for does not exist."""
+    """The requested item does not exist."""
 
     def __init__(self, message: str = "The item was not found.") -> None:
         self.message = message
@@ -82,7 +82,7 @@ class StaleSessionError(ValueError):
     """The session was changed in storage since this copy of it was read."""
 
 
-# `ToolExecutionError`: a tool failed in a way that has a name (adk-runtime 0).
+# `ToolExecutionError`: a tool failed for a known reason (adk-runtime 0).
 
 
 class ToolErrorType(StrEnum):
@@ -100,7 +100,7 @@ class ToolErrorType(StrEnum):
 
 
 class ToolExecutionError(Exception):
-    """Raised by a tool that knows what went wrong; `error_type` may also be a text of its own."""
+    """Raised by a tool that knows what went wrong; `error_type` may also be any string."""
 
     def __init__(self, message: str, error_type: ToolErrorType | str | None = None) -> None:
         self.message = message

@@ -1,4 +1,4 @@
-"""Summaries in the place of the events they stand for (adk-runtime 3.8)."""
+"""Summaries that replace the events they cover (adk-runtime 3.8)."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from devui.runtime.events.event_actions import EventCompaction
 
 @dataclass(frozen=True, slots=True)
 class _Range:
-    """A summary, and which of the events before it it stands for."""
+    """A summary, with the time range of the earlier events that it covers."""
 
     index: int
-    """Of the event that holds the summary."""
+    """The index of the event that holds the summary."""
     compaction: EventCompaction
 
     @property
@@ -33,12 +33,12 @@ class _Range:
 
 @dataclass(frozen=True, slots=True)
 class _Item:
-    """An event that is shown, or a summary as an event."""
+    """An event that is shown, or a summary in the form of an event."""
 
     place: int
-    """Of the event, or of the last one that the summary covers."""
+    """The index of the event, or of the last one that the summary covers."""
     index: int
-    """Of the event, or of the one that holds the summary."""
+    """The index of the event, or of the one that holds the summary."""
     event: Event
     is_summary: bool = False
 
@@ -47,21 +47,21 @@ class _Item:
 
 
 def is_compacted(events: Sequence[Event]) -> bool:
-    """Whether there is any summary among the events."""
+    """Return whether any of the events holds a summary."""
     return any(event.actions.compaction is not None for event in events)
 
 
 def compacted(events: Sequence[Event], agent: str = "model") -> list[Event]:
-    """The events with summaries in place of those they cover.
+    """Return the events with summaries in place of those they cover.
 
-    A summary stands where the last event that it covers stood, as words of `agent`. Calls whose
-    responses are not covered are brought back, with the responses to their siblings.
+    A summary takes the place of the last event that it covers, with `agent` as its author. Calls
+    whose responses are not covered are restored, with the responses to their siblings.
     """
     return CompactedEvents(events, agent).events()
 
 
 class CompactedEvents:
-    """Events with summaries in place of those they cover, to which more are appended."""
+    """Events with summaries in place of those they cover; more can be appended."""
 
     def __init__(self, events: Sequence[Event], agent: str = "model") -> None:
         self._events = list(events)
@@ -70,23 +70,23 @@ class CompactedEvents:
         self._items = self._all_shown()
 
     def events(self) -> list[Event]:
-        """The events, in a list of the caller's own (see `compacted`)."""
+        """Return the events, in a list that the caller may change (see `compacted`)."""
         return list(_with_lost_calls([each.event for each in self._items], self._events))
 
     @property
     def latest(self) -> Event | None:
-        """The newest event with a summary that no other one contains."""
+        """The newest event with a summary that no other summary contains."""
         return self._events[self._summaries[-1].index] if self._summaries else None
 
     def shown_with(self, summary: Event) -> list[Event]:
-        """What would be shown after one more summary; nothing is appended."""
+        """Return the events as shown after one more summary, without appending it."""
         other = copy(self)
         other._events = [*self._events]
         other.append(summary)
         return other.events()
 
     def append(self, event: Event) -> None:
-        """Add an event at the end; a summary may take the places of others."""
+        """Add an event at the end; a summary may replace others."""
         index = len(self._events)
         self._events.append(event)
         if event.actions.compaction is None:
@@ -101,7 +101,7 @@ class CompactedEvents:
         items = []
         for index, event in enumerate(self._events):
             time = event.timestamp
-            # None contains another, so those that began later also end later.
+            # No summary contains another, so those that begin later also end later.
             around = by_time[bisect_left(ends, time) : bisect_right(starts, time)]
             covering = [each.index for each in around if index < each.index]
             place.update(dict.fromkeys(covering, index))
@@ -131,14 +131,14 @@ class CompactedEvents:
 
 
 def _ranges(events: Sequence[Event]) -> list[_Range]:
-    """The summaries that say something that no other one says; of equal ones the latest."""
+    """Return the summaries that no other one contains; of equal ones, the latest."""
     ranges = [
         _Range(index, event.actions.compaction)
         for index, event in enumerate(events)
         if event.actions.compaction is not None
     ]
     maximal: list[_Range] = []
-    # What comes before in this order does not begin later: then it contains what ends no later.
+    # Sorted like this, a summary is contained in an earlier one unless it ends after all of them.
     for each in sorted(ranges, key=lambda each: (each.start, -each.end, -each.index)):
         if not maximal or each.end > maximal[-1].end:
             maximal.append(each)
@@ -159,7 +159,7 @@ def _summary_event(event: Event, agent: str) -> Event:
 
 
 def _with_lost_calls(remaining: Sequence[Event], events: Sequence[Event]) -> Iterator[Event]:
-    """The kept events, and before a response whose call was covered, that call."""
+    """Yield the remaining events, and before a response whose call was covered, that call."""
     there = {call.id for event in remaining for call in event.get_function_calls()}
     answered_ids = {
         response.id for event in remaining for response in event.get_function_responses()

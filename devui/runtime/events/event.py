@@ -1,4 +1,4 @@
-"""`Event`: the unit of what passes between agents, Runner and user (events seed)."""
+"""`Event`: the unit of exchange between agents, Runner and user (events seed)."""
 
 import inspect
 from typing import Any, ClassVar, NoReturn, Self
@@ -27,7 +27,7 @@ from devui.runtime.platform.uuid import new_uuid
 class NodeInfo(BaseModel):
     """The place of the node that made an event.
 
-    `path` joins segments by `/`; each is a name, or `name@run`: `wf@1/writer@2`.
+    `path` joins segments with `/`; each is a name, or `name@run`: `wf@1/writer@2`.
     """
 
     model_config = ConfigDict(
@@ -39,11 +39,11 @@ class NodeInfo(BaseModel):
     )
 
     path: str = ""
-    """Empty for what no node made."""
+    """Empty for events that no node made."""
     output_for: list[str] | None = None
-    """Paths of further nodes whose output the event's `output` also is."""
+    """Paths of other nodes whose output is also the event's `output`."""
     message_as_output: bool | None = None
-    """True when the event's content is the node's output."""
+    """Whether the event's content is the node's output."""
 
     @property
     def name(self) -> str:
@@ -52,12 +52,12 @@ class NodeInfo(BaseModel):
 
     @property
     def run_id(self) -> str:
-        """Which run of the node it was; empty if the path does not tell."""
+        """The run of the node; empty if the path doesn't name one."""
         return self._segment(-1)[1] or ""
 
     @property
     def parent_run_id(self) -> str | None:
-        """Which run of the enclosing node it was; None if there is none or it is not told."""
+        """The run of the enclosing node; None if there is none or the path doesn't name one."""
         return self._segment(-2)[1]
 
     def _segment(self, index: int) -> tuple[str, str | None]:
@@ -75,11 +75,11 @@ _INSTEAD = dict.fromkeys(("text", "parts", "role"), _A_CONTENT) | {
     for name in EventActions.model_fields.keys() - _SHORTHANDS
     if "_" in name or name == "escalate"  # others could be fields of a later google-adk's events
 }
-"""What events do not have, though one may think so. They ignore it, as google-adk's do."""
+"""What to give instead of arguments that look valid but are ignored, as in google-adk."""
 
 
 class _Field:
-    """Takes the place of a property, so that what an instance has of that name is seen."""
+    """Replaces a property, so that an instance's own value of that name is visible."""
 
     def __get__(self, instance: object, owner: type) -> NoReturn:
         raise AttributeError("The field has no value.")
@@ -103,31 +103,31 @@ class Event(LlmResponse):
     )
 
     invocation_id: str = ""
-    """Common to all events of one request-answer cycle."""
+    """Shared by all events of one request-answer cycle."""
     author: str = ""
     """`user`, or the name of the agent."""
     actions: EventActions = Field(default_factory=EventActions)
-    """What it changes, and where it sends control."""
+    """What the event changes, and where it sends control."""
     output: Any = None
-    """The value that a workflow node gave."""
+    """The value that a workflow node returned."""
     node_info: NodeInfo = Field(default_factory=NodeInfo)
-    """The node that made it."""
+    """The node that made the event."""
     long_running_tool_ids: set[str] | None = None
     """Ids of function calls that answer later."""
     branch: str | None = None
-    """Path of agents, joined by dots; agents see the events of their own line only."""
+    """Path of agents, joined by dots; agents only see events of their own line."""
     isolation_scope: str | None = None
     """Marks the events of a delegated task; internal."""
     id: str = ""
-    """Given at construction when empty."""
+    """Generated at construction if empty."""
     timestamp: float = Field(default_factory=get_time)
     """When the event was made, in unix seconds."""
 
-    _wanted_content: ClassVar[str] = f'{A_CONTENT}; or give `message="..."` for a text of the user'
+    _wanted_content: ClassVar[str] = f'{A_CONTENT}; or pass `message="..."` for text from the user'
 
     @classmethod
     def __pydantic_init_subclass__(cls, **settings: Any) -> None:
-        """Let fields of a subclass stand before what has their names here, such as `message`."""
+        """Let fields of a subclass override properties with the same name, such as `message`."""
         super().__pydantic_init_subclass__(**settings)
         for name in cls.model_fields:
             if isinstance(inspect.getattr_static(cls, name, None), property):
@@ -146,12 +146,12 @@ class Event(LlmResponse):
 
     @field_serializer("output", mode="wrap")
     def _serialise_safely(self, value: Any, handler: SerializerFunctionWrapHandler) -> Any:
-        """Write what JSON cannot hold as its repr, so that one odd value loses no event."""
+        """Replace a value that JSON can't represent with its repr, so that the event isn't lost."""
         return serialised(value, handler)
 
     @field_serializer("long_running_tool_ids")
     def _sorted_ids(self, ids: set[str] | None) -> list[str] | None:
-        # A set has no order; the same event must always give the same JSON.
+        # Sets have no order; the same event must always give the same JSON.
         return None if ids is None else sorted(ids)
 
     def model_post_init(self, _context: Any) -> None:
@@ -161,7 +161,7 @@ class Event(LlmResponse):
 
     @classmethod
     def assemble(cls, **values: Any) -> Self:
-        """An event of values known to be right: without validation, which would cost the most."""
+        """Create an event from values known to be valid, without validation, the main cost."""
         if "actions" not in values:
             values["actions"] = EventActions.assemble()
         if "id" not in values:
@@ -175,7 +175,7 @@ class Event(LlmResponse):
 
     @property
     def message(self) -> types.Content | None:
-        """Another name of `content`; texts and parts may be assigned."""
+        """An alias of `content`; strings and parts may be assigned."""
         return self.content
 
     @message.setter
@@ -184,17 +184,18 @@ class Event(LlmResponse):
 
     @property
     def node_name(self) -> str:
-        """Name of the workflow node; empty on the checkpoints of an agent."""
+        """Name of the workflow node; empty for an agent's checkpoints."""
         if self.actions.agent_state or self.actions.end_of_agent:
             return ""
         return self.node_info.name
 
     def is_final_response(self) -> bool:
-        """Whether this is a whole answer to show, rather than a step on the way.
+        """Return whether this is a complete answer to show, rather than an intermediate step.
 
         In this order (events seed; adk-runtime 1.2): a tool result that is not summarised and a
-        long-running call are final; so is an error without calls; else whatever has no function
-        call, no function response, is not partial and does not end in a code execution result.
+        long-running call are final; so is an error without calls; otherwise, an event is final if
+        it has no function call or response, is not partial and doesn't end in a code execution
+        result.
         """
         if self.actions.skip_summarization or self.long_running_tool_ids:
             return True
@@ -205,13 +206,13 @@ class Event(LlmResponse):
         return not self.get_function_responses() and not self.has_trailing_code_execution_result()
 
     def has_trailing_code_execution_result(self) -> bool:
-        """Whether the last part is a code execution result, which the model has yet to read."""
+        """Return whether the last part is a code execution result, not yet read by the model."""
         parts = (self.content.parts if self.content else None) or []
         return bool(parts) and parts[-1].code_execution_result is not None
 
     @staticmethod
     def new_id() -> str:
-        """A fresh event id."""
+        """Return a fresh event id."""
         return new_uuid()
 
 
@@ -219,21 +220,21 @@ _FIELD_NAMES = frozenset(Event.model_fields) | {to_camel(name) for name in Event
 
 
 def _tell_of_ignored(kind: type[Event], data: dict[str, Any]) -> None:
-    """Warn of names that somebody meant; others may be fields of a later google-adk's events."""
+    """Warn of ignored names that look like mistakes; a later google-adk may have the others."""
     for name, close in unknown_names(data, kind.model_fields):
         if name in _INSTEAD:
-            warn_of_ignored(kind, name, f"; give {_INSTEAD[name]}.")
+            warn_of_ignored(kind, name, f"; pass {_INSTEAD[name]}.")
         elif name not in _SHORTHANDS and close != ".":
             warn_of_ignored(kind, name, close)
 
 
 def _expanded(data: dict[str, Any], shorthands: frozenset[str]) -> dict[str, Any]:
-    """`data` with each shorthand moved to the field it stands for."""
+    """Return `data` with each shorthand moved to the field it stands for."""
     values = {name: data[name] for name in shorthands & data.keys() if data[name] is not None}
     data = {name: value for name, value in data.items() if name not in shorthands}
     if "message" in values:
         if data.get("content") is not None:
-            raise ValueError("Give an Event either `message` or `content`, not both.")
+            raise ValueError("Pass either `message` or `content` to an Event, not both.")
         data["content"] = _as_content(values["message"])
     actions = {}
     if "state" in values:
@@ -249,7 +250,7 @@ def _expanded(data: dict[str, Any], shorthands: frozenset[str]) -> dict[str, Any
 
 
 def _merge(value: Any, changes: dict[str, Any]) -> Any:
-    """`changes` laid over a model, a dict or nothing; other things are left to validation."""
+    """Apply `changes` to a model, a dict or nothing; leave other values to validation."""
     if isinstance(value, EventActions | NodeInfo):
         return value.model_copy(update=changes)
     if value is None or isinstance(value, dict):
@@ -258,7 +259,7 @@ def _merge(value: Any, changes: dict[str, Any]) -> Any:
 
 
 def _as_content(message: Any) -> types.Content:
-    """A Content from a Content, a Part, a text, a list of those, or the dict of one."""
+    """Convert a Content, a Part, a string, a list of those, or the dict of one."""
     if isinstance(message, types.Content):
         return message
     if isinstance(message, dict):

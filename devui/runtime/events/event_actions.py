@@ -21,7 +21,7 @@ from devui.runtime.mistakes import Declared, brief, caller, without_json
 
 
 class ToolConfirmation(BaseModel):
-    """The question put to the human, and later the answer."""
+    """The question to a human, and later the answer."""
 
     model_config = ConfigDict(
         extra="forbid", alias_generator=to_camel, populate_by_name=True, defer_build=True
@@ -30,9 +30,9 @@ class ToolConfirmation(BaseModel):
     hint: str = ""
     """Why the confirmation is asked for."""
     confirmed: bool = False
-    """The human's answer; False also before there is one."""
+    """The human's answer; False until there is one."""
     payload: Any | None = None
-    """What the tool wants to be filled in; must be JSON-able."""
+    """What the tool wants the human to fill in; must be JSON-able."""
 
     @classmethod
     def from_response_dict(cls, response: dict[str, Any]) -> Self:
@@ -46,7 +46,7 @@ class ToolConfirmation(BaseModel):
 
 
 class UiWidget(BaseModel):
-    """What to draw, and who knows how to draw it."""
+    """What to draw, and who can draw it."""
 
     model_config = ConfigDict(
         extra="forbid", alias_generator=to_camel, populate_by_name=True, defer_build=True
@@ -55,7 +55,7 @@ class UiWidget(BaseModel):
     id: str
     """Unique within its event."""
     provider: str
-    """Who renders it; `mcp` is the one known provider."""
+    """Who renders it; `mcp` is the only known provider."""
     payload: dict[str, Any] = Field(default_factory=dict)
     """What the provider needs for rendering."""
 
@@ -65,20 +65,21 @@ logger = logging.getLogger(__name__)
 
 _DELTAS = frozenset({"state_delta", "artifact_delta"})
 _FLAGS = frozenset({"escalate", "skip_summarization", "end_of_agent"})
-"""What tools and callbacks assign, which pydantic does not look at then."""
+"""Fields that tools and callbacks assign; pydantic doesn't validate assignments."""
 
 
 def serialised(value: Any, handler: SerializerFunctionWrapHandler) -> Any:
-    """A value as `handler` writes it; what JSON cannot hold as its repr."""
+    """Serialize a value with `handler`; what JSON can't represent is replaced with its repr."""
     try:
         return handler(value)
     except (ValueError, TypeError):
-        logger.warning("%s in an event has no JSON form; its repr is kept.", without_json(value))
+        what = without_json(value)
+        logger.warning("%s in an event is not JSON-serializable; storing its repr.", what)
         return handler(jsonable(value))
 
 
 class EventCompaction(BaseModel):
-    """A summary that stands for the events between two moments."""
+    """A summary that replaces the events between two moments."""
 
     model_config = ConfigDict(
         extra="forbid", alias_generator=to_camel, populate_by_name=True, defer_build=True
@@ -89,7 +90,7 @@ class EventCompaction(BaseModel):
     end_timestamp: float
     """Time of the last event covered, in unix seconds."""
     compacted_content: types.Content
-    """The summary that stands for the events."""
+    """The summary of these events."""
 
 
 class EventActions(Declared):
@@ -100,43 +101,43 @@ class EventActions(Declared):
     )
 
     skip_summarization: bool | None = None
-    """The tool's result is the answer; the model is not asked to put it in words."""
+    """Whether the tool's result is the answer, without the model putting it into words."""
     state_delta: dict[str, Any] = Field(default_factory=dict)
-    """New values by key; the key's prefix names the scope. None stands for a removed key."""
+    """New values by key; the key's prefix names the scope. None removes the key."""
     artifact_delta: dict[str, int] = Field(default_factory=dict)
     """Saved artifacts: file name to new version."""
     transfer_to_agent: str | None = None
-    """Name of the agent that goes on."""
+    """Name of the agent that takes over."""
     transfer_reason: str | None = None
-    """Why it does, in the words of who handed over."""
+    """The reason for the transfer, in the words of the agent that made it."""
     escalate: bool | None = None
-    """Ends the surrounding loop."""
+    """Whether to end the surrounding loop."""
     requested_auth_configs: dict[str, AuthConfig] = Field(default_factory=dict)
     """Credentials that tool calls wait for, by function call id."""
     requested_tool_confirmations: dict[str, ToolConfirmation] = Field(default_factory=dict)
     """Confirmations that tool calls wait for, by function call id."""
     compaction: EventCompaction | None = None
-    """The event holds a summary of earlier ones."""
+    """The summary of earlier events that the event holds, if any."""
     end_of_agent: bool | None = None
-    """The agent finished its run (resume seed)."""
+    """Whether the agent has finished its run (resume seed)."""
     agent_state: dict[str, Any] | None = None
     """The agent's checkpoint (resume seed)."""
     rewind_before_invocation_id: str | None = None
-    """This event takes back that invocation and all that came after it."""
+    """The invocation that this event takes back, with everything after it."""
     route: bool | int | str | list[bool | int | str] | None = None
-    """Which edges of a workflow to follow."""
+    """The edges of a workflow to follow."""
     render_ui_widgets: list[UiWidget] | None = None
     """What a client should show beside the event."""
     set_model_response: Any = None
-    """The structured answer a model gave through a tool."""
+    """The structured answer that a model gave through a tool."""
 
-    if not TYPE_CHECKING:  # else mypy would take any name for one of an attribute
+    if not TYPE_CHECKING:  # else mypy would accept any attribute name
 
         def __setattr__(self, name: str, value: Any) -> None:
-            """Refuse what could be stored and not be read back; of a flag, keep what it means."""
+            """Refuse values that could be stored but not read back; convert flags to booleans."""
             if name in _DELTAS and not isinstance(value, dict):
                 if not isinstance(value, Mapping):
-                    raise TypeError(f"EventActions.{name} is {brief(value)}; give a dict.")
+                    raise TypeError(f"EventActions.{name} is {brief(value)}; pass a dict.")
                 value = dict(value)
             if name in _FLAGS and value is not None and not isinstance(value, bool):
                 if isinstance(value, str) and value:
@@ -148,7 +149,7 @@ class EventActions(Declared):
 
     @classmethod
     def assemble(cls) -> Self:
-        """Actions that do nothing yet: without validation, for every event and context has some."""
+        """Create empty actions without validation, because every event and context needs some."""
         none: Self = blank(cls)
         return renewed(
             none,
@@ -160,5 +161,5 @@ class EventActions(Declared):
 
     @field_serializer("state_delta", "agent_state", mode="wrap")
     def _serialise_safely(self, value: Any, handler: SerializerFunctionWrapHandler) -> Any:
-        """Write what JSON cannot hold as its repr, so that one odd value loses no event."""
+        """Replace a value that JSON can't represent with its repr, so that the event isn't lost."""
         return serialised(value, handler)

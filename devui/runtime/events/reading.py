@@ -1,10 +1,9 @@
-"""Events read back from where they are kept (devui's own; adk-runtime 1.2, 2.5).
+"""Reads stored events (devui's own; adk-runtime 1.2, 2.5).
 
-What a journal holds was written by an `Event`, so that its validation has little to find; yet it
-would be most of the work of opening a long session. So the plain shapes are read by a narrower
-schema of the same models, which checks every value and runs no Python: texts, function calls and
-their responses, tokens, state. It refuses whatever it does not know, and the `Event` itself reads
-that.
+What a journal holds was written by an `Event`. Validating it as one finds little, and yet would
+be most of the work of opening a long session. So plain shapes are read by a narrower schema of the
+same models, which checks every value and runs no Python: texts, function calls and their
+responses, tokens, state. It refuses everything else, which is then read by the `Event` itself.
 """
 
 import json
@@ -25,22 +24,22 @@ from pydantic_core.core_schema import CoreSchema
 from devui.runtime.events.event import Event, NodeInfo
 from devui.runtime.events.event_actions import EventActions
 
-# Events whose values are nested deeper than what reads JSON goes.
+# Events with values that are nested too deeply for the JSON reader.
 #
 # pydantic writes 255 levels and reads 200. An event between those is in the history for good, and
-# a session must not become unreadable because of it. So what is deep down is put aside, and back.
+# must not make its session unreadable. So deep values are taken out, and put back after reading.
 
 
 Model = TypeVar("Model", bound=BaseModel)
 
 _DEEPEST = 100
-"""Deeper than the fields of an event, whose validation sees all of them."""
+"""Deeper than the fields of an event, so that validation sees all of them."""
 
 
 def read_deep(kind: type[Model], text: str | bytes) -> Model:
-    """What `kind.model_validate_json` would give if it read any depth.
+    """Return what `kind.model_validate_json` would return if it read any depth.
 
-    Raises ValidationError as that does.
+    Raises ValidationError like that method.
     """
     aside: dict[str, Any] = {}
     shallow = _without_deep(json.loads(text), aside)
@@ -50,7 +49,7 @@ def read_deep(kind: type[Model], text: str | bytes) -> Model:
 
 
 def _without_deep(value: Any, aside: dict[str, Any], depth: int = 0) -> Any:
-    """The value with texts that nobody else has in the place of what is too deep."""
+    """Replace values that are too deep with unique strings, and collect them in `aside`."""
     if not isinstance(value, dict | list):
         return value
     if depth == _DEEPEST:
@@ -63,7 +62,7 @@ def _without_deep(value: Any, aside: dict[str, Any], depth: int = 0) -> Any:
 
 
 def _put_back(value: Any, aside: dict[str, Any]) -> None:
-    """Exchange what stands for containers by those, in place."""
+    """Replace the strings with the values that they stand for, in place."""
     if isinstance(value, BaseModel):
         value = vars(value)
     if not isinstance(value, dict | list):
@@ -76,7 +75,7 @@ def _put_back(value: Any, aside: dict[str, Any]) -> None:
 
 
 _TOO_DEEP = "recursion limit exceeded"
-"""What pydantic says of JSON that is nested deeper than it reads."""
+"""pydantic's message about JSON that is nested too deeply."""
 _MODELS: tuple[type[BaseModel], ...] = (
     Event,
     EventActions,
@@ -89,8 +88,8 @@ _MODELS: tuple[type[BaseModel], ...] = (
     types.GenerateContentResponseUsageMetadata,
     types.ModalityTokenCount,
 )
-"""What a plain event consists of; the Python in these models' validators has nothing to say of
-what JSON can hold in their fields."""
+"""The models that a plain event consists of. The Python in their validators has nothing to check
+in what JSON can hold."""
 _VALUES: dict[Any, CoreSchema] = {
     Any: schemas.any_schema(),
     str: schemas.str_schema(),
@@ -107,9 +106,9 @@ _COLLECTIONS: dict[Any, Callable[..., CoreSchema]] = {
 
 
 def read_event(text: str | bytes) -> Event:
-    """The event that was kept as this JSON, in ADK's form or in that of its wire.
+    """Return the event that was stored as this JSON, in ADK's format or that of its wire.
 
-    It is what `Event.model_validate_json` gives, and raises ValidationError as that does.
+    The result is that of `Event.model_validate_json`, and so is the ValidationError for bad JSON.
     """
     try:
         event: Event = plain_reader().validate_json(text)
@@ -132,12 +131,12 @@ def _read_any(text: str | bytes) -> Event:
 
 @cache
 def plain_reader() -> SchemaValidator:
-    """What reads plain events alone; it raises ValidationError for others."""
+    """Return a validator that reads only plain events, and raises ValidationError for others."""
     schema = _of_model(Event)
     try:
-        # Without this it would take the models' own validators where they are made already.
+        # Otherwise it would use the models' own validators if they exist already.
         return SchemaValidator(schema, _use_prebuilt=False)
-    except TypeError:  # a pydantic that does not know of it: as right, and slower
+    except TypeError:  # a pydantic without this option: correct, but slower
         return SchemaValidator(schema)
 
 
@@ -153,7 +152,7 @@ def _of_model(model: type[BaseModel]) -> CoreSchema:
 
 def _of_field(name: str, field: FieldInfo) -> schemas.ModelField:
     kind = None if field.metadata else _of_type(field.annotation)
-    if kind is None:  # the field is read as long as there is nothing in it
+    if kind is None:  # the field is accepted only if it is empty
         empty = schemas.dict_schema(max_length=0)
         kind = schemas.none_schema() if field.default_factory is None else empty
     if field.default_factory is not None:
@@ -165,7 +164,7 @@ def _of_field(name: str, field: FieldInfo) -> schemas.ModelField:
 
 
 def _of_type(kind: Any) -> CoreSchema | None:
-    """What reads the values of a type; None if it is not plain."""
+    """Return the schema of a type's values; None if the type isn't plain."""
     if kind in _VALUES:
         return _VALUES[kind]
     if kind in _MODELS:

@@ -10,29 +10,29 @@ _INVOCATION = attrgetter("invocation_id")
 
 
 def live_events_backwards(events: Sequence[Event]) -> Iterator[Event]:
-    """The events that count, newest first; reads no further back than it is iterated.
+    """Yield the events that count, newest first; reads the history only as far as needed.
 
-    A rewind takes back itself and all from the first event of its invocation on. One that names
-    an unknown invocation takes back only itself.
+    A rewind takes back itself and everything since the first event of its invocation. One that
+    names an unknown invocation takes back only itself.
     """
     return map(events.__getitem__, _live_places_backwards(events))
 
 
 def live_events(events: Sequence[Event]) -> Sequence[Event]:
-    """The events that count, oldest first; the same sequence if nothing was rewound."""
+    """Return the events that count, oldest first; the same sequence if nothing was rewound."""
     places = live_places(events)
     return events if isinstance(places, range) else [events[place] for place in places]
 
 
 def live_places(events: Sequence[Event]) -> Sequence[int]:
-    """Where the events that count are, in order; a range if nothing was rewound."""
+    """Return the indexes of the events that count, in order; a range if nothing was rewound."""
     if all(event.actions.rewind_before_invocation_id is None for event in events):
         return range(len(events))
     return list(_live_places_backwards(events))[::-1]
 
 
 def taken_back_from(events: Sequence[Event], rewind: int) -> int:
-    """The place from which on the rewind at the other place takes back events."""
+    """Return the index of the first event that the rewind at index `rewind` takes back."""
     before = map(_INVOCATION, islice(events, rewind))
     try:
         return indexOf(before, events[rewind].actions.rewind_before_invocation_id)

@@ -27,7 +27,7 @@ class BaseExampleProvider(ABC):
 
     @abstractmethod
     def get_examples(self, query: str) -> list[Example]:
-        """The examples that fit the user's words."""
+        """Return the examples that fit the user's message."""
 
 
 # Examples as text of a system instruction (adk-runtime 8.8).
@@ -36,14 +36,14 @@ class BaseExampleProvider(ABC):
 def build_example_si(
     examples: Sequence[Example] | BaseExampleProvider, query: str, model: str | None
 ) -> str:
-    """The examples, chosen by `query` if a provider does so, in the form that suits `model`."""
+    """Return the examples as text for `model`; a provider chooses them by `query`."""
     if isinstance(examples, BaseExampleProvider):
         examples = examples.get_examples(query)
     return convert_examples_to_text(examples, model)
 
 
 def convert_examples_to_text(examples: Sequence[Example], model: str | None) -> str:
-    """The examples as text; code fences name their kind for models other than Gemini's."""
+    """Return the examples as text; code fences have labels for models other than Gemini's."""
     plain = model is None or "gemini-" in model
     text = "\n\n".join(
         "\n".join([f'<EXAMPLE number="{number}">', *_lines(example, plain), "</EXAMPLE>"])

@@ -1,6 +1,6 @@
-"""Switches of google-adk's features, so that agents that set them run as they are (devui's own).
+"""Switches of google-adk's features, so that agents that set them run unchanged (devui's own).
 
-Nothing is switched: what google-adk does by default is what is done.
+Nothing is switched: the runtime does what google-adk does by default.
 """
 
 import warnings
@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from enum import StrEnum
 from typing import TypeVar
 
-# `FeatureName`: what google-adk calls the features that it can switch.
+# `FeatureName`: google-adk's names of the features that it can switch.
 
 
 class FeatureName(StrEnum):
@@ -67,21 +67,21 @@ class FeatureName(StrEnum):
     TOOL_CONFIRMATION = "TOOL_CONFIRMATION"
 
 
-# Marks for how settled something is: they change nothing.
+# Decorators that mark how stable something is; they change nothing.
 
 
 T = TypeVar("T", bound=Callable[..., object])
 
 
 def experimental(feature_name: FeatureName | str) -> Callable[[T], T]:
-    """A decorator that leaves its class or function as it is (devui's own).
+    """Return a decorator that leaves its class or function as it is (devui's own).
 
     Raises:
-        TypeError: it was put before a class or function without naming a feature.
+        TypeError: It was used on a class or function without naming a feature.
     """
     if not isinstance(feature_name, str):
         raise TypeError(
-            f"A mark of devui.runtime.features needs the name of a feature, as in"
+            "Decorators from devui.runtime.features need the name of a feature, as in"
             f" @experimental(FeatureName.AGENT_STATE), not {feature_name!r}."
         )
     return lambda target: target
@@ -91,7 +91,7 @@ stable = working_in_progress = experimental
 """The same, for other states of a feature."""
 
 
-# What is done of google-adk's features, which nothing changes.
+# The features of google-adk that this runtime has, which no switch changes.
 
 
 _DONE = frozenset(
@@ -109,37 +109,37 @@ _DONE = frozenset(
 
 
 def is_feature_enabled(feature_name: FeatureName) -> bool:
-    """Whether this runtime has the feature, regardless of any override (devui's own).
+    """Return whether this runtime has the feature, regardless of any override (devui's own).
 
     Raises:
-        ValueError: there is no such feature.
+        ValueError: There is no such feature.
     """
     return FeatureName(feature_name) in _DONE
 
 
 def override_feature_enabled(feature_name: FeatureName, enabled: bool) -> None:
-    """Request a feature to be on or off; warns if this runtime differs (devui's own).
+    """Request that a feature be on or off; warns if this runtime differs (devui's own).
 
     Raises:
-        ValueError: there is no such feature.
+        ValueError: There is no such feature.
     """
     if is_feature_enabled(feature_name) == enabled:
         return
     name = FeatureName(feature_name).value
     verb = "never does" if enabled else "always does"
     warnings.warn(
-        f"override_feature_enabled({name}, {enabled}) changes nothing: devui.runtime {verb} what"
-        f" {name} switches in google-adk. Leave the line out if the agent doesn't need it.",
+        f"override_feature_enabled({name}, {enabled}) has no effect: devui.runtime {verb} what"
+        f" {name} controls in google-adk. Remove the line if the agent doesn't need it.",
         stacklevel=2,
     )
 
 
 @contextmanager
 def temporary_feature_override(feature_name: FeatureName, enabled: bool) -> Iterator[None]:
-    """Request a feature to be on or off within the block; warns as above (devui's own).
+    """Request that a feature be on or off within the block; warns as above (devui's own).
 
     Raises:
-        ValueError: there is no such feature.
+        ValueError: There is no such feature.
     """
     override_feature_enabled(feature_name, enabled)
     yield

@@ -1,4 +1,4 @@
-"""How an aborted invocation is closed in the history (adk-runtime 3.7)."""
+"""Closes an aborted invocation in the history (adk-runtime 3.7)."""
 
 from dataclasses import dataclass
 
@@ -12,11 +12,11 @@ _MESSAGE = "The invocation was aborted."
 
 
 def abort_events(ctx: InvocationContext, root_name: str) -> list[Event]:
-    """Answers to the function calls left open, so that models can go on from this history.
+    """Answer the function calls left open, so that models can continue from this history.
 
-    One event for each author, branch and task; if no call is open, one without content. Calls that
-    are answered later by a human or a job stay open. So does a task whose agent has said something
-    to the user and waits.
+    Returns one event for each author, branch and task; if no call is open, one without content.
+    Calls that a human or a job will answer stay open. So does a task whose agent has said something
+    to the user and waits: then there are no events.
     """
     if _waits_for_words(ctx):
         return []
@@ -28,7 +28,7 @@ def abort_events(ctx: InvocationContext, root_name: str) -> list[Event]:
 
 @dataclass(frozen=True, slots=True)
 class _Caller:
-    """An agent at work on a branch, perhaps for a task."""
+    """An agent working on a branch, perhaps on a task."""
 
     name: str
     branch: str | None = None

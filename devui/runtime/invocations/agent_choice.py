@@ -14,28 +14,28 @@ from devui.runtime.sessions.latest_sessions import Beginnings
 from devui.runtime.sessions.session import Session
 from devui.runtime.workflow.base_node import BaseNode
 
-# Whom a message of the user is for, when a task waits for it (adk-runtime 3.3, 12.8).
+# Decides whether a user's message is for a task that waits for it (adk-runtime 3.3, 12.8).
 
 
 _SESSIONS_KEPT = 256
 
 
 class OpenTasks:
-    """Finds the task that waits for the user's words.
+    """Finds the task that waits for the user's message.
 
-    Where no task was open once, none of those before opens again, so that a long history need not
-    be read anew with each message.
+    Once no task is open, earlier tasks never reopen, so a long history needn't be read again for
+    each message.
     """
 
     def __init__(self) -> None:
         self._closed: Beginnings[None] = Beginnings(_SESSIONS_KEPT)
-        """Where no task was open."""
+        """The last known point at which no task was open, for each of the latest sessions."""
 
     def spoken_to(self, root: BaseNode, session: Session) -> Answered | None:
-        """The task that the user's next words go to: the latest that has begun and not ended.
+        """Return the task that the user's next message is for: the latest that hasn't ended.
 
-        A task ends when it is finished, when its call gets another answer, and with an invocation
-        that is aborted.
+        A task ends when it is finished, when its call gets another answer, or when an invocation is
+        aborted.
         """
         if not _gives_tasks(root):
             return None
@@ -47,7 +47,7 @@ class OpenTasks:
 
 
 def _latest_open(history: Sequence[Event], closing: Event | None) -> Answered | None:
-    """The latest task that is open; none was when `closing` was the last event."""
+    """Return the latest open task; none was open when `closing` was the last event."""
     closed_scopes: set[str | None] = {None}
     aborted: set[str] = set()
     latest: dict[str | None, Event] = {}
@@ -61,7 +61,7 @@ def _latest_open(history: Sequence[Event], closing: Event | None) -> Answered | 
         if event.error_code == INVOCATION_ABORTED:
             aborted.add(event.invocation_id)
         if finishing_response(event) is not None or event.invocation_id in aborted:
-            # What an agent leaves behind its finish, as a callback does, opens nothing.
+            # What an agent emits after its finish, as a callback does, opens nothing.
             closed_scopes.add(scope)
             latest.pop(scope, None)
         elif scope not in closed_scopes and event.actions.compaction is None:
@@ -70,14 +70,17 @@ def _latest_open(history: Sequence[Event], closing: Event | None) -> Answered | 
 
 
 def _gives_tasks(root: BaseNode) -> bool:
-    """Whether there is an agent in the tree that could wait with a task; a graph may have any."""
+    """Return whether any agent in the tree could wait with a task; a graph may have any."""
     if not isinstance(root, BaseAgent):
         return True
     return any(isinstance(each, LlmAgent) and each.mode == "task" for each in family(root))
 
 
 def _opened_task(event: Event, latest: Mapping[str | None, Event]) -> Answered | None:
-    """The task that began with the event, if it is one of those; `latest` has their last events."""
+    """Return the task that began with the event, or None.
+
+    `latest` has the last event of each task in question.
+    """
     for call in event.get_function_calls():
         if call.id in latest:
             return Answered(
@@ -100,7 +103,7 @@ logger = logging.getLogger(__name__)
 
 
 def last_speaker(root: BaseAgent, history: Sequence[Event]) -> BaseAgent:
-    """The agent that spoke last, or was handed the turn, if it can give the turn back; else root.
+    """Return the agent that spoke or got the turn last, if it can return the turn; else the root.
 
     Reads the history backwards and no further than needed.
     """
@@ -123,14 +126,14 @@ def last_speaker(root: BaseAgent, history: Sequence[Event]) -> BaseAgent:
 
 
 def _handed_to(source: BaseAgent | None, name: str | None) -> BaseAgent | None:
-    """The agent that was handed the turn; None if nobody was, or it was refused."""
+    """Return the agent that got the turn; None if none did, or the transfer was refused."""
     if name is None or not isinstance(source, LlmAgent):
         return None
     return next((target for target in source.may_hand_over_to if target.name == name), None)
 
 
 def _says_nothing(event: Event) -> bool:
-    """Whether the event tells nothing about whose turn it is."""
+    """Return whether the event says nothing about whose turn it is."""
     return (
         event.author == "user"
         or event.actions.agent_state is not None
@@ -141,7 +144,7 @@ def _says_nothing(event: Event) -> bool:
 
 
 def can_hand_back(agent: BaseAgent) -> bool:
-    """Whether a turn given to the agent can find its way back: model agents all the way up."""
+    """Return whether the agent and all above it are model agents that can give the turn back."""
     above: BaseAgent | None = agent
     while above is not None:
         if not isinstance(above, LlmAgent) or above.disallow_transfer_to_parent:
@@ -153,7 +156,7 @@ def can_hand_back(agent: BaseAgent) -> bool:
 
 
 def latest_branch(agent: BaseAgent, history: Sequence[Event]) -> str | None:
-    """The branch on which the agent spoke last."""
+    """Return the branch on which the agent spoke last."""
     for event in live_events_backwards(history):
         if event.author == agent.name:
             return event.branch

@@ -1,4 +1,4 @@
-"""The loop: yield, commit, hand on, resume (runtime seed; adk-runtime 3.3, 10.4)."""
+"""The loop: yield, commit, pass on, resume (runtime seed; adk-runtime 3.3, 10.4)."""
 
 import asyncio
 import logging
@@ -24,17 +24,17 @@ from devui.runtime.workflow.base_node import BaseNode
 from devui.runtime.workflow.dynamic import root_events
 from devui.runtime.workflow.node_run import only_says_that_a_node_ended
 
-# An event that a plugin gave in place of another (adk-runtime 3.3).
+# Applies an event that a plugin returned in place of another (adk-runtime 3.3).
 
 
 _OWN_FIELDS = frozenset({"id", "invocation_id", "timestamp"})
 
 
 def replace_event(event: Event, replacement: Event) -> Event:
-    """`event` with every field that was set on `replacement`.
+    """Return `event` with every field that was set on `replacement`.
 
-    Id, invocation and time stay, and so does the author if the replacement names none, and the
-    metadata that is the runtime's own.
+    Id, invocation and time stay, as do the author if the replacement names none, and the
+    runtime's own metadata.
     """
     if replacement is event:
         return event
@@ -50,7 +50,7 @@ def replace_event(event: Event, replacement: Event) -> Event:
 
 
 def internal_metadata(event: Event) -> dict[str, Any]:
-    """What the runtime itself has noted on the event."""
+    """Return the runtime's own metadata of the event."""
     metadata = event.custom_metadata or {}
     return {key: value for key, value in metadata.items() if key.startswith(INTERNAL_METADATA)}
 
@@ -59,7 +59,7 @@ logger = logging.getLogger(__name__)
 
 
 async def message_for(ctx: InvocationContext, message: types.Content) -> types.Content:
-    """The user's message as plugins want it; one that raises has ended the run."""
+    """Return the user's message as changed by plugins; an error in one ends the run."""
     try:
         changed = await ctx.plugin_manager.run_on_user_message_callback(
             user_message=message, invocation_context=ctx
@@ -73,8 +73,8 @@ async def message_for(ctx: InvocationContext, message: types.Content) -> types.C
 async def run_with_hooks(ctx: InvocationContext, node: BaseNode) -> AsyncGenerator[Event, None]:
     """Run the root between the run's plugin hooks and yield each event after its commit.
 
-    The hook after the run is called when it ended well, was aborted, or the caller left early; the
-    hook for errors when it raised. A cancelled run calls neither.
+    The after-run hook is called if the run ended normally, was aborted, or its caller left early;
+    the error hook if it raised. A cancelled run calls neither.
     """
     try:
         async with aclosing(_committed_events(ctx, node)) as events:
@@ -87,7 +87,7 @@ async def run_with_hooks(ctx: InvocationContext, node: BaseNode) -> AsyncGenerat
         await _leave(ctx, node)
         raise
     except asyncio.CancelledError as cancelled:
-        mistake = not_cancelled("Code of the run, such as a callback,")
+        mistake = not_cancelled("Code in the run, such as a callback,")
         if mistake is None:
             if ctx.is_aborted:
                 await _leave(ctx, node)
@@ -110,12 +110,12 @@ async def _compact(ctx: InvocationContext, root: BaseNode) -> None:
 
 
 async def _leave(ctx: InvocationContext, node: BaseNode) -> None:
-    """End a run for which nobody waits any more."""
+    """End a run that nobody waits for."""
     await _seal_quietly(ctx, node)
     try:
         await ctx.plugin_manager.run_after_run_callback(invocation_context=ctx)
     except Exception:
-        logger.exception("after_run_callback raised while the caller left early.")
+        logger.exception("after_run_callback raised an exception after the caller stopped early.")
 
 
 async def _committed_events(ctx: InvocationContext, node: BaseNode) -> AsyncGenerator[Event, None]:
@@ -126,8 +126,8 @@ async def _committed_events(ctx: InvocationContext, node: BaseNode) -> AsyncGene
         return
     switch = ctx.abort_switch
     if not switch.is_set():
-        # Below a root that is a workflow agent, agents have no place: they go on to their next
-        # event. Anything else that is at work is cancelled.
+        # Below a root that is a workflow agent, agents have no place and continue to their next
+        # event. Anything else in progress is cancelled.
         at_once = bool(ctx.node_path) or not isinstance(node, BaseAgent)
         async with aclosing(_events(ctx, node)) as events:
             with switch.over(events if at_once else None):
@@ -143,7 +143,7 @@ async def _committed_events(ctx: InvocationContext, node: BaseNode) -> AsyncGene
 
 
 async def _sealed(ctx: InvocationContext, node: BaseNode) -> list[Event]:
-    """The events that close an aborted invocation, committed; none if there are some already."""
+    """Commit and return the events that close an aborted invocation; none if it is closed."""
     if not ctx.abort_switch.seal():
         return []
     return [await _commit(ctx, event) for event in abort_events(ctx, _root(node).name)]
@@ -169,9 +169,9 @@ def _root(node: BaseNode) -> BaseNode:
 
 
 async def _commit(ctx: InvocationContext, event: Event) -> Event:
-    """Label the event, let plugins replace it, store it; what comes back is what was stored.
+    """Label the event, let plugins replace it, and store it; return what was stored.
 
-    A partial event is not stored: the session services let it pass.
+    A partial event is returned without being stored.
     """
     label(ctx, event)
     plugins = ctx.plugin_manager
@@ -190,7 +190,7 @@ async def _commit(ctx: InvocationContext, event: Event) -> Event:
 
 
 def label(ctx: InvocationContext, event: Event) -> None:
-    """Give the event the labels of the run; its own win."""
+    """Add the run's labels to the event; the event's own labels take precedence."""
     run = ctx.run_config
     if run is not None and run.custom_metadata:
         event.custom_metadata = {**public_metadata(run), **(event.custom_metadata or {})}

@@ -1,4 +1,4 @@
-"""What comes in with a run: the user's message, and which calls it answers (adk-runtime 3.3)."""
+"""The input of a run: the user's message, and which calls it answers (adk-runtime 3.3)."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -23,25 +23,25 @@ from devui.runtime.mistakes import brief
 from devui.runtime.sessions.session import Session
 from devui.runtime.workflow.base_node import BaseNode
 
-# Answers that the user gives once more to what has been answered.
+# Repeated answers of the user to questions that have been answered.
 #
-# A client may send its message again, as after a lost connection. What has come of the answer
-# then stands in the history, and nothing is left to be done about it.
+# A client may send its message again, for example after a lost connection. If the answer has taken
+# effect, the result is in the history, and nothing is left to do.
 
 
 def repeated(
     responses: Sequence[types.FunctionResponse], places: Mapping[str, int], history: Sequence[Event]
 ) -> set[str | None]:
-    """The questions that have had their answers; what is said of a call for a job may change.
+    """Return the questions that have been answered; an answer to a call for a job may change.
 
-    `places` tells where in the history each was asked last: an id may be used again.
+    `places` has the index in the history where each was last asked: an id may be used again.
     """
     questions = {each.id: places[each.id] for each in responses if each.id and _asks(each)}
     return {each for each, index in questions.items() if _answer(each, index, history) is not None}
 
 
 def has_come_of(question: str, place: int, history: Sequence[Event]) -> bool:
-    """Whether its answer has been acted on: a call has got its result, or a node has gone on."""
+    """Return whether the answer has taken effect: a call has a result, or a node has continued."""
     answer = _answer(question, place, history)
     if answer is None:
         return False
@@ -51,7 +51,7 @@ def has_come_of(question: str, place: int, history: Sequence[Event]) -> bool:
     ids: set[str | None] = set()
     for event in later:
         ids.update(response.id for response in event.get_function_responses())
-        ids.difference_update(event.actions.requested_auth_configs)  # it was no good: ask anew
+        ids.difference_update(event.actions.requested_auth_configs)  # it failed: asked again
     if not ids.isdisjoint(about | calls_around(asking)):
         return True
     call_ids = {call.id for event in history[:place] for call in event.get_function_calls()}
@@ -65,7 +65,7 @@ def _asks(response: types.FunctionResponse) -> bool:
 
 
 def _answer(question: str, place: int, history: Sequence[Event]) -> int | None:
-    """Where in the history the question got its first answer."""
+    """Return the index in the history of the question's first answer."""
     for index in range(place + 1, len(history)):
         event = history[index]
         if event.author == "user" and any(
@@ -80,19 +80,19 @@ def _place(event: Event) -> tuple[str, str, str | None]:
 
 
 def user_message(message: types.Content) -> types.Content:
-    """The message as the user's, checked.
+    """Check the message, and return it as the user's.
 
     Raises ValueError if it has no parts, makes function calls, or mixes answers to function calls
-    with text: those go different ways; TypeError if it is no Content.
+    with text, which is processed differently; TypeError if it isn't a Content.
     """
     if not isinstance(message, types.Content):
         raise TypeError(
-            f"new_message is {brief(message)}; give a types.Content, such as"
+            f"new_message is {brief(message)}; pass a types.Content, such as"
             ' types.UserContent("...").'
         )
     parts = message.parts or []
     if not parts:
-        raise ValueError("new_message has no parts; give it at least one, such as a text.")
+        raise ValueError("new_message has no parts; pass at least one, such as text.")
     if any(part.function_call for part in parts):
         raise ValueError("new_message contains a function call; only agents make those.")
     if any(part.function_response for part in parts) and any(part.text for part in parts):
@@ -103,9 +103,9 @@ def user_message(message: types.Content) -> types.Content:
 
 
 def check_speaks(root: BaseNode) -> None:
-    """Raises ValueError for a root that has nothing to do without a message.
+    """Raise ValueError for a root that has nothing to do without a message.
 
-    An LlmAgent goes on with the history alone, and a graph begins without an input.
+    An LlmAgent continues from the history alone, and a graph begins without an input.
     """
     if isinstance(root, BaseAgent) and not isinstance(root, LlmAgent):
         need = "needs a new_message, or the invocation_id of an invocation to resume"
@@ -117,21 +117,21 @@ class Answered:
     """The function calls that a message answers, or the task whose agent it is for."""
 
     event: Event
-    """The event that made the first of them."""
+    """The event that made the first of these calls."""
     callers: frozenset[str]
-    """The agents that made them, and those whose tools did."""
+    """The agents that made the calls, and those whose tools did."""
     branch: str | None = None
-    """The branch that the message gets: all who made the calls are on it or below it."""
+    """The branch that the message gets: all callers are on it or below it."""
     scope: str | None = None
-    """The isolation scope that the message gets; None if it answers calls of several."""
+    """The isolation scope that the message gets; None if it answers calls of several scopes."""
     in_words: bool = False
-    """Whether the message only says something to the agent of an open task."""
+    """Whether the message is only text for the agent of an open task."""
     begun_in: str | None = None
-    """The invocation in which the task has begun; None for that of the call."""
+    """The invocation in which the task began; None for that of the call."""
     others: tuple[Event, ...] = ()
     """The events that made the other calls."""
     says_nothing: bool = False
-    """Whether it repeats answers, and something has come of all of them."""
+    """Whether it repeats answers that have all taken effect."""
 
     @property
     def events(self) -> tuple[Event, ...]:
@@ -145,7 +145,7 @@ class Answered:
 
 
 def find_answer(message: types.Content | None, history: Sequence[Event]) -> Answered | None:
-    """The calls of the history that the message answers; None if it answers none by id.
+    """Find the calls in the history that the message answers; None if it answers none by id.
 
     Raises ValueError for an id that nobody asked about, and for answers to several invocations.
     """
@@ -157,15 +157,15 @@ def find_answer(message: types.Content | None, history: Sequence[Event]) -> Answ
     later, places = _asking_events(set(ids), history)
     if missing := set(ids) - places.keys():
         call_ids = {call.id for event in history for call in event.get_function_calls()}
-        why = "a rewind has taken back" if missing <= call_ids else "the session does not have"
+        why = "were rewound" if missing <= call_ids else "are not in the session"
         raise ValueError(
             f"new_message answers function calls that {why}: {sorted(missing)}. Give each function"
-            " response the id of a call that is there."
+            " response the id of an existing call."
         )
     events = {each: later[index] for each, index in places.items()}
     if len({event.invocation_id for event in events.values()}) > 1:
         raise ValueError(
-            "new_message answers function calls of several invocations; send one each."
+            "new_message answers function calls of several invocations; send one message for each."
         )
     old = repeated(responses, places, later)
     over = old.issuperset(ids) and _have_come(places, live_events(history), len(later))
@@ -190,9 +190,10 @@ def find_answer(message: types.Content | None, history: Sequence[Event]) -> Answ
 def _asking_events(
     ids: set[str], history: Sequence[Event]
 ) -> tuple[Sequence[Event], dict[str, int]]:
-    """The events that count from the first call of these on, and where among them each was made.
+    """Return the events that count since the first of these calls, and each call's index in them.
 
-    Of several calls of one id the last; reads the history backwards and no further than needed.
+    Of several calls with one id, the last counts; reads the history backwards and no further than
+    needed.
     """
     newest_first: list[Event] = []
     numbers: dict[str, int] = {}
@@ -208,16 +209,16 @@ def _asking_events(
 
 
 def _have_come(questions: Mapping[str, int], live: Sequence[Event], later: int) -> bool:
-    """Whether something has come of all answers.
+    """Return whether all answers have taken effect.
 
-    `questions` has their places among the last `later` events.
+    `questions` has their indexes among the last `later` events.
     """
     before = len(live) - later
     return all(has_come_of(each, before + index, live) for each, index in questions.items())
 
 
 def original_message(invocation: Sequence[Event]) -> types.Content | None:
-    """The message that began the invocation."""
+    """Return the message that began the invocation."""
     for event in invocation:
         if event.author == "user" and event.content and not event.get_function_responses():
             return event.content
@@ -227,19 +228,19 @@ def original_message(invocation: Sequence[Event]) -> types.Content | None:
 def events_so_far(
     invocation_id: str | None, session: Session, place: int, *, is_needed: bool
 ) -> list[Event]:
-    """The events of the invocation, if it has begun; the first of them is at that place.
+    """Return the events of the invocation, if it has begun; the first of them is at `place`.
 
     Raises:
-        InvocationNotFoundError: it has not, but should.
+        InvocationNotFoundError: It is needed, but hasn't begun.
     """
     if invocation_id is None:
         return []
     own = live_events_of(session.events, invocation_id, place)
     if is_needed and not own:
         instead = (
-            "It was taken back by a rewind; begin a new one with a new_message."
+            "It was rewound; start a new one by passing a new_message."
             if any(event.invocation_id == invocation_id for event in session.events)
-            else "Give the invocation_id of one of its events, or begin a new one with a"
+            else "Pass the invocation_id of one of its events, or start a new one by passing a"
             " new_message."
         )
         raise InvocationNotFoundError(
@@ -251,7 +252,7 @@ def events_so_far(
 async def with_files_saved(
     message: types.Content, invocation_id: str, session: Session, service: BaseArtifactService
 ) -> types.Content:
-    """The message with its files saved as artifacts and notes in their place (adk-runtime 3.5)."""
+    """Save the message's files as artifacts, and replace them with notes (adk-runtime 3.5)."""
     parts = []
     for index, part in enumerate(message.parts or []):
         if part.inline_data is None:

@@ -1,8 +1,8 @@
-"""How an invocation that has begun goes on: with whom, and from where (resume seed; 11.2).
+"""How an invocation resumes: with which agent, and from where (resume seed; 11.2).
 
-The agent that the invocation began with is entered again, and finds its way down to where it was
-by the checkpoints in the history. An app that records none can still take an answer to a call:
-from the call's place in the tree follows where the workflow agents above it were.
+The agent with which the invocation began is entered again, and finds its way down to where it was
+by the checkpoints in the history. An app that records none can still accept an answer to a call:
+the call's place in the tree shows where the workflow agents above it were.
 """
 
 from collections.abc import Callable
@@ -18,13 +18,13 @@ from devui.runtime.sessions.session import Session
 from devui.runtime.workflow.base_node import BaseNode
 
 Choice = Callable[[Session, BaseAgent], BaseAgent]
-"""Who of a tree takes the next turn of a session."""
+"""Chooses the agent of a tree that takes a session's next turn."""
 
 
 def goes_on(root: BaseNode, *, resumable: bool) -> bool:
-    """Whether an invocation that was cut off can be entered again, where no answer leads the way.
+    """Return whether an interrupted invocation can be entered again without an answer.
 
-    A model agent and a graph find in the history where they were; other agents need checkpoints.
+    A model agent and a graph find their place in the history; other agents need checkpoints.
     """
     return resumable or isinstance(root, LlmAgent) or not isinstance(root, BaseAgent)
 
@@ -32,14 +32,14 @@ def goes_on(root: BaseNode, *, resumable: bool) -> bool:
 def node_of_turn(
     ctx: InvocationContext, root: BaseNode, answer: Answered | None, choose: Choice
 ) -> BaseNode | None:
-    """The agent to run, or the root if that is none, but a workflow; None if all has been done.
+    """Return the agent to run, or the root if it is a graph; None if everything is done.
 
-    `ctx` gets what has been recorded of the invocation, and the agent's branch; `choose` tells who
-    goes on where nothing has been recorded. An answer that says nothing new is none: where there
-    are checkpoints the invocation goes on if it had broken off.
+    `ctx` gets the recorded progress of the invocation and the agent's branch; `choose` picks the
+    agent if nothing was recorded. An answer that says nothing new is ignored: with checkpoints, the
+    invocation continues if it was interrupted.
 
     Raises:
-        ValueError: the invocation cannot be resumed because its app records no checkpoints.
+        ValueError: The invocation cannot be resumed because its app records no checkpoints.
     """
     if answer is not None and answer.says_nothing:
         if not ctx.is_resumable:
@@ -56,16 +56,16 @@ def _node_of_turn(
         return agent_of_turn(ctx, root, answer, choose)
     if ctx.resumed_at is not None or answer is not None:
         ctx.populate_invocation_agent_states()
-    return root  # it finds out from the history where it was
+    return root  # it finds its place in the history
 
 
 def agent_of_turn(
     ctx: InvocationContext, root: BaseAgent, answer: Answered | None, choose: Choice
 ) -> BaseAgent:
-    """The agent to run; `ctx` gets what has been recorded of the invocation, and the branch.
+    """Return the agent to run; `ctx` gets the recorded progress of the invocation and the branch.
 
     Raises:
-        ValueError: the invocation cannot be resumed because its app records no checkpoints.
+        ValueError: The invocation cannot be resumed because its app records no checkpoints.
     """
     if ctx.resumed_at is None and answer is None:
         return _place(ctx, root, choose(ctx.session, root))
@@ -78,7 +78,7 @@ def agent_of_turn(
         return _place(ctx, root, choose(ctx.session, root))
     raise ValueError(
         f"Invocation {ctx.invocation_id!r} cannot be resumed: its app records no checkpoints. "
-        "Give App resumability_config=ResumabilityConfig(is_resumable=True)."
+        "Pass resumability_config=ResumabilityConfig(is_resumable=True) to the App."
     )
 
 
@@ -98,7 +98,7 @@ def _answering(ctx: InvocationContext, root: BaseAgent, answer: Answered) -> Bas
 
 
 def _place(ctx: InvocationContext, root: BaseAgent, agent: BaseAgent) -> BaseAgent:
-    """Put `ctx` on the agent, its branch and its place in the tree."""
+    """Set the agent, its branch and its place in the tree on `ctx`."""
     if agent is not root:
         ctx.branch = latest_branch(agent, ctx.session.events)
     return _begun_with(ctx, root, agent)
@@ -115,7 +115,7 @@ def _begun_with(ctx: InvocationContext, root: BaseAgent, agent: BaseAgent) -> Ba
 
 
 def _first(ctx: InvocationContext, root: BaseAgent) -> BaseAgent:
-    """The agent that the invocation began with."""
+    """Return the agent with which the invocation began."""
     history, first = ctx.session.events, ctx.history.events[0]
     began = next(i for i in range(len(history) - 1, -1, -1) if history[i] is first)
     return last_speaker(root, history[:began])

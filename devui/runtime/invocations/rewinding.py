@@ -19,14 +19,14 @@ _OTHER_SCOPES = (State.APP_PREFIX, State.USER_PREFIX, State.TEMP_PREFIX)
 async def rewind_event(
     session: Session, invocation_id: str, artifacts: BaseArtifactService | None
 ) -> Event:
-    """The event that takes back the invocation and all that came after it.
+    """Return the event that takes back the invocation and everything after it.
 
-    Nothing is deleted: the event hides what came before it, gives the session's keys the values
+    Nothing is deleted: the event hides what it takes back, resets the session's keys to the values
     they had, and names new versions of the session's files with the old content. What belongs to
     the user or the app stays as it is.
 
     Raises:
-        InvocationNotFoundError: the session has no such invocation.
+        InvocationNotFoundError: The session has no such invocation.
     """
     begin = _begin(session, invocation_id)
     before, since = session.events[:begin], session.events[begin:]
@@ -48,16 +48,16 @@ def _begin(session: Session, invocation_id: str) -> int:
         if event.invocation_id == invocation_id:
             return index
     raise InvocationNotFoundError(
-        f"Session {session.id!r} has no invocation {invocation_id!r} to rewind to. Give the"
+        f"Session {session.id!r} has no invocation {invocation_id!r} to rewind to. Pass the"
         " invocation_id of one of its events."
     )
 
 
 def _state_delta(session: Session, before: Sequence[Event]) -> dict[str, Any]:
-    """The session's keys with the values they had; None: there was none.
+    """Return the values that the session's keys had; None for keys that didn't exist.
 
-    Keys that no event has written are left alone. Those a session was created with get that value
-    back where its service remembers it.
+    Keys that no event has written are left alone. Those with which a session was created get that
+    value back if its service remembers it.
     """
     state, then = session.state, _state(session, before)
     restored = {key: value for key, value in then.items() if state.get(key) != value}
@@ -67,7 +67,7 @@ def _state_delta(session: Session, before: Sequence[Event]) -> dict[str, Any]:
 
 
 def _state(session: Session, before: Sequence[Event]) -> dict[str, Any]:
-    """What the events made of the session's own keys; to write None is to remove a key."""
+    """Return the session's own keys as the events left them; writing None removes a key."""
     state = detached(session._initial_state or {})
     for event in before:
         state.update(event.actions.state_delta)
@@ -84,7 +84,7 @@ async def _restored_files(
     before: Sequence[Event],
     since: Sequence[Event],
 ) -> dict[str, int]:
-    """Save the files that changed since once more, as they were; returns the new versions."""
+    """Save the files that changed since then as they were before; return the new versions."""
     then = _versions(before)
     restored = {}
     for name, version in {**then, **_versions(since)}.items():
@@ -107,5 +107,5 @@ def _versions(events: Sequence[Event]) -> dict[str, int]:
 
 
 def _nothing() -> types.Part:
-    """An empty file, which loads as none at all."""
+    """Create an empty file, which loads as no file."""
     return types.Part(inline_data=types.Blob(data=b"", mime_type="application/octet-stream"))

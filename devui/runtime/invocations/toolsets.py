@@ -1,4 +1,4 @@
-"""The toolsets of a tree of agents, to be closed with the Runner (adk-runtime 3.6)."""
+"""Closes the toolsets in a tree of agents together with the Runner (adk-runtime 3.6)."""
 
 import asyncio
 import logging
@@ -19,7 +19,7 @@ from devui.runtime.workflow.workflow import Workflow
 logger = logging.getLogger(__name__)
 
 _CLOSE_TIMEOUT = 10.0
-"""Seconds that each toolset has."""
+"""How long each toolset may take to close, in seconds."""
 
 
 @runtime_checkable
@@ -28,13 +28,13 @@ class _Closes(Protocol):
 
 
 async def close_toolsets(root: BaseNode) -> None:
-    """Close every toolset in the tree once; one that fails is logged and holds up no other."""
+    """Close every toolset in the tree once; one that fails is logged and doesn't block others."""
     toolsets = {id(toolset): toolset for toolset in _toolsets(root)}.values()
     await take_all([partial(_close, toolset) for toolset in toolsets])
 
 
 async def _close(toolset: _Closes) -> None:
-    """Close it in full, also when the Runner's closing is cancelled: it may hold a process."""
+    """Close it completely, even if closing the Runner is cancelled: it may hold a process."""
     await finish(_closed_in_time(toolset))
 
 
@@ -48,7 +48,7 @@ async def _closed_in_time(toolset: _Closes) -> None:
 
 
 def _toolsets(node: BaseNode) -> Iterator[_Closes]:
-    """The toolsets, and what else holds connections: an instruction may come from a server."""
+    """Yield toolsets and instructions that need closing: an instruction may come from a server."""
     if isinstance(node, LlmAgent):
         yield from toolsets_of(node.tools)
         if isinstance(node.instruction, _Closes):
@@ -62,7 +62,7 @@ def _toolsets(node: BaseNode) -> Iterator[_Closes]:
 
 
 def nodes_below(node: BaseNode) -> Sequence[BaseNode]:
-    """The nodes that a node is made of: sub-agents, the nodes of a graph, a parallel worker."""
+    """Return the nodes that a node is made of: sub-agents, nodes of a graph, parallel workers."""
     if isinstance(node, BaseAgent):
         return node.sub_agents
     if isinstance(node, Workflow):

@@ -1,4 +1,4 @@
-"""Memory: what is remembered of a user across sessions."""
+"""Memory: what agents remember of a user across sessions."""
 
 from devui.runtime.memory.base_memory_service import BaseMemoryService, SearchMemoryResponse
 from devui.runtime.memory.in_memory_memory_service import InMemoryMemoryService

@@ -1,4 +1,4 @@
-"""`BaseMemoryService`: where memories are kept (adk-runtime 10.2)."""
+"""`BaseMemoryService`: where memories are stored (adk-runtime 10.2)."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
@@ -11,24 +11,24 @@ from devui.runtime.sessions.session import Session
 
 
 class SearchMemoryResponse(BaseModel):
-    """What a search found, best first."""
+    """The results of a search."""
 
     memories: list[MemoryEntry] = Field(default_factory=list)
-    """The best ones first."""
+    """The memories, best matches first."""
 
 
 class BaseMemoryService(ABC):
-    """Stores memories by app and user. The Runner adds none by itself."""
+    """Stores memories by app and user. The Runner itself adds none."""
 
     @abstractmethod
     async def add_session_to_memory(self, session: Session) -> None:
-        """Remember a session; what was remembered of it before is replaced."""
+        """Remember a session, and replace what was remembered of it before."""
 
     @abstractmethod
     async def search_memory(
         self, *, app_name: str, user_id: str, query: str
     ) -> SearchMemoryResponse:
-        """What is remembered of the user about `query`."""
+        """Return what is remembered of the user about `query`."""
 
     async def add_events_to_memory(
         self,
@@ -39,7 +39,7 @@ class BaseMemoryService(ABC):
         session_id: str | None = None,
         custom_metadata: Mapping[str, object] | None = None,
     ) -> None:
-        """Remember these events; NotImplementedError if the service cannot."""
+        """Remember these events; raises NotImplementedError if the service can't."""
         raise NotImplementedError(f"{type(self).__name__} cannot add single events.")
 
     async def add_memory(
@@ -50,11 +50,11 @@ class BaseMemoryService(ABC):
         memories: Sequence[MemoryEntry],
         custom_metadata: Mapping[str, object] | None = None,
     ) -> None:
-        """Remember these entries; NotImplementedError if the service cannot."""
+        """Remember these entries; raises NotImplementedError if the service can't."""
         raise NotImplementedError(f"{type(self).__name__} cannot add single memories.")
 
     async def delete_memory(
         self, *, app_name: str, user_id: str, memory_id: str | None = None
     ) -> None:
-        """Forget one entry; NotImplementedError if the service cannot."""
+        """Forget one entry; raises NotImplementedError if the service can't."""
         raise NotImplementedError(f"{type(self).__name__} cannot delete memories.")

@@ -21,7 +21,7 @@ class InMemoryMemoryService(BaseMemoryService):
         self._events_by_user: dict[tuple[str, str], dict[str, list[Event]]] = {}
         """Remembered events by app and user, then by session."""
         self._deleted_by_user: dict[tuple[str, str], set[str]] = {}
-        """Ids of deleted memories, so that adding a session again does not bring them back."""
+        """Ids of deleted memories, so that adding a session again does not restore them."""
 
     async def add_session_to_memory(self, session: Session) -> None:
         """Remember the session's events that have content."""
@@ -38,7 +38,7 @@ class InMemoryMemoryService(BaseMemoryService):
         session_id: str | None = None,
         custom_metadata: Mapping[str, object] | None = None,
     ) -> None:
-        """Remember those events that have content and are not remembered yet."""
+        """Remember the events that have content and are not remembered yet."""
         user = (app_name, user_id)
         stored_events = self._events_by_user.setdefault(user, {}).setdefault(
             session_id or _NO_SESSION, []
@@ -52,7 +52,7 @@ class InMemoryMemoryService(BaseMemoryService):
     async def search_memory(
         self, *, app_name: str, user_id: str, query: str
     ) -> SearchMemoryResponse:
-        """The ten events that share most words with the query."""
+        """Return the ten events that share the most words with the query."""
         words = _words(query)
         scored = [
             (score, event)
@@ -60,14 +60,14 @@ class InMemoryMemoryService(BaseMemoryService):
             for event in events
             if (score := _score(words, _text(event)))
         ]
-        scored.sort(key=lambda entry: -entry[0])  # stable: equals stay in order
+        scored.sort(key=lambda entry: -entry[0])  # stable: equal scores stay in order
         best = [entry_of(event) for _, event in scored[:_MAX_RESULTS]]
         return SearchMemoryResponse(memories=best)
 
     async def delete_memory(
         self, *, app_name: str, user_id: str, memory_id: str | None = None
     ) -> None:
-        """Forget the event of that id."""
+        """Forget the event with that id."""
         if not memory_id:
             return
         user = (app_name, user_id)
@@ -90,7 +90,7 @@ def _memorable(
 
 
 def entry_of(event: Event) -> MemoryEntry:
-    """The memory that an event with content is."""
+    """Convert an event with content to a memory."""
     assert event.content is not None  # noqa: S101  only events with content are remembered
     return MemoryEntry(
         id=event.id,
@@ -110,7 +110,7 @@ def _words(text: str) -> set[str]:
 
 
 def _score(query: set[str], text: str) -> int:
-    """How many words of the query the text has; those of scripts without spaces, anywhere."""
+    """Count the query's words in the text; words of scripts without spaces match anywhere."""
     words = _words(text)
     for word in [word for word in words if not word.isascii()]:
         words.update(runs(word))

@@ -1,6 +1,6 @@
-"""All that is remembered of a user, newest first: devui's own, for people who look into a memory.
+"""Lists a user's memories, newest first (devui's own), for people who inspect them.
 
-A service can be searched by google-adk's API, and not listed.
+With google-adk's API, a service can only be searched.
 """
 
 from devui.runtime.memory.base_memory_service import BaseMemoryService
@@ -12,7 +12,7 @@ from devui.runtime.memory.sqlite_memory_service import SqliteMemoryService, newe
 async def memories(
     service: BaseMemoryService, app_name: str, user_id: str, limit: int
 ) -> list[MemoryEntry] | None:
-    """The newest memories, at most `limit`; None for a service that can't be listed."""
+    """Return the newest memories, at most `limit`; None for a service that can't be listed."""
     if isinstance(service, InMemoryMemoryService):
         events = service._events_by_user.get((app_name, user_id), {}).values()
         every = [event for each in events for event in each]

@@ -16,9 +16,9 @@ class MemoryEntry(Spelt):
     content: types.Content
     """What was said."""
     custom_metadata: dict[str, Any] = Field(default_factory=dict)
-    """Free labels; must be JSON-able."""
+    """Free-form labels; must be JSON-able."""
     id: str | None = None
-    """By what it can be deleted; None if its service cannot."""
+    """The id by which it can be deleted; None if its service can't."""
     author: str | None = None
     """Who said it: `user`, or the name of an agent."""
     timestamp: str | None = None

@@ -1,4 +1,4 @@
-"""Texts and queries as words that can be compared (adk-runtime 10.2)."""
+"""Converts texts and queries to words that can be compared (adk-runtime 10.2)."""
 
 import re
 import unicodedata
@@ -8,11 +8,11 @@ from devui.runtime.events.event import Event
 _LETTER = re.compile(r"\w")
 _NO_LETTER = re.compile(r"\W")
 _JOINERS = "\u200c\u200d"
-"""Characters without a width, which say how the letters around them are joined."""
+"""Zero-width characters, which say how the letters around them are joined."""
 
 
 def search_text(event: Event, max_bytes: int) -> str:
-    """What an event can be found by: its texts without thoughts, in lower case; maybe empty."""
+    """Return an event's searchable text, without thoughts and in lower case; may be empty."""
     parts = (event.content.parts if event.content else None) or []
     texts = [" ".join(p.text.splitlines()).strip() for p in parts if p.text and not p.thought]
     text = _runs_apart(unicodedata.normalize("NFC", " ".join(filter(None, texts)))).lower()
@@ -20,24 +20,24 @@ def search_text(event: Event, max_bytes: int) -> str:
 
 
 def words(query: str) -> list[str]:
-    """The words of a query, each once and in order."""
+    """Return the words of a query, each once and in order."""
     text = _runs_apart(unicodedata.normalize("NFC", query))
     return list(dict.fromkeys(word.lower() for word in split(text)))
 
 
 def split(text: str) -> list[str]:
-    """The words of a text, in order, with the marks on their letters.
+    """Return the words of a text, in order, with the marks on their letters.
 
-    To `re` the vowels of Hindi, Thai or Bengali are no letters: it would break words at them.
+    To `re`, the vowels of Hindi, Thai or Bengali aren't letters: it would break words at them.
     """
     if text.isascii():
         return re.findall(r"\w+", text)
     pieces = _NO_LETTER.sub(_mark_or_space, text).split()
-    return [piece for piece in pieces if _LETTER.search(piece)]  # an emoji may leave a mark alone
+    return [piece for piece in pieces if _LETTER.search(piece)]  # an emoji may leave a lone mark
 
 
 def runs(word: str) -> list[str]:
-    """The parts of a word that are Latin and those that are not; a mark is of its letter's part."""
+    """Split a word into Latin and other parts; a mark belongs to the part of its letter."""
     pieces: list[str] = []
     for character in word:
         if pieces and (_is_mark(character) or _is_latin(character) == _is_latin(pieces[-1][0])):
@@ -48,17 +48,17 @@ def runs(word: str) -> list[str]:
 
 
 def has_marks(word: str) -> bool:
-    """Whether there are marks on its letters: at these SQLite's index breaks words."""
+    """Return whether letters of the word have marks, at which SQLite's index breaks words."""
     return not word.isascii() and any(map(_is_mark, word))
 
 
 def is_unspaced(word: str) -> bool:
-    """Whether a word is of a script that may be written without spaces."""
+    """Return whether a word is in a script that may be written without spaces."""
     return not all(_is_latin(character) for character in word)
 
 
 def _runs_apart(text: str) -> str:
-    """The text with a space wherever Latin letters and other scripts meet."""
+    """Return the text with a space wherever Latin letters and other scripts meet."""
     if text.isascii():
         return text
     return " ".join(

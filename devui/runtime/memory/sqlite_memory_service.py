@@ -1,4 +1,4 @@
-"""`SqliteMemoryService`: memories in a SQLite file that google-adk reads too (adk-runtime 10.2)."""
+"""`SqliteMemoryService`: memories in a SQLite file that google-adk can read (adk-runtime 10.2)."""
 
 import json
 import sqlite3
@@ -19,7 +19,7 @@ from devui.runtime.memory.search_text import has_marks, is_unspaced, search_text
 from devui.runtime.sessions.session import Session
 from devui.runtime.sessions.storable import spelled_out
 
-# The tables of memories, as google-adk has them (adk-runtime 10.2).
+# The tables of memories, as in google-adk (adk-runtime 10.2).
 
 
 Fts = Literal["auto", "on", "off"]
@@ -62,10 +62,10 @@ COMMIT;
 
 
 def open_schema(connection: sqlite3.Connection, fts: Fts, name: str) -> bool:
-    """Check the tables of a file, or make them; returns whether there is a full-text index.
+    """Check the tables of a file, or create them; return whether there is a full-text index.
 
     Raises:
-        RuntimeError: the file is of another version, or an index is demanded and this SQLite has
+        RuntimeError: The file has another version, or an index is required and this SQLite has
             no FTS5.
     """
     table_names = tables(connection)
@@ -76,8 +76,8 @@ def open_schema(connection: sqlite3.Connection, fts: Fts, name: str) -> bool:
     ).fetchone()
     if version is not None and version[0] != "1":
         raise RuntimeError(
-            f"{name} has version {version[0]} of the schema of memories; only version 1 is known"
-            " here. Was it written by a newer google-adk?"
+            f"{name} has memory schema version {version[0]}, but only version 1 is supported."
+            " Was it written by a newer google-adk?"
         )
     if fts == "off" or "memory_events_fts" in table_names:
         return fts != "off"
@@ -90,7 +90,7 @@ def _make_index(connection: sqlite3.Connection, fts: Fts) -> bool:
     except sqlite3.OperationalError as error:
         connection.rollback()
         if "memory_events_fts" in tables(connection):
-            return True  # another process was quicker
+            return True  # another process was faster
         if "no such module" not in str(error):
             raise
         if fts == "on":
@@ -144,15 +144,14 @@ class SqliteMemoryService(BaseMemoryService):
         """Use a file: a path, a `sqlite:///` URL, or `:memory:`.
 
         Args:
-            db_path: Where it is; its folder is made now, and the file when it is used.
-            fts: Whether to use the full-text index: `off` looks at every text, `on` fails where
-                SQLite has no FTS5.
-            max_event_bytes: How much of an event's text can be searched; all of it is kept.
+            db_path: The location; its folder is created now, and the file at its first use.
+            fts: Whether to use the full-text index: `off` scans every text, `on` fails if SQLite
+                has no FTS5.
+            max_event_bytes: How much of an event's text can be searched; all of it is stored.
             max_results: How many memories a search returns at most.
 
         Raises:
-            ValueError: one of the numbers is not positive, `fts` is something else, or the path
-                is empty.
+            ValueError: One of the numbers is not positive, `fts` is invalid, or the path is empty.
         """
         if max_event_bytes <= 0 or max_results <= 0:
             raise ValueError("max_event_bytes and max_results must be positive.")
@@ -168,7 +167,7 @@ class SqliteMemoryService(BaseMemoryService):
         self._memory_database = Database(path, partial(_prepare, self))
 
     async def add_session_to_memory(self, session: Session) -> None:
-        """Remember the session's events that have text; known ones are renewed."""
+        """Remember the session's events that have text; known ones are updated."""
         await self.add_events_to_memory(
             app_name=session.app_name,
             user_id=session.user_id,
@@ -185,7 +184,7 @@ class SqliteMemoryService(BaseMemoryService):
         session_id: str | None = None,
         custom_metadata: Mapping[str, object] | None = None,
     ) -> None:
-        """Remember those events that have text; known ones are renewed."""
+        """Remember the events that have text; known ones are updated."""
         where = (app_name, user_id, session_id or _NO_SESSION)
         rows = [
             (
@@ -205,7 +204,7 @@ class SqliteMemoryService(BaseMemoryService):
     async def search_memory(
         self, *, app_name: str, user_id: str, query: str
     ) -> SearchMemoryResponse:
-        """The events that have words of the query; their session and event ids as metadata."""
+        """Return events with words of the query, with their session and event ids as metadata."""
         terms = words(query)
         if not terms:
             return SearchMemoryResponse()
@@ -217,20 +216,20 @@ class SqliteMemoryService(BaseMemoryService):
     async def delete_memory(
         self, *, app_name: str, user_id: str, memory_id: str | None = None
     ) -> None:
-        """Forget one memory; adding its session again remembers it anew."""
+        """Forget one memory; adding its session again restores it."""
         if memory_id:
             which = (app_name, user_id, memory_id)
             await self._memory_database.write(lambda connection: _delete(connection, which))
 
     async def close(self) -> None:
-        """Close the file; the next use opens it again (`:memory:` begins anew)."""
+        """Close the file; the next use reopens it (`:memory:` starts empty)."""
         await self._memory_database.close()
 
 
 async def newest(
     service: SqliteMemoryService, app_name: str, user_id: str, limit: int
 ) -> list[MemoryEntry]:
-    """The newest memories of a user."""
+    """Return the newest memories of a user."""
     parameters = (app_name, user_id, limit)
     rows = await service._memory_database.read(
         lambda connection: connection.execute(_NEWEST, parameters).fetchall()
@@ -285,7 +284,7 @@ def _json(event: Event) -> str:
     assert event.content is not None  # noqa: S101  only events with text are remembered
     try:
         return event.content.model_dump_json(exclude_none=True)
-    except ValueError:  # half of a character
+    except ValueError:  # a lone surrogate
         return spelled_out(event.content).model_dump_json(exclude_none=True)
 
 

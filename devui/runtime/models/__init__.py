@@ -1,4 +1,4 @@
-"""Models: what answers an agent's requests."""
+"""The models that answer agents' requests."""
 
 from devui.runtime.exports import lazy
 from devui.runtime.models.base_llm import BaseLlm, LlmCapabilities

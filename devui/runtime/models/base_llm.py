@@ -1,4 +1,4 @@
-"""The model seam: one method that answers a request with a stream of responses.
+"""`BaseLlm`, the interface of models: one method that streams the responses to a request.
 
 See adk-runtime 9.1.
 """
@@ -16,16 +16,13 @@ from devui.runtime.mistakes import Declared, Spelt
 from devui.runtime.models.llm_request import LlmRequest
 from devui.runtime.models.llm_response import LlmResponse
 
-# The clients that a model has made, one for each event loop (adk-runtime 9.3).
-
-
 Client = TypeVar("Client")
 
 
 class Clients(WeakKeyDictionary[asyncio.AbstractEventLoop, Client]):
-    """Clients by the event loop that their connections belong to (adk-runtime 9.3).
+    """A model's clients, by the event loop that their connections belong to (adk-runtime 9.3).
 
-    A copy is empty: connections cannot be copied, and a copy of the model makes its own.
+    Copies are empty: connections can't be copied, so a copied model creates its own clients.
     """
 
     def __deepcopy__(self, memo: Any) -> Self:
@@ -36,7 +33,7 @@ class Clients(WeakKeyDictionary[asyncio.AbstractEventLoop, Client]):
 
 
 START_HINT = "Do what your instructions say."
-"""What a user says who has said nothing."""
+"""Stands in for the user's message if a request has none."""
 _CONTINUE_HINT = "Go on with what you were doing, or sum up if there is nothing left to do."
 
 
@@ -59,12 +56,12 @@ class BaseLlm(Declared, Spelt):
 
     @property
     def capabilities(self) -> LlmCapabilities:
-        """What this model can do; subclasses override it to declare more."""
+        """What the model supports; override to declare more."""
         return LlmCapabilities()
 
     @classmethod
     def supported_models(cls) -> list[str]:
-        """Regular expressions that the full names of this class's models match."""
+        """Return patterns of the model names that this class serves; each matches a full name."""
         return []
 
     @abstractmethod
@@ -73,13 +70,13 @@ class BaseLlm(Declared, Spelt):
     ) -> AsyncGenerator[LlmResponse, None]:
         """Answer one request.
 
-        Without `stream`: exactly one response. With `stream`: fragments with
-        `partial=True`, then one response without it that holds everything
-        (adk-runtime 7.7). Implement it as an `async def` with `yield`.
+        Without `stream`, yield exactly one response. With `stream`, yield fragments with
+        `partial=True`, then the complete response without it (adk-runtime 7.7). Implement
+        this method as an `async def` with `yield`.
         """
 
     def _maybe_append_user_content(self, llm_request: LlmRequest) -> None:
-        """End the contents with a user turn, without which some models answer nothing."""
+        """Append a user turn unless the contents end with one: some models need it to answer."""
         contents = llm_request.contents
         if contents and contents[-1].role == "user":
             return

@@ -1,4 +1,4 @@
-"""Answers in the form of OpenAI's chat completions, whole and in chunks (adk-runtime 9.4)."""
+"""Answers in OpenAI's chat completions format, complete or streamed (adk-runtime 9.4)."""
 
 import ast
 import json
@@ -22,7 +22,7 @@ from devui.runtime.models.chat_thoughts import (
 )
 from devui.runtime.models.llm_response import LlmResponse
 
-# Calls of tools in answers of chat completions, carelessly written too (adk-runtime 9.4).
+# Tool calls in chat completions, including malformed ones (adk-runtime 9.4).
 
 
 _FENCE = "```"
@@ -42,20 +42,20 @@ class ChatCall:
     signature: bytes | None = None
 
     def add(self, delta: Json) -> None:
-        """Take in a piece."""
+        """Add a piece of the call."""
         function = delta.get("function") or {}
         self.id = self.id or plain_id(delta.get("id") or "")
         name = function.get("name") or ""
-        if name != self.name:  # else it is told once more, and no piece
+        if name != self.name:  # else the same name was sent again
             self.name += name
         self.arguments.append(function.get("arguments") or "")
         self.signature = self.signature or call_signature(delta)
 
     def is_followed_by(self, delta: Json) -> bool:
-        """Whether a piece with the same index belongs to another call.
+        """Return whether a piece with the same index belongs to another call.
 
-        Some services number all calls alike: what has a name begins a call if it has another id
-        too, or if this call is whole.
+        Some services give all calls the same index. A piece with a name then begins another call
+        if its id differs or, if there is no id to compare, this call is complete.
         """
         if not (self.name and (delta.get("function") or {}).get("name")):
             return False
@@ -65,7 +65,7 @@ class ChatCall:
         return bool("".join(self.arguments).strip()) and self.part() is not None
 
     def part(self) -> types.Part | None:
-        """The call; None if its arguments are no object."""
+        """Return the call, or None if its arguments aren't an object."""
         arguments = read_arguments("".join(self.arguments))
         if arguments is None:
             return None
@@ -74,15 +74,14 @@ class ChatCall:
 
 
 class ChatCalls:
-    """The calls of one answer, whose pieces come by their index."""
+    """The calls of one answer, assembled from pieces by their index."""
 
     def __init__(self) -> None:
-        """Begin without any."""
         self._all: list[tuple[int, ChatCall]] = []
         self._growing: dict[int, ChatCall] = {}
 
     def add(self, delta: Json, index: int) -> None:
-        """Take in a piece of the call of that index, or the first one of another call."""
+        """Add a piece to the call at `index`, or begin another call with it."""
         call = self._growing.get(index)
         if call is None or call.is_followed_by(delta):
             call = self._growing[index] = ChatCall()
@@ -90,7 +89,7 @@ class ChatCalls:
         call.add(delta)
 
     def parts(self) -> list[types.Part | None]:
-        """The calls in their order; None for those whose arguments are no object."""
+        """Return the calls in order, with None for those whose arguments aren't an object."""
         return [call.part() for _, call in sorted(self._all, key=_index)]
 
 
@@ -99,10 +98,9 @@ def _index(entry: tuple[int, ChatCall]) -> int:
 
 
 def read_arguments(text: str) -> Json | None:
-    """The object that a model has written; None if it is none, or not whole.
+    """Parse a call's arguments; return None if they aren't an object, or are incomplete.
 
-    Small models write objects as Python does, with bare keys, or in a fence. What is read of
-    those is what the model meant.
+    This accepts what small models write: Python literals, unquoted keys and code fences.
     """
     if not text.strip():
         return {}
@@ -118,7 +116,7 @@ def read_arguments(text: str) -> Json | None:
 
 
 def _unfenced(text: str) -> str:
-    """What stands in a code fence, if all of the text does."""
+    """Remove the code fence around a text, if there is one."""
     if not (text.startswith(_FENCE) and text.endswith(_FENCE)):
         return text
     inner = text.strip("`").strip()
@@ -126,15 +124,15 @@ def _unfenced(text: str) -> str:
 
 
 def _quoted(match: re.Match[str]) -> str:
-    """A string as it is, and a bare key between quotation marks."""
+    """Quote an unquoted key; leave a string as it is."""
     return match[1] or f'{match[2]}"{match[3]}"'
 
 
 def _literal(text: str) -> Any:
-    """A Python literal, as far as it has a form in JSON.
+    """Evaluate a Python literal and convert it to JSON types.
 
     Raises:
-        ValueError: it has none.
+        ValueError: the literal has no JSON form.
     """
     try:
         return to_jsonable_python(ast.literal_eval(text.strip()))
@@ -142,27 +140,27 @@ def _literal(text: str) -> Any:
         raise ValueError(str(error)) from None
 
 
-# Calls that a model has written into its text, since it knows no other way (adk-runtime 9.4).
+# Calls that a model without tool support writes into its text (adk-runtime 9.4).
 
 
 _DEEPSEEK = re.compile(
     r"<\uff5ctool\u2581call\u2581begin\uff5c>function<\uff5ctool\u2581sep\uff5c>([^\n\r]+?)\s*\n(.*?)<\uff5ctool\u2581call\u2581end\uff5c>",
     re.DOTALL,
 )
-"""DeepSeek's own marks, which services sometimes hand on as text."""
+"""A call between DeepSeek's own markers, which some services pass through as text."""
 _DEEPSEEK_FRAME = re.compile(r"<\uff5ctool\u2581calls\u2581(?:begin|end)\uff5c>")
 _DECODER = json.JSONDecoder()
 
 
 def written_calls(text: str, tools: Collection[str]) -> tuple[str, list[types.Part]]:
-    """What a text says beside the calls in it, and these calls.
+    """Return a text without the calls written in it, and those calls.
 
-    A call is a JSON object with `name` and `arguments`, anywhere in the text, or stands between
-    DeepSeek's marks.
+    A call is a JSON object with `name` and `arguments` anywhere in the text, or is enclosed in
+    DeepSeek's markers.
 
     Args:
         text: The answer.
-        tools: The names of the tools that may be called; what names no other is left as it is.
+        tools: The names of the tools that may be called; other objects stay in the text.
     """
     calls: list[types.Part] = []
 
@@ -187,7 +185,7 @@ def written_calls(text: str, tools: Collection[str]) -> tuple[str, list[types.Pa
 
 
 def _object(text: str, start: int) -> tuple[Any, int]:
-    """The JSON value that begins there, and where it ends; None if there is none."""
+    """Return the JSON value at `start` and its end; without one, None and the next index."""
     try:
         return _DECODER.raw_decode(text, start)
     except (ValueError, RecursionError):
@@ -215,25 +213,25 @@ _REASONS = {
 }
 _MESSAGES = {
     types.FinishReason.MAX_TOKENS: (
-        "The answer was cut off at the limit of output tokens. Raise max_output_tokens."
+        "The answer was cut off at the output token limit. Raise max_output_tokens."
     ),
     types.FinishReason.SAFETY: "The service's content filter withheld the answer.",
     types.FinishReason.MALFORMED_FUNCTION_CALL: (
-        "The model wrote a tool call whose arguments are no JSON object."
+        "The model wrote a tool call whose arguments aren't a JSON object."
     ),
 }
 
 
 class ChatAnswer:
-    """Gathers one answer; the first choice counts."""
+    """Assembles one answer; choices after the first are ignored."""
 
     def __init__(self, *, shows_thoughts: bool = True, tools: Collection[str] = ()) -> None:
-        """Begin with nothing.
+        """Start an empty answer.
 
         Args:
-            shows_thoughts: Whether what the model thought is told. Signed thoughts before a call
-                are kept anyway: services refuse the call's result without them.
-            tools: Names of tools whose calls may also be written into the text.
+            shows_thoughts: Whether the answer includes the model's thoughts. Signed thoughts
+                before a call are always kept: services refuse the call's result without them.
+            tools: Names of the tools whose calls the model may also write into its text.
         """
         self._tools = tools
         self._shows_thoughts = shows_thoughts
@@ -247,7 +245,7 @@ class ChatAnswer:
         self._sources: types.GroundingMetadata | None = None
 
     def add(self, chunk: Json) -> LlmResponse | None:
-        """Take in a chunk of a stream; its fragment, or None when it shows nothing."""
+        """Add a chunk of a stream; return its fragment, or None if it has nothing to show."""
         parts = self._take(chunk, "delta")
         if not parts:
             return None
@@ -255,11 +253,11 @@ class ChatAnswer:
         return LlmResponse(content=content, partial=True, model_version=self._model)
 
     def add_whole(self, completion: Json) -> None:
-        """Take in an answer that was not streamed."""
+        """Add an answer that wasn't streamed."""
         self._take(completion, "message")
 
     def whole(self) -> LlmResponse:
-        """All that was taken in, as one response; an error if it did not end as it should."""
+        """Return everything added as one response: an error if the answer ended abnormally."""
         calls = self._calls.parts()
         text = "".join([*self._text, sendable(self._half)])
         if self._tools and not calls:
@@ -273,7 +271,7 @@ class ChatAnswer:
         reason = _REASONS.get(self._reason, types.FinishReason.OTHER) if self._reason else None
         if None in calls and reason != types.FinishReason.MAX_TOKENS:
             reason = types.FinishReason.MALFORMED_FUNCTION_CALL
-        if None in calls:  # part of a batch must not run as if it were all
+        if None in calls:  # an incomplete batch of calls must not run
             parts = [part for part in parts if not part.function_call]
         failed = reason not in (None, types.FinishReason.STOP)
         return LlmResponse(
@@ -307,7 +305,7 @@ class ChatAnswer:
         self._reason = choice.get("finish_reason") or self._reason
         message = choice.get(key) or {}
         for position, call in enumerate(message.get("tool_calls") or []):
-            index = call.get("index") if key == "delta" else None  # whole ones are no pieces
+            index = call.get("index") if key == "delta" else None  # complete calls aren't pieces
             self._calls.add(call, position if index is None else index)
         thought_parts = thoughts(message)
         piece = "".join(strings(message.get("content") or message.get("refusal")))
@@ -320,19 +318,19 @@ class ChatAnswer:
 
 
 def usage(numbers: Json) -> types.GenerateContentResponseUsageMetadata:
-    """Token counts under google-genai's names."""
+    """Return the token counts under google-genai's names."""
     completion = numbers.get("completion_tokens_details") or {}
     return types.GenerateContentResponseUsageMetadata(
         prompt_token_count=numbers.get("prompt_tokens"),
         candidates_token_count=numbers.get("completion_tokens"),
         total_token_count=numbers.get("total_tokens"),
         cached_content_token_count=_cached(numbers),
-        thoughts_token_count=completion.get("reasoning_tokens") or None,  # 0: nobody counted
+        thoughts_token_count=completion.get("reasoning_tokens") or None,  # 0: not counted
     )
 
 
 def _cached(numbers: Json) -> int | None:
-    """The tokens of the request that came from a cache, under any of their names."""
+    """Return how many of the prompt's tokens were cached; services differ in the field's name."""
     details = numbers.get("prompt_tokens_details") or {}
     if isinstance(details, list):
         counts = [one.get("cached_tokens") for one in details if isinstance(one, dict)]
@@ -343,7 +341,7 @@ def _cached(numbers: Json) -> int | None:
 
 
 def _sources(chunk: Json) -> types.GroundingMetadata | None:
-    """The sources of an answer of Gemini's, as litellm hands them on: one for each choice."""
+    """Return the sources of a Gemini answer, which litellm passes on as a list, one per choice."""
     metadata = chunk.get("vertex_ai_grounding_metadata")
     first = (metadata or [None])[0] if isinstance(metadata, list) else metadata
     if not first:

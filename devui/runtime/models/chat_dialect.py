@@ -1,4 +1,4 @@
-"""How services that speak chat completions differ in what they take (adk-runtime 9.4)."""
+"""How services with chat completions differ in what they accept (adk-runtime 9.4)."""
 
 from dataclasses import dataclass
 from typing import Any, Literal
@@ -8,22 +8,22 @@ Json = dict[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class Dialect:
-    """What a service takes beyond, or instead of, what all of them do."""
+    """What a service accepts beyond, or instead of, the common format."""
 
     thoughts: Literal["blocks", "texts"] | None = None
-    """How thoughts are sent back: signed blocks, as Claude wants them, `reasoning_content`, or
-    not at all."""
+    """How thoughts are sent back: as Claude's signed blocks, as texts in `reasoning_content`, or
+    not at all (None)."""
     litellms: bool = False
-    """Whether litellm reads the request first: it knows fields and tools of its own."""
+    """Whether the request goes through litellm, which has fields and tools of its own."""
     geminis: bool = False
-    """Whether litellm speaks Gemini's own protocol to it."""
+    """Whether litellm calls the service with Gemini's native protocol."""
     files: bool = False
-    """Whether files are fetched by their address."""
+    """Whether files may be sent as URIs."""
     joins_texts: bool = False
-    """Whether several texts must be one."""
+    """Whether several texts must be joined into one."""
     tool_role: str = "tool"
-    """The role of results of tools."""
+    """The role of messages with tool results."""
 
 
 OPENAI = Dialect()
-"""OpenAI's own, and that of those who copy it."""
+"""The dialect of OpenAI and compatible services."""

@@ -1,25 +1,22 @@
-"""Answers of chat completions as they come over HTTP (adk-runtime 9.5)."""
+"""HTTP responses with chat completions: their parsing, retries and errors (adk-runtime 9.5)."""
 
 import json
 import random
 import re
 from collections.abc import AsyncGenerator, AsyncIterator, Mapping
 from contextlib import aclosing
-from typing import Any
+from typing import Any, Final
 
 from devui.runtime.http_client import httpx
 from devui.runtime.models.chat_dialect import Json
 
-# When a request for a chat completion is sent once more, as OpenAI's own client does it.
+# When a request is retried, following OpenAI's own client (adk-runtime 9.5).
 #
-# Source: adk-runtime 9.5.
-#
-# Only what has not been answered yet is sent again: of an answer that breaks off, parts may have
-# been shown already.
+# Once an answer has begun, there is no retry: parts of it may have been shown already.
 
 
 NOT_ANSWERED = (httpx.NetworkError, httpx.RemoteProtocolError, httpx.ConnectTimeout)
-"""What goes wrong with connections in passing."""
+"""Transient connection errors, after which a request is retried."""
 
 _PASSING = frozenset({408, 409, 429})
 _FIRST_SECONDS, _LONGEST_SECONDS = 0.5, 8.0
@@ -27,47 +24,47 @@ _LONGEST_TOLD_SECONDS = 60.0
 
 
 def may_pass(status: int) -> bool:
-    """Whether an HTTP status tells of something that may be over soon."""
+    """Return whether an HTTP status indicates a failure that may be transient."""
     return status in _PASSING or status >= httpx.codes.INTERNAL_SERVER_ERROR
 
 
 def pause(attempt: int, headers: Mapping[str, str] | None = None) -> float:
-    """Seconds to wait after a failed attempt, counted from 0.
+    """Return how many seconds to wait after a failed attempt.
 
     Args:
-        attempt: How many failed before it.
-        headers: Those of the answer: a service may say how long to wait.
+        attempt: The number of attempts that failed before it.
+        headers: The response's headers, in which a service may say how long to wait.
     """
     try:
         seconds = float((headers or {}).get("retry-after", ""))
-    except ValueError:  # none, or a date
+    except ValueError:  # missing, or a date
         seconds = -1.0
     if 0 <= seconds <= _LONGEST_TOLD_SECONDS:
         return seconds
-    # Not all at once: who is refused together would come back together.
+    # Jitter, so that clients refused at the same time don't all retry at the same time.
     longest: float = min(_FIRST_SECONDS * 2**attempt, _LONGEST_SECONDS)
     return longest * random.uniform(0.75, 1.0)  # noqa: S311  no secret
 
 
 _LINE_END = re.compile(rb"[\r\n]")
 _BODY_LENGTH = 500
-"""Characters of a body to show."""
+"""How many characters of a body an error message quotes."""
 
 
 class ChatCompletionError(Exception):
-    """The service refused the request, failed, or answered otherwise than in this protocol."""
+    """The service refused the request, failed, or didn't answer in this protocol."""
 
     def __init__(self, status: int, message: str) -> None:
         self.status_code = status
-        """The HTTP status; 0 if the failure came within a stream."""
+        """The HTTP status; 0 for failures without one, such as within a stream."""
         super().__init__(message)
 
 
 def completion(response: Any, body: bytes, url: str) -> Json:
-    """The whole answer that a response has as its body.
+    """Return the answer in a response's body.
 
-    Raises ChatCompletionError if it has none: some services tell their errors with HTTP 200, and
-    a wrong address may lead to a page.
+    Raises ChatCompletionError if there is none: some services report errors with HTTP 200, and
+    a wrong URL may lead to a web page.
     """
     answer = _parse(body, url, response.status_code)
     if error := answer.get("error"):
@@ -76,17 +73,17 @@ def completion(response: Any, body: bytes, url: str) -> Json:
         )
     if not answer.get("choices"):
         raise ChatCompletionError(
-            response.status_code, f"{url} gave no answer: {_start(body)}. Is base_url right?"
+            response.status_code,
+            f"{url} returned no answer. It sent: {_start(body)}. Check base_url.",
         )
     return answer
 
 
 async def chunks(response: Any, url: str) -> AsyncIterator[Json]:
-    """The chunks of a stream of server-sent events, up to its end mark.
+    """Yield the chunks of a stream of server-sent events, up to its end marker.
 
-    Raises ChatCompletionError if the stream tells an error or holds no answer, or ends without
-    its mark and before the service has said why the answer ends: half of an answer must not pass
-    for the whole.
+    Raises ChatCompletionError if the stream reports an error or contains no answer, or if it ends
+    with neither the marker nor a finish reason: a partial answer must not pass for a complete one.
     """
     began = ended = False
     async with aclosing(_data(response)) as pieces:
@@ -96,19 +93,20 @@ async def chunks(response: Any, url: str) -> AsyncIterator[Json]:
                 break
             chunk = _parse(data, url, 0)
             if error := chunk.get("error"):
-                raise ChatCompletionError(0, f"The service broke off its answer: {_reason(error)}")
+                raise ChatCompletionError(0, f"The service aborted its answer: {_reason(error)}")
             began = began or bool(chunk.get("choices"))
             ended = ended or has_ended(chunk)
             yield chunk
     if not ended:
-        media = response.headers.get("content-type", "of no type")
-        raise broken_off(f"{url} ended its answer ({media})")
+        media = response.headers.get("content-type", "no content type")
+        raise broken_off(f"{url} ended its response ({media})")
 
 
 async def _data(response: Any) -> AsyncGenerator[bytes, None]:
-    """What the events of a stream hold, which is a line of each.
+    """Yield the data of a stream's events, one line per event.
 
-    The client's own lines end at characters of Unicode too, which may stand in an answer.
+    The HTTP client's own line iterator isn't used because it also splits at Unicode line
+    separators, which an answer may contain.
     """
     rest = b""
     async for piece in response.aiter_bytes():
@@ -121,35 +119,47 @@ async def _data(response: Any) -> AsyncGenerator[bytes, None]:
 
 
 def _data_of(line: bytes) -> bytes:
-    """What follows `data:`; nothing for a comment, another field, or the end of an event."""
+    """Return what follows `data:`; empty for comments, other fields and ends of events."""
     field, _, value = line.partition(b":")
     return value.strip() if field == b"data" else b""
 
 
 def has_ended(chunk: Json) -> bool:
-    """Whether a chunk says why the answer ends."""
+    """Return whether a chunk has a finish reason."""
     return any(choice.get("finish_reason") for choice in chunk.get("choices") or [])
 
 
 def broken_off(what: str) -> ChatCompletionError:
-    """The error of a stream that ends too early."""
+    """Return the error for a stream that ended too early."""
     return ChatCompletionError(
         0,
-        f"{what} before the answer was complete. Ask again; if it stays so, does base_url lead to"
-        " a service that streams chat completions?",
+        f"{what} before the answer was complete. Try again. If it keeps happening, check that"
+        " base_url points to a service that streams chat completions.",
+    )
+
+
+_SET_KEY: Final = "Set OPENAI_API_KEY in the environment or in the .env file beside the agent."
+
+
+def without_key(model: str) -> ChatCompletionError:
+    """Return the error for a request to OpenAI without an API key."""
+    return ChatCompletionError(
+        401,
+        f"No API key for {model!r}. {_SET_KEY} For another service that speaks OpenAI's chat"
+        " completions, pass `base_url` to OpenAILlm.",
     )
 
 
 def failure(status: int, body: bytes, url: str) -> ChatCompletionError:
-    """What a response with an HTTP error says, and what to do."""
+    """Return the error for a response with an HTTP error status, with advice on what to do."""
     try:
         reason = _reason(json.loads(body).get("error"))
     except (ValueError, AttributeError):
         reason = _start(body)
     advice = {
-        401: " Set OPENAI_API_KEY in the environment or in the .env file beside the agent.",
-        404: " Are the model's name and base_url right?",
-        429: " Wait a little, or use another model or key.",
+        401: f" {_SET_KEY}",
+        404: " Check the model name and base_url.",
+        429: " Wait a moment, or use another model or key.",
     }
     message = f"{url} answered with HTTP {status}: {reason.rstrip('.')}.{advice.get(status, '')}"
     return ChatCompletionError(status, message)
@@ -163,7 +173,7 @@ def _parse(body: bytes, url: str, status: int) -> Json:
     if isinstance(value, dict):
         return value
     raise ChatCompletionError(
-        status, f"{url} gave no answer, but sent: {_start(body)}. Is base_url right?"
+        status, f"{url} returned no answer. It sent: {_start(body)}. Check base_url."
     )
 
 

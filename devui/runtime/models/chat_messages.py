@@ -1,4 +1,4 @@
-"""Contents as messages of OpenAI's chat completions, which many speak (adk-runtime 9.4)."""
+"""Converts contents to messages of OpenAI's chat completions (adk-runtime 9.4)."""
 
 import base64
 import json
@@ -15,20 +15,20 @@ from devui.runtime.models.chat_dialect import Dialect, Json
 from devui.runtime.models.chat_thoughts import blocks, signature_text
 from devui.runtime.models.missing_results import NO_RESULT
 
-# A user's texts, pictures, sounds and files in chat completions (adk-runtime 9.4).
+# A user's texts, images, audio and files in chat completions (adk-runtime 9.4).
 
 
 _ANY = "application/octet-stream"
 _UPLOADED = ("file-", "assistant-")
-"""How the ids begin that OpenAI gives to files that were uploaded."""
+"""Prefixes of the ids that OpenAI gives to uploaded files."""
 _SOUNDS = {"mpeg": "mp3", "wave": "wav", "vnd.wave": "wav"}
-"""Formats of sounds whose media type has another name."""
+"""Audio formats whose media subtype has a different name, by that subtype."""
 _MEDIA_PLACES = {"image": "image_url", "video": "video_url"}
-"""Kinds of media that have a place of their own."""
+"""Kinds of media that have a field of their own."""
 
 
 def piece(part: types.Part, dialect: Dialect) -> Json | None:
-    """One part of a user's message; None for what has no place in it."""
+    """Convert a part of a user's message; return None if a message can't hold it."""
     if part.text:
         return _text(part.text)
     if part.inline_data and part.inline_data.data:
@@ -43,7 +43,7 @@ def piece(part: types.Part, dialect: Dialect) -> Json | None:
 
 
 def media(response: types.FunctionResponse) -> list[types.Part]:
-    """What a tool returned beside its result: messages with results have texts alone."""
+    """Return the media of a tool's response, which a message with its result can't hold."""
     parts: list[types.Part] = []
     for part in response.parts or []:
         if (blob := part.inline_data) and blob.mime_type:
@@ -95,7 +95,7 @@ def _media(kind: str, url: str) -> Json:
 
 
 def _plain(mime: str) -> str:
-    """A media type without its parameters."""
+    """Return a media type in lower case and without its parameters."""
     return mime.partition(";")[0].strip().lower()
 
 
@@ -107,30 +107,31 @@ def _decode(data: bytes) -> str:
 
 
 def _guess_type(address: str) -> str | None:
-    """The media type by the end of an address; a version behind the file's name does not count."""
+    """Guess the media type from a URL or file name, ignoring a version after the name."""
     steps = [step for step in urlsplit(address).path.split("/") if step]
     while len(steps) > 1 and (steps[-1].isdigit() or steps[-1] in ("version", "versions")):
         steps.pop()
     return mimetypes.guess_type(steps[-1])[0] if steps else None
 
 
-# Ids for calls of tools that have none, by which services of chat completions know results.
+# Ids for tool calls that have none: chat completions match results to calls by id.
 #
-# Ids that the runtime made up are not in a request, and Gemini gives none (adk-runtime 9.4).
+# Gemini sends no ids, and requests leave out those that the runtime made up (adk-runtime 9.4).
 
 
 class CallIds:
-    """Gives calls an id each, and their results the same; one for each request."""
+    """Assigns an id to each call and to its result. Each request has its own instance."""
 
     def __init__(self) -> None:
         self._count = 0
         self._open: list[tuple[str | None, str]] = []
-        """Name and id of the calls that were given one and have no result yet."""
+        """Names and ids of the calls that were assigned one and have no result yet."""
 
     def parts(self, content: types.Content) -> list[types.Part]:
-        """The parts of the next content, with ids where calls and results have none.
+        """Return the parts of the next content, with ids for the calls and results without one.
 
-        A result without an id is that of the first such call of its name in the content before.
+        A result without an id belongs to the first unanswered call of its name in the latest
+        content with calls.
         """
         parts = content.parts or []
         if any(part.function_call for part in parts):
@@ -149,7 +150,7 @@ class CallIds:
 
     def _new(self, name: str | None) -> str:
         self._count += 1
-        call_id = f"call{self._count:05}"  # nine letters and digits: Mistral takes nothing else
+        call_id = f"call{self._count:05}"  # nine letters and digits: all that Mistral accepts
         self._open.append((name, call_id))
         return call_id
 
@@ -162,11 +163,11 @@ class CallIds:
 
 
 def messages(contents: list[types.Content], dialect: Dialect) -> list[Json]:
-    """The conversation as messages; every tool call is followed by its result.
+    """Convert a conversation to messages in which every tool call has a result.
 
     Args:
         contents: The conversation, oldest first.
-        dialect: How the service wants them.
+        dialect: What the service accepts.
     """
     chat: list[Json] = []
     ids = CallIds()
@@ -182,7 +183,7 @@ def messages(contents: list[types.Content], dialect: Dialect) -> list[Json]:
 
 
 def system_text(instruction: Any) -> str:
-    """A system instruction of any kind that google-genai takes, as one text."""
+    """Return a system instruction, in any form that google-genai accepts, as one text."""
     if instruction is None or isinstance(instruction, str):
         return instruction or ""
     if isinstance(instruction, types.Content):
@@ -202,7 +203,7 @@ def _tool_message(response: types.FunctionResponse, dialect: Dialect) -> Json:
 
 
 def _user_parts(part: types.Part) -> list[types.Part]:
-    """What of a user's part is no result of a tool: itself, or what a tool returned beside it."""
+    """Return the media of a part that is a tool's response; otherwise, the part itself."""
     return media(part.function_response) if part.function_response else [part]
 
 
@@ -231,7 +232,7 @@ def _assistant_messages(parts: list[types.Part], dialect: Dialect) -> list[Json]
 
 
 def _thoughts(parts: list[types.Part], dialect: Dialect) -> Json:
-    """What of a message tells the service what its model thought."""
+    """Return the fields of a message that send thoughts back to the service."""
     if dialect.thoughts == "blocks" and (thinking_blocks := blocks(parts)):
         return {"thinking_blocks": thinking_blocks}
     text = sendable("".join(part.text or "" for part in parts))
@@ -240,23 +241,23 @@ def _thoughts(parts: list[types.Part], dialect: Dialect) -> Json:
 
 def _tool_call(part: types.Part, dialect: Dialect) -> Json:
     call = part.function_call
-    assert call is not None  # noqa: S101  the caller looked
+    assert call is not None  # noqa: S101  the caller checked
     arguments = sendable(json.dumps(to_jsonable_python(call.args or {}), ensure_ascii=False))
     tool_call: Json = {
         "id": call.id or "",
         "type": "function",
         "function": {"name": call.name or "", "arguments": arguments},
     }
-    if part.thought_signature:  # Gemini, spoken to in OpenAI's way, wants it back
+    if part.thought_signature:  # Gemini's OpenAI-compatible API requires it
         signature = {"thought_signature": signature_text(part.thought_signature)}
         tool_call["extra_content"] = {"google": signature}
-        if dialect.litellms:  # which speaks Gemini's own protocol, and looks here
+        if dialect.litellms:  # litellm reads it here for Gemini's native protocol
             tool_call["provider_specific_fields"] = signature
     return tool_call
 
 
 def _with_missing_results(messages: list[Json], tool_role: str) -> list[Json]:
-    """The messages with a stand-in for each missing result, without which services refuse all."""
+    """Add a placeholder for each missing result: without one, services refuse the request."""
     answered_ids = {message["tool_call_id"] for message in messages if message["role"] == tool_role}
     whole: list[Json] = []
     for message in messages:

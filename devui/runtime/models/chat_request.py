@@ -1,4 +1,4 @@
-"""A request in the form of OpenAI's chat completions (adk-runtime 9.4)."""
+"""Requests in OpenAI's chat completions format (adk-runtime 9.4)."""
 
 import json
 from copy import deepcopy
@@ -13,24 +13,24 @@ from devui.runtime.models.chat_messages import messages, system_text
 from devui.runtime.models.llm_request import LlmRequest
 from devui.runtime.models.output_schema import json_schema
 
-# The form in which an answer is wanted, as chat completions ask for it (adk-runtime 9.4).
+# The requested format of the answer in chat completions (adk-runtime 9.4).
 
 
 _UNNAMED = "response"
 _READY = ("json_object", "json_schema")
-"""Types of what is an answer format already, and no schema."""
+"""Types of dicts that are answer formats already, not schemas."""
 
 
 def answer_format(config: types.GenerateContentConfig, *, gemini: bool = False) -> Json | None:
-    """The format that the settings ask for; None if any will do.
+    """Return the answer format that the settings ask for, or None if they don't.
 
-    A shape is asked for strictly, so that the service keeps to it, where it has objects of known
-    properties alone: all of them are then required. Others, such as lists and free dicts, would
-    be refused; they are sent as they are.
+    Strict mode makes the service keep to a schema. It is used if the schema is an object and all
+    objects in it have only known properties, all of which it then requires. Other schemas, such
+    as lists and free-form dicts, would be refused in strict mode and are sent without it.
 
     Args:
         config: The settings of the request.
-        gemini: Whether litellm speaks Gemini's own protocol, which has another place for it.
+        gemini: Whether litellm uses Gemini's native protocol, which has another field for schemas.
     """
     schema = config.response_json_schema or config.response_schema
     if schema is None:
@@ -58,7 +58,7 @@ def _geminis(schema: Any) -> Json:
 
 
 def _is_closed(shape: Json) -> bool:
-    """Whether the shape is an object, and all objects in it have known properties alone."""
+    """Return whether the schema is an object, and all objects in it have only known properties."""
     return shape.get("type") == "object" and not any(map(_is_open, _schemas(shape)))
 
 
@@ -69,7 +69,7 @@ def _is_open(schema: Json) -> bool:
 
 
 def _strict(shape: Json) -> Json:
-    """The shape with all properties required and no others allowed; a reference stands alone."""
+    """Require all properties, allow no others, and remove what accompanies references."""
     strict = deepcopy(shape)
     for schema in _schemas(strict):
         if "$ref" in schema:
@@ -83,7 +83,7 @@ def _strict(shape: Json) -> Json:
 
 
 def _schemas(schema: Json) -> list[Json]:
-    """A schema and all that stand in it."""
+    """Return a schema and all schemas nested in it."""
     inner = [
         one
         for holder in ("properties", "$defs")
@@ -106,24 +106,24 @@ _SETTINGS = {
     "response_logprobs": "logprobs",
     "logprobs": "top_logprobs",
 }
-"""Settings of google-genai and their names here."""
+"""google-genai's settings and their names in chat completions."""
 _CHOICES = {
     types.FunctionCallingConfigMode.ANY: "required",
     types.FunctionCallingConfigMode.NONE: "none",
 }
-"""Others leave the choice to the model, as services do by themselves."""
+"""Tool choices by mode; other modes leave the choice to the model, which is the default."""
 _LONGEST = 1024
-"""Characters of a tool's description that OpenAI takes."""
+"""The longest tool description that OpenAI accepts, in characters."""
 
 
 def chat_request(llm_request: LlmRequest, model: str, dialect: Dialect) -> Json:
-    """The body of a request: messages, tools, answer format and settings that are set.
+    """Build the body of a request: messages, tools, answer format and settings.
 
-    The limit of output tokens is left to the caller: services disagree about its name.
+    The caller adds the limit of output tokens, whose name differs between services.
     """
     config = llm_request.config
     chat = messages(llm_request.contents, dialect)
-    if not any(message["role"] != "assistant" for message in chat):  # which services refuse
+    if not any(message["role"] != "assistant" for message in chat):  # services refuse that
         chat.append({"role": "user", "content": START_HINT})
     if text := system_text(config.system_instruction):
         chat.insert(0, {"role": "system", "content": sendable(text)})
@@ -148,7 +148,7 @@ def _tools(tools: Any, dialect: Dialect) -> list[Json]:
             continue
         declarations = tool.function_declarations or []
         entries += [{"type": "function", "function": _function(one)} for one in declarations]
-        if dialect.litellms and not declarations:  # a service's own tool: litellm knows which
+        if dialect.litellms and not declarations:  # a service's built-in tool
             entries.append(tool.model_dump(mode="json", by_alias=True, exclude_none=True))
     return [tool for tool in entries if tool]
 
@@ -165,7 +165,7 @@ def _function(declaration: types.FunctionDeclaration) -> Json:
 
 
 def _description(declaration: types.FunctionDeclaration) -> str:
-    """What a tool does, and the shape of what it returns, which has no place of its own."""
+    """Return a tool's description with the schema of its result, which has no field of its own."""
     text = declaration.description or ""
     shape = declaration.response_json_schema
     if not shape and declaration.response:

@@ -1,7 +1,7 @@
-"""Thoughts and their signatures in chat completions, read and sent back (adk-runtime 9.4).
+"""Reading and sending back thoughts and signatures in chat completions (adk-runtime 9.4).
 
-Services sign what a model thought before it called a tool, and refuse the results of that call
-unless the signature comes back. Claude signs blocks of thoughts; Gemini signs calls.
+Services sign a model's thoughts before a tool call, and refuse the call's result unless the
+signature is sent back. Claude signs blocks of thoughts; Gemini signs calls.
 """
 
 import base64
@@ -14,11 +14,11 @@ from google.genai import types
 from devui.runtime.models.chat_dialect import Json
 
 _IN_ID = "__thought__"
-"""Where litellm puts a signature into a call's id, for clients that keep nothing else."""
+"""Separates a call's id from the signature that litellm appends for clients that keep only ids."""
 
 
 def thoughts(message: Json) -> list[types.Part]:
-    """The thoughts of a message or of a piece of it, in whichever form they came."""
+    """Return the thoughts in a message or a piece of one, in any form that services use."""
     if blocks := message.get("thinking_blocks"):
         return [part for block in blocks if (part := _from_block(block)) is not None]
     value = message.get("reasoning_content") or message.get("reasoning")
@@ -26,7 +26,7 @@ def thoughts(message: Json) -> list[types.Part]:
 
 
 def join_thoughts(pieces: Iterable[types.Part]) -> list[types.Part]:
-    """Thoughts that came in pieces: each up to its signature, which comes last."""
+    """Join the pieces of streamed thoughts; a signature ends each thought."""
     parts: list[types.Part] = []
     texts: list[str] = []
     for piece in pieces:
@@ -40,7 +40,7 @@ def join_thoughts(pieces: Iterable[types.Part]) -> list[types.Part]:
 
 
 def blocks(parts: Iterable[types.Part]) -> list[Json]:
-    """Signed thoughts as Claude wants them back; it refuses those without a signature."""
+    """Return the signed thoughts as Claude's blocks; it refuses those without a signature."""
     return [
         {
             "type": "thinking",
@@ -53,7 +53,7 @@ def blocks(parts: Iterable[types.Part]) -> list[Json]:
 
 
 def call_signature(call: Json) -> bytes | None:
-    """The signature of a tool call, from any of the places where services put it."""
+    """Return a tool call's signature, from any of the fields where services put it."""
     holders = (
         (call.get("extra_content") or {}).get("google"),
         call.get("provider_specific_fields"),
@@ -66,17 +66,17 @@ def call_signature(call: Json) -> bytes | None:
 
 
 def plain_id(call_id: str) -> str:
-    """A call's id without the signature that litellm puts into it."""
+    """Return a call's id without the signature that litellm appends to it."""
     return call_id.partition(_IN_ID)[0] if _in_id(call_id) else call_id
 
 
 def signature_text(signature: bytes) -> str:
-    """A signature as text."""
+    """Encode a signature in base64."""
     return base64.b64encode(signature).decode()
 
 
 def strings(value: Any) -> list[str]:
-    """The texts in a value that services fill with a text or with pieces of one."""
+    """Return the texts in a field that holds a string or a list of pieces."""
     if isinstance(value, str):
         return [value] if value else []
     pieces = value if isinstance(value, list) else []
@@ -88,7 +88,7 @@ def _thought(texts: list[str], signature: bytes | None = None) -> types.Part:
 
 
 def _from_block(block: Any) -> types.Part | None:
-    """A thought; None for one that nobody may read, or that says nothing."""
+    """Return the thought in a block, or None if it is redacted or empty."""
     if not isinstance(block, dict) or block.get("type") != "thinking":
         return None
     text, signature = block.get("thinking") or "", block.get("signature")

@@ -1,4 +1,4 @@
-"""`FallbackModel`: models in reserve, for when one is overloaded or down (adk-runtime 9.5)."""
+"""`FallbackModel`: tries other models when one is overloaded or down (adk-runtime 9.5)."""
 
 import logging
 from collections.abc import AsyncGenerator
@@ -16,41 +16,41 @@ from devui.runtime.models.registry import LLMRegistry
 logger = logging.getLogger(__name__)
 
 _NO_ANSWER_OF_A_SERVER = frozenset({"APIConnectionError", "APIResponseValidationError"})
-"""Errors of litellm that say 500 although no server did."""
+"""litellm errors with status 500, although no server sent it."""
 
 
 @runtime_checkable
 class _WithStatus(Protocol):
-    """An error of litellm, OpenAI or Anthropic; a response of httpx."""
+    """An error of litellm, OpenAI or Anthropic, or an httpx response."""
 
     status_code: object
 
 
 @runtime_checkable
 class _WithResponse(Protocol):
-    """An error of httpx."""
+    """An httpx error."""
 
     response: object
 
 
 class FallbackModel(BaseLlm):
-    """Asks the first of its models; if that fails, the next, each of them once.
+    """Asks its models in order, each of them once, until one doesn't fail.
 
-    A failure counts when it carries one of `retriable_status_codes` and nothing of an answer has
-    come yet: two models never speak in one answer. Every other failure, and that of the last
-    model, goes to the agent's callbacks as if there were no reserve. A model that should try
-    again by itself has retries of its own, such as `Gemini(retry_options=…)`.
+    The next model is asked if the error has one of `retriable_status_codes` and no part of an
+    answer has arrived: an answer never mixes two models. All other errors, and those of the last
+    model, reach the agent's callbacks as if there were no fallback. To retry a single model, use
+    its own option, such as `Gemini(retry_options=…)`.
     """
 
     DEFAULT_STATUS_CODES: ClassVar[frozenset[int]] = frozenset({429, 500, 502, 503, 504})
-    """HTTP codes for which the next model is asked, unless others are given."""
+    """The default of `retriable_status_codes`."""
 
     models: list[str | BaseLlm] = Field(min_length=1)
-    """The models in the order in which they are asked: names, or objects with settings."""
+    """The models in the order they are asked: names, or objects with settings."""
     retriable_status_codes: frozenset[int] = DEFAULT_STATUS_CODES
     """HTTP statuses after which the next model is asked."""
     model: str = ""
-    """The name of the first of the models; not to be given."""
+    """The name of the first model, set automatically."""
     _by_name: dict[str, BaseLlm] = PrivateAttr(default_factory=dict)
 
     @model_validator(mode="after")
@@ -59,31 +59,31 @@ class FallbackModel(BaseLlm):
         name = first if isinstance(first, str) else first.model
         if self.model not in ("", name):
             raise ValueError(
-                f"A FallbackModel is named after the first of its models, here {name!r}: leave out"
-                f" model={self.model!r}, or put it into `models`."
+                f"A FallbackModel takes its name from the first of its models, {name!r}. Remove"
+                f" model={self.model!r}, or add it to `models`."
             )
         self.model = name
         return self
 
     @property
     def capabilities(self) -> LlmCapabilities:
-        """Those of the first model: a request is made before it is known who answers it."""
+        """Those of the first model: a request is built before it is known which model answers."""
         return self._llm(self.models[0]).capabilities
 
     async def generate_content_async(
         self, llm_request: LlmRequest, stream: bool = False
     ) -> AsyncGenerator[LlmResponse, None]:
-        """The answer of the first model that does not fail.
+        """Yield the answer of the first model that doesn't fail.
 
         Raises:
-            Exception: what the last model raised; or any of them, if the next must not be asked.
-            ValueError: no class is known for a model's name.
+            Exception: the error of the last model, or of one after which no other may be asked.
+            ValueError: no class is registered for a model's name.
         """
         *others, last = self.models
         for entry in others:
             llm = self._llm(entry)
             contents, config = llm_request.contents, llm_request.config
-            # A model prepares the request for itself; the next must not get what that has changed.
+            # Models change the request to suit themselves; the next one must get the original.
             llm_request.contents = list(contents)
             llm_request.config = own_config(config)
             has_begun = False
@@ -96,7 +96,9 @@ class FallbackModel(BaseLlm):
                 status = _status(error)
                 if has_begun or status not in self.retriable_status_codes:
                     raise
-                logger.warning("%s failed with status %s; the next is asked.", llm.model, status)
+                logger.warning(
+                    "%s failed with status %s; trying the next model.", llm.model, status
+                )
             else:
                 return
             llm_request.contents, llm_request.config = contents, config
@@ -105,7 +107,7 @@ class FallbackModel(BaseLlm):
                 yield answer
 
     def _llm(self, entry: str | BaseLlm) -> BaseLlm:
-        """The model of an entry; one that is named is made once, since it keeps connections."""
+        """Return an entry's model. A named one is created once, since it keeps connections."""
         if isinstance(entry, BaseLlm):
             return entry
         if entry not in self._by_name:
@@ -114,12 +116,12 @@ class FallbackModel(BaseLlm):
 
 
 def _ask(llm: BaseLlm, llm_request: LlmRequest, stream: bool) -> AsyncGenerator[LlmResponse, None]:
-    llm_request.model = llm.model  # which it takes from there
+    llm_request.model = llm.model  # overrides the model's own name
     return llm.generate_content_async(llm_request, stream)
 
 
 def _status(error: Exception) -> int | None:
-    """The HTTP status that an error carries, wherever its library keeps it; None if it has none."""
+    """Return an error's HTTP status, wherever its library stores it, or None."""
     kind = type(error)
     if kind.__module__ == "litellm.exceptions" and kind.__name__ in _NO_ANSWER_OF_A_SERVER:
         return None

@@ -1,8 +1,8 @@
-"""Gemini's own cache of what requests have in common (adk-runtime 9.6).
+"""Gemini's context cache, which holds what requests have in common (adk-runtime 9.6).
 
-An app with a `context_cache_config` has the instruction, the tools and the first contents kept at
-Google, and sends the rest. What an agent's latest answer says of the cache is all that is known of
-it; so it is found again after a restart.
+For an app with a `context_cache_config`, Google keeps the instruction, the tools and the first
+contents, and requests contain only the rest. All that is known of a cache is recorded in the
+agent's latest answer, so the cache is found again after a restart.
 """
 
 import hashlib
@@ -22,12 +22,12 @@ from devui.runtime.models.llm_response import CacheMetadata, LlmResponse
 from devui.runtime.platform.time import get_time
 
 Arguments = dict[str, Any]
-"""What google-genai is called with: `model`, `contents` and `config`."""
+"""The arguments of a call to google-genai: `model`, `contents` and `config`."""
 
 _SMALLEST = {"gemini-2.5-": 2048, "gemini-3": 4096}
-"""Tokens below which Gemini refuses to keep something, by the beginning of a model's name."""
+"""The fewest tokens that Gemini caches, by the prefix of the model's name."""
 _LOST = (403, 404)
-"""The codes for a cache that is not there: Google does not tell whether there has been one."""
+"""The statuses for a missing cache; Google doesn't reveal whether it ever existed."""
 logger = logging.getLogger(__name__)
 
 
@@ -37,10 +37,10 @@ async def answers_with_cache(
     llm_request: LlmRequest,
     arguments: Arguments,
 ) -> AsyncGenerator[LlmResponse, None]:
-    """What is answered to the arguments; complete responses tell of the cache.
+    """Yield the responses, with the cache's metadata in complete ones.
 
-    A cache that Gemini has lost, or that another key has made, is asked for once: then the whole
-    request is sent, and the next one makes another.
+    If Gemini has lost the cache, or it was created with another key, the whole request is sent
+    instead, and the next request creates another cache.
 
     Raises:
         google.genai.errors.APIError: the service refused the request, or failed.
@@ -56,7 +56,7 @@ async def answers_with_cache(
         if is_answered or cache is None or short is arguments or error.code not in _LOST:
             raise
         name = cache.cache_name
-        logger.warning("Gemini has lost its cache %r; the whole request is sent: %s", name, error)
+        logger.warning("Gemini no longer has cache %r; sending the whole request: %s", name, error)
     else:
         return
     noted = _noted(client, arguments, cache.contents_count)
@@ -74,10 +74,10 @@ def _with_cache_metadata(response: LlmResponse, cache: CacheMetadata | None) -> 
 async def _with_cache(
     client: Client, llm_request: LlmRequest, arguments: Arguments
 ) -> tuple[Arguments, CacheMetadata | None]:
-    """The arguments with a cache in the place of what it holds, and what the answer says of it.
+    """Replace what a cache holds with its name; return the arguments and the answer's metadata.
 
-    A cache is made when the second request begins like the first. Where none can be made the whole
-    request is sent, and a warning says why. None if no cache is wanted.
+    A cache is created if the second request begins like the first. If it can't be created, the
+    whole request is sent, and a warning says why. The metadata is None if caching is off.
     """
     config, metadata = llm_request.cache_config, llm_request.cache_metadata
     if config is None:
@@ -100,7 +100,7 @@ async def _with_cache(
 
 
 def _before_last_user(contents: Sequence[types.Content]) -> int:
-    """How many contents stand before those that the user said last."""
+    """Count the contents before the user's latest ones."""
     count = len(contents)
     while count and contents[count - 1].role == "user":
         count -= 1
@@ -108,12 +108,12 @@ def _before_last_user(contents: Sequence[types.Content]) -> int:
 
 
 def _noted(client: Client, arguments: Arguments, count: int) -> CacheMetadata:
-    """What could be kept, for the next request to compare with."""
+    """Return metadata of what could be cached, for the next request to compare with."""
     return CacheMetadata(fingerprint=_fingerprint(client, arguments, count), contents_count=count)
 
 
 def _fingerprint(client: Client, arguments: Arguments, count: int) -> str:
-    """Of what a cache of that many contents would hold, and where; tools count in any order."""
+    """Hash what a cache of `count` contents would hold, and where, ignoring the order of tools."""
     config: types.GenerateContentConfig = arguments["config"]
     content = {
         "vertex": bool(client.vertexai),
@@ -132,7 +132,7 @@ def _text(value: Any) -> str:
 
 
 def _is_usable(cache: CacheMetadata, config: ContextCacheConfig) -> bool:
-    """Whether there is a cache that has not ended and need not be renewed yet."""
+    """Return whether the cache exists, hasn't expired and isn't due for renewal."""
     return (
         cache.cache_name is not None
         and cache.expire_time is not None
@@ -143,7 +143,10 @@ def _is_usable(cache: CacheMetadata, config: ContextCacheConfig) -> bool:
 
 
 def _is_large_enough(llm_request: LlmRequest, arguments: Arguments, count: int) -> bool:
-    """Whether it is worth keeping, by the tokens of the latest request and the share of this."""
+    """Return whether the first `count` contents have enough tokens to be cached.
+
+    Their number is estimated from the tokens of the latest request and their share of this one.
+    """
     config, tokens = llm_request.cache_config, llm_request.cacheable_contents_token_count
     if config is None or tokens is None or tokens < config.min_tokens:
         return False
@@ -163,7 +166,7 @@ def _characters(arguments: Arguments, count: int) -> int:
 async def _create(
     client: Client, config: ContextCacheConfig, arguments: Arguments, noted: CacheMetadata
 ) -> CacheMetadata | None:
-    """A new cache of what was noted; None if Gemini has made none."""
+    """Create a cache of what `noted` covers; return None if Gemini doesn't."""
     request_config: types.GenerateContentConfig = arguments["config"]
     now = get_time()
     try:
@@ -179,11 +182,11 @@ async def _create(
                 http_options=config.create_http_options,
             ),
         )
-    except Exception as error:  # noqa: BLE001  the answer does not depend on it
-        logger.warning("Gemini has made no cache, so the whole request is sent: %s", error)
+    except Exception as error:  # noqa: BLE001  the answer doesn't depend on the cache
+        logger.warning("Gemini couldn't create a cache; sending the whole request: %s", error)
         return None
     if not cache.name:
-        logger.warning("Gemini has made a cache without a name; the whole request is sent.")
+        logger.warning("Gemini created a cache without a name; sending the whole request.")
         return None
     ends = cache.expire_time.timestamp() if cache.expire_time else now + config.ttl_seconds
     return noted.model_copy(
@@ -199,12 +202,12 @@ async def _create(
 async def _delete(client: Client, name: str) -> None:
     try:
         await client.aio.caches.delete(name=name)
-    except Exception as error:  # noqa: BLE001  it ends by itself
-        logger.info("Gemini's cache %r was not deleted; it will end by itself: %s", name, error)
+    except Exception as error:  # noqa: BLE001  the cache expires anyway
+        logger.info("Gemini's cache %r was not deleted; it will expire on its own: %s", name, error)
 
 
 def _beside(cache: CacheMetadata, arguments: Arguments) -> Arguments:
-    """The arguments without what the cache holds; at least the last content is sent."""
+    """Return the arguments without what the cache holds; the last content is always sent."""
     contents = arguments["contents"]
     update = {
         "cached_content": cache.cache_name,

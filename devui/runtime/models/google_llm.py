@@ -24,44 +24,44 @@ from devui.runtime.utils.model_name_utils import is_gemini_model
 
 _API_VERSION = "GOOGLE_GENAI_API_VERSION"
 _BACKENDS = ("GOOGLE_GENAI_USE_ENTERPRISE", "GOOGLE_GENAI_USE_VERTEXAI")
-"""Variables that choose Vertex AI, the older one last."""
+"""Environment variables that select Vertex AI, the older one last."""
 _VERSION_AT_END = re.compile(r"(https?://[^/?#]+\.googleapis\.com)/(v\d[a-z\d.-]*)/?")
-"""An address at Google that names a version of the API, which google-genai adds by itself."""
+"""A URL of Google's API that ends with the version, which google-genai adds by itself."""
 _TOO_MANY_REQUESTS = 429
 _SOME_FILE = "inline file"
-"""What a file is called that can be shown neither as it is nor as text."""
+"""The name of a file in the note that replaces it if Gemini can't read it."""
 _hanging_up: set[asyncio.Task[None]] = set()
-"""Keeps the tasks that end connections."""
+"""The tasks that close connections; without a reference, they could be garbage-collected."""
 _NO_AUTOMATIC_CALLS = types.AutomaticFunctionCallingConfig(disable=True)
 
 
 class Gemini(BaseLlm):
     """A Gemini model (adk-runtime 9.3).
 
-    The client is made on first use, one per event loop, from the environment:
+    The client is created on first use, one per event loop, from the environment:
     `GOOGLE_API_KEY` or `GEMINI_API_KEY` for the Gemini API, or the variables of
     google-genai for Vertex AI.
     """
 
     model: str = "gemini-2.5-flash"
-    """A name of `supported_models`."""
+    """The model's name; see `supported_models`."""
     client: Client | None = Field(default=None, exclude=True)
-    """A client to use as it is, instead of making one."""
+    """A client to use as it is, instead of creating one."""
     client_kwargs: dict[str, Any] | None = Field(default=None, exclude=True, repr=False)
     """More arguments for `google.genai.Client`, such as `api_key` or `location`."""
     base_url: str | None = None
-    """Where the service is, for proxies and stand-ins.
+    """The service's URL, for proxies and test servers.
 
-    At Google's own addresses it may end with the version of the API, which then counts.
+    A URL of Google's own may end with the API version, which then overrides `api_version`.
     """
     api_version: str | None = None
-    """The version of the API; else `GOOGLE_GENAI_API_VERSION`, else google-genai's own."""
+    """The API version; by default `GOOGLE_GENAI_API_VERSION`, or else google-genai's own."""
     retry_options: types.HttpRetryOptions | None = None
-    """How to retry failed requests; without it, none is retried."""
+    """How to retry failed requests; None never retries."""
     use_interactions_api: bool = False
     """Not supported: requests hold the whole conversation."""
     speech_config: types.SpeechConfig | None = None
-    """For models that speak live; not used."""
+    """Settings for live mode; not used."""
 
     _client_by_loop: Clients[Client] = PrivateAttr(default_factory=Clients)
 
@@ -70,14 +70,14 @@ class Gemini(BaseLlm):
     def _refuse_interactions(cls, value: bool) -> bool:
         if value:
             raise ValueError(
-                "Gemini's interactions API is not supported: the conversation is kept here, and"
-                " not at Google. Leave use_interactions_api out."
+                "Gemini's interactions API is not supported: devui stores the conversation, not"
+                " Google. Remove use_interactions_api."
             )
         return value
 
     @classmethod
     def supported_models(cls) -> list[str]:
-        """Gemini's names, in the Gemini API and in Vertex AI."""
+        """Return patterns of Gemini's names in the Gemini API and in Vertex AI."""
         return [
             r"gemini-.*",
             r"gemma-4.*",
@@ -105,9 +105,9 @@ class Gemini(BaseLlm):
 
     @property
     def capabilities(self) -> LlmCapabilities:
-        """Only a Gemini model of Vertex AI takes an output schema together with tools.
+        """What the model supports: output schemas together with tools only on Vertex AI.
 
-        It is told without a client, which needs a key: callbacks may answer in the model's place.
+        This doesn't create a client, which needs a key: callbacks may answer instead of the model.
         """
         takes_both = is_gemini_model(self.model) and self._asks_vertex()
         return LlmCapabilities(output_schema_and_tools=takes_both)
@@ -133,13 +133,13 @@ class Gemini(BaseLlm):
         except ClientError as error:
             if error.code == _TOO_MANY_REQUESTS:
                 error.add_note(
-                    "The quota of this API key is used up for now. Wait a little, use another"
-                    " model or key, or let Gemini(retry_options=...) try again."
+                    "The quota of this API key is used up for now. Wait a moment, use another"
+                    " model or key, or let Gemini(retry_options=...) retry."
                 )
             raise
 
     def _asks_vertex(self) -> bool:
-        """Whether the client is, or will be, one of Vertex AI."""
+        """Return whether the client uses Vertex AI, or will once it is created."""
         if self.client is not None:
             return bool(self.client.vertexai)
         kwargs = self.client_kwargs or {}
@@ -155,7 +155,7 @@ class Gemini(BaseLlm):
 def _http_options(
     llm: Gemini, client_options: types.HttpOptions | dict[str, Any] | None
 ) -> types.HttpOptions:
-    """What is given for the client, with the model's own where that says nothing."""
+    """Return the client's HTTP options, with the model's settings for those that aren't set."""
     versioned = _VERSION_AT_END.fullmatch(llm.base_url or "")
     base_url, version = versioned.groups() if versioned else (llm.base_url, None)
     own = {
@@ -202,14 +202,14 @@ async def _stream(client: Client, arguments: Arguments) -> AsyncGenerator[LlmRes
 
 
 def _let_go(chunks: AsyncIterator[types.GenerateContentResponse]) -> None:
-    """End the connection of an answer that nobody hears any more.
+    """Close the connection of an answer that is no longer read.
 
-    It is done aside: generators that have to wait for something cannot be closed together, as they
-    are when an event loop ends.
+    This is done in a separate task: an event loop closes all generators at once when it ends,
+    which fails for those that have to await something.
     """
     try:
         loop = asyncio.get_running_loop()
-    except RuntimeError:  # it was dropped after its loop, which has ended the connection
+    except RuntimeError:  # the event loop has ended, and the connection with it
         return
     if not isinstance(chunks, AsyncGeneratorType) or chunks.ag_frame is not None:
         hanging_up = loop.create_task(_hang_up(chunks))
@@ -218,10 +218,10 @@ def _let_go(chunks: AsyncIterator[types.GenerateContentResponse]) -> None:
 
 
 async def _hang_up(chunks: AsyncIterator[types.GenerateContentResponse]) -> None:
-    """Break off the reading of an answer.
+    """Stop reading an answer, so that its connection is closed.
 
-    To close its generator leaves the connection open, and the model at work, until garbage is
-    collected. A read that is cancelled ends it; what has arrived is read before that.
+    Closing the generator would leave the connection open, and the model running, until garbage
+    collection. Cancelling a read closes it, but only once all that has arrived has been read.
     """
     got: object = chunks
     while got is not None and not isinstance(got, BaseException):
@@ -232,7 +232,7 @@ async def _hang_up(chunks: AsyncIterator[types.GenerateContentResponse]) -> None
 
 
 def _explained(response: LlmResponse) -> LlmResponse:
-    """The service often gives a code alone; people need a sentence."""
+    """Add an error message if the service sent only a code."""
     if response.error_code and not response.error_message:
         response.error_message = (
             f"Gemini ended its answer with {response.error_code}"
@@ -242,7 +242,7 @@ def _explained(response: LlmResponse) -> LlmResponse:
 
 
 def _arguments(llm_request: LlmRequest, model: str, *, for_vertex: bool) -> Arguments:
-    """What google-genai is called with; the runtime calls functions itself."""
+    """Return the arguments for google-genai, which leave calling functions to the runtime."""
     update: dict[str, Any] = {"automatic_function_calling": _NO_AUTOMATIC_CALLS}
     whole = with_all_results(llm_request.contents)
     contents = [_with_readable_files(_without_empty_parts(each)) for each in whole]
@@ -254,10 +254,10 @@ def _arguments(llm_request: LlmRequest, model: str, *, for_vertex: bool) -> Argu
 
 
 def _without_empty_parts(content: types.Content) -> types.Content:
-    """The content without parts that say nothing, as a stream may end with.
+    """Remove empty parts, with which a stream may end.
 
-    Gemini refuses a conversation with one, at each turn from then on. A content that would have
-    nothing left is left alone, since Gemini wants parts in each.
+    With one in the conversation, Gemini refuses every later request. A content of only empty parts
+    is left alone, since Gemini requires parts in each content.
     """
     parts = content.parts or []
     remaining = [part for part in parts if _says_something(part)]
@@ -267,13 +267,13 @@ def _without_empty_parts(content: types.Content) -> types.Content:
 
 
 def _says_something(part: types.Part) -> bool:
-    """Whether there is anything in it; the signature of a thought is to be given back."""
+    """Return whether a part isn't empty; thought signatures count, as Gemini needs them back."""
     values = (value for name, value in part if name not in {"text", "thought"})
     return bool(part.text) or any(value is not None for value in values)
 
 
 def _with_readable_files(content: types.Content) -> types.Content:
-    """The content with the text of files in the place of those that Gemini refuses."""
+    """Replace files that Gemini refuses with their text, or with a note."""
     parts = content.parts or []
     if not any(part.inline_data for part in parts):
         return content

@@ -19,40 +19,40 @@ from devui.runtime.models.llm_request import LlmRequest
 from devui.runtime.models.llm_response import LlmResponse
 from devui.runtime.models.registry import PROVIDERS
 
-# Who answers a model of litellm: what its name tells (adk-runtime 9.4).
+# Which provider serves a litellm model, according to its name (adk-runtime 9.4).
 
 
 _PROXY = "litellm_proxy"
-"""The provider that is a way: a server of litellm's, which hands requests on."""
+"""The prefix for litellm's proxy server, which forwards requests to providers."""
 _OPENAI = ("openai", "azure")
 _SEVERAL = ("bedrock", "vertex_ai")
-"""Providers that have Claude beside models of others."""
+"""Providers that serve Claude along with other vendors' models."""
 _BY_CONTENT = (*_OPENAI, "anthropic", "ollama", "ollama_chat")
-"""Providers that fetch no files by their address."""
+"""Providers that don't fetch files by URI."""
 _GEMMA_4 = re.compile(r"gemma-?4")
 _PLAIN_TOOLS = (*_OPENAI, "lm_studio")
-"""Providers that take results of tools in OpenAI's way whatever the model is."""
+"""Providers that accept tool results in OpenAI's format for every model."""
 
 
 @dataclass(frozen=True, slots=True)
 class Route:
-    """A model's name, taken apart."""
+    """A parsed model name."""
 
     provider: str
-    """The provider, in lower case; empty if nothing tells it."""
+    """The provider in lower case; empty if the name doesn't reveal it."""
     name: str
-    """litellm's name, without the way through a proxy."""
+    """litellm's name for the model, without the prefix for its proxy."""
     proxied: bool
-    """Whether a proxy of litellm's stands between."""
+    """Whether requests go through litellm's proxy."""
 
     @property
     def bare(self) -> str:
-        """The model's own name in lower case."""
+        """The model's own name in lower case, without prefixes."""
         return self.name.lower().rpartition("/")[2]
 
     @property
     def is_claude(self) -> bool:
-        """Whether Claude answers, whoever serves it."""
+        """Whether the model is Claude, whoever serves it."""
         lower = self.name.lower()
         if self.provider == "bedrock" and "anthropic" in lower:
             return True
@@ -60,22 +60,22 @@ class Route:
 
     @property
     def is_gemini(self) -> bool:
-        """Whether Gemini answers, whoever serves it."""
+        """Whether the model is Gemini, whoever serves it."""
         return self.bare.startswith("gemini-")
 
     @property
     def is_googles_gemini(self) -> bool:
-        """Whether Google serves it, so that litellm speaks Gemini's own protocol."""
+        """Whether Google serves the model, and litellm uses Gemini's native protocol."""
         return self.is_gemini and self.provider in ("gemini", "vertex_ai")
 
     @property
     def is_openais(self) -> bool:
-        """Whether OpenAI's own service answers, or Azure's copy of it."""
+        """Whether OpenAI or Azure serves the model."""
         return self.provider in _OPENAI
 
     @property
     def dialect(self) -> Dialect:
-        """How conversations with it are written."""
+        """What the provider accepts in requests."""
         claudes = self.is_claude and self.provider in ("anthropic", *_SEVERAL)
         fetches = self.provider not in _BY_CONTENT
         if self.provider == "vertex_ai":
@@ -92,12 +92,12 @@ class Route:
 
 
 def route(model: str, *, custom_provider: str | None = None, proxied: bool = False) -> Route:
-    """The way to a model.
+    """Parse a model's name.
 
     Args:
         model: litellm's name, such as `anthropic/claude-sonnet-4` or `litellm_proxy/azure/own`.
-        custom_provider: The provider, where it is said beside the name.
-        proxied: Whether all goes through a proxy of litellm's, whatever the name is.
+        custom_provider: The provider, if it is given separately.
+        proxied: Whether requests go through litellm's proxy, whatever the name is.
     """
     custom = (custom_provider or "").strip().lower()
     first, slash, rest = model.partition("/")
@@ -112,7 +112,7 @@ def route(model: str, *, custom_provider: str | None = None, proxied: bool = Fal
 
 
 def _provider(name: str) -> str:
-    """The provider that a name has before its slash, or that it is known for."""
+    """Return the provider before a name's slash, or the one that the name is known for."""
     first, slash, _ = name.lower().partition("/")
     if slash:
         return first
@@ -121,50 +121,50 @@ def _provider(name: str) -> str:
     return "openai" if first.startswith(("gpt-", "o1")) else ""
 
 
-# How much a model shall think, in litellm's words (adk-runtime 9.4).
+# How much a model should think, in litellm's terms (adk-runtime 9.4).
 #
-# google-genai asks by a level, by a budget of tokens, or only to see the thoughts. litellm hands
-# on `thinking`, with a budget, and `reasoning_effort`; which of them a model takes, it knows
-# itself.
+# google-genai's settings are a level, a budget of tokens, or only a wish to see the thoughts.
+# litellm has `thinking`, with a budget, and `reasoning_effort`, and knows which of them a model
+# accepts.
 
 
 _LEAST = 1024
-"""The smallest budget of Claude."""
+"""Claude's smallest thinking budget, in tokens."""
 _EFFORTS = {"minimal": _LEAST, "low": 1024, "medium": 2048, "high": 4096}
-"""What levels cost where they are budgets."""
+"""The budgets for levels, in tokens."""
 _GEMINIS_LEAST = {"gemini-2.5-pro": 128, "gemini-2.5-flash-lite": 512}
 _TOP_P = 0.95
-"""The smallest share of tokens that Claude takes while it thinks."""
+"""The smallest `top_p` that Claude accepts while thinking."""
 _ON = ("enabled", "adaptive")
 
 
 @dataclass(frozen=True, slots=True)
 class Thinker:
-    """What a model can be told about thinking."""
+    """The thinking settings that a model supports."""
 
     name: str
-    """Its name in lower case."""
+    """The model's name in lower case."""
     claude: bool
     gemini: bool
     budgets: bool
-    """Whether it takes `thinking`."""
+    """Whether the model accepts `thinking`."""
     efforts: bool
-    """Whether it takes `reasoning_effort`."""
+    """Whether the model accepts `reasoning_effort`."""
     minimal: bool
-    """Whether that may be `minimal`."""
+    """Whether `reasoning_effort` may be `minimal`."""
     none: bool
-    """Whether that may be `none`."""
+    """Whether `reasoning_effort` may be `none`."""
     adaptive: bool
-    """Whether litellm has it as a Claude that decides itself how much it thinks."""
+    """Whether, according to litellm, the model can decide itself how much to think."""
 
     @property
     def _by_level_alone(self) -> bool:
-        """Whether it is a Gemini whose budgets have become levels."""
+        """Whether the model is a Gemini that takes levels instead of budgets."""
         return self.gemini and "gemini-3" in self.name
 
     @property
     def _decides(self) -> bool:
-        """Whether it is a Claude that takes no budget."""
+        """Whether the model is a Claude that accepts no budget."""
         return self.claude and _is_claude(self.name, "4-7", ("opus",))
 
     @property
@@ -173,13 +173,13 @@ class Thinker:
         return self.claude and (newer or self.adaptive)
 
     def arguments(self, wish: types.ThinkingConfig, limit: int | None, *, has_own: bool) -> Json:
-        """Arguments of a completion that ask for what the settings wish.
+        """Return the arguments of a completion for the thinking settings.
 
         Args:
             wish: The settings.
-            limit: The most tokens of the answer, of which thoughts are a part.
-            has_own: Whether the model's object was made with such arguments, which stay where the
-                settings only want the thoughts to be shown.
+            limit: The limit of output tokens, which includes thoughts.
+            has_own: Whether the `LiteLlm` was created with such arguments, which stay in effect
+                if the settings only ask for the thoughts.
         """
         level, budget = wish.thinking_level, wish.thinking_budget
         if level and level != types.ThinkingLevel.THINKING_LEVEL_UNSPECIFIED:
@@ -201,7 +201,7 @@ class Thinker:
         return {"reasoning_effort": effort} if self.efforts and is_supported else {}
 
     def _claude_at_level(self, effort: str, limit: int | None) -> Json:
-        """As an effort, or where that would leave no token for the answer, as a budget."""
+        """Ask for an effort, or for a budget if the effort would leave no tokens for the answer."""
         budget = _EFFORTS.get(effort)
         if limit is not None and limit <= _LEAST:
             return {}
@@ -240,7 +240,7 @@ class Thinker:
         return next(minimums, 0) if self.gemini else 0
 
     def _for_thoughts(self, is_wanted: bool | None, limit: int | None) -> Json:
-        """Thinking for the sake of its thoughts; Gemini is told not to when nobody wants them."""
+        """Turn thinking on if its thoughts are wanted; turn it off in Gemini if they aren't."""
         if not self.budgets or is_wanted is None:
             return {}
         if not is_wanted:
@@ -255,7 +255,7 @@ class Thinker:
 
 
 def without_refused(arguments: dict[str, Any]) -> dict[str, Any]:
-    """The arguments without settings that Claude refuses while it thinks."""
+    """Return the arguments without the settings that Claude refuses while thinking."""
     thinking, effort = arguments.get("thinking"), arguments.get("reasoning_effort")
     on = isinstance(thinking, dict) and thinking.get("type") in _ON
     if not on and effort in (None, "none"):
@@ -273,51 +273,51 @@ def _budget(tokens: int) -> Json:
 
 
 def _is_claude(name: str, version: str, sizes: tuple[str, ...]) -> bool:
-    """Whether a name is that of this version in one of these sizes, however it is written."""
+    """Return whether a name has this version and one of these sizes, whatever its separators."""
     plain = name.replace("_", "-").replace(".", "-")
     return any(f"{size}-{version}" in plain for size in sizes)
 
 
 try:
-    # Otherwise litellm, while it is imported, reads a .env file of its own choice and fetches a
-    # list of prices from the internet.
+    # Without these, importing litellm reads a .env file of its own choice and downloads a list
+    # of prices.
     os.environ.setdefault("LITELLM_MODE", "PRODUCTION")
     os.environ.setdefault("LITELLM_LOCAL_MODEL_COST_MAP", "True")
     import litellm
 except ImportError as error:
     raise ImportError(
         "LiteLlm needs the package litellm: pip install 'devui[litellm]'. For a service that"
-        " speaks OpenAI's chat completions, OpenAILlm(base_url=...) does without."
+        " speaks OpenAI's chat completions, OpenAILlm(base_url=...) works without it."
     ) from error
 
 _OURS = ("llm_client", "messages", "tools", "stream")
-"""Arguments of a completion that the runtime decides about."""
+"""Arguments of a completion that only the runtime sets."""
 _INSTEAD = {
     "max_completion_tokens": "max_tokens",
     "thinking": "reasoning_effort",
     "reasoning_effort": "thinking",
 }
-"""Arguments of a request, and those given at construction that mean the same."""
+"""Arguments of a request, and the constructor's equivalents that they replace."""
 _MILLISECONDS = 1000
 _TEXT_LENGTH = 500
-"""Characters to show of what is no answer."""
+"""How many characters of an invalid answer an error message quotes."""
 _HOUR = 3600
-"""Seconds; the longer of the two times that Claude keeps a cache."""
+"""The longer of Claude's two cache lifetimes, in seconds."""
 
 
 def knows_provider(name: str) -> bool:
-    """Whether litellm has models whose names begin with `name/` (adk-runtime 9.2)."""
+    """Return whether litellm has models whose names begin with `name/` (adk-runtime 9.2)."""
     return name in litellm.provider_list
 
 
 class LiteLLMClient:
-    """What calls litellm; give a `LiteLlm` another one to see or change the calls."""
+    """Calls litellm. Give a `LiteLlm` a subclass of it to inspect or change the calls."""
 
     async def acompletion(
         self, model: str, messages: list[Json], tools: list[Json] | None, **kwargs: Any
     ) -> Any:
-        """Ask for a completion: litellm's answer, or with `stream=True` its async iterator."""
-        # Where a model has no tools, they are described to it.
+        """Return litellm's answer or, with `stream=True`, an async iterator of its chunks."""
+        # Tools are described in the prompt of a model without tool support.
         litellm.add_function_to_prompt = True
         return await litellm.acompletion(model=model, messages=messages, tools=tools, **kwargs)
 
@@ -325,32 +325,32 @@ class LiteLLMClient:
 class LiteLlm(BaseLlm):
     """A model by litellm's name, such as `openai/gpt-4o` or `ollama_chat/llama3`.
 
-    More keyword arguments, such as `api_base`, `api_key` or `drop_params`, go with every call.
+    Further keyword arguments, such as `api_base`, `api_key` or `drop_params`, go into every call.
     """
 
     llm_client: LiteLLMClient = Field(default_factory=LiteLLMClient, exclude=True)
-    """What calls litellm."""
+    """The client that calls litellm."""
 
     _additional_args: dict[str, Any] = PrivateAttr(default_factory=dict)
-    """What goes with every call; subclasses read and change it."""
+    """Arguments for every call; subclasses read and change them."""
 
     def __init__(self, model: str, **kwargs: Any) -> None:
-        """Describe the model and what goes with every call."""
+        """Set the model's name, and the arguments for every call."""
         own = {"llm_client": kwargs["llm_client"]} if "llm_client" in kwargs else {}
         super().__init__(model=model, **own)
         self._additional_args = {key: value for key, value in kwargs.items() if key not in _OURS}
 
     @classmethod
     def supported_models(cls) -> list[str]:
-        """Names that begin with one of the well-known providers."""
+        """Return patterns of the names that begin with a well-known provider."""
         return [rf"{provider}/.*" for provider in PROVIDERS]
 
     @property
     def capabilities(self) -> LlmCapabilities:
-        """Whether a request may have both is litellm's knowledge.
+        """What the model supports, according to litellm.
 
-        Claude, and Gemini through its simpler service, get the answer's shape as a tool instead:
-        litellm asks both for a shape in a way that keeps them from calling other tools.
+        Claude, and Gemini outside Vertex AI, get an output schema as a tool instead: litellm
+        sends them schemas in a way that keeps them from calling other tools.
         """
         way = _way(self, self.model)
         if way.is_gemini and way.provider != "vertex_ai":
@@ -360,16 +360,16 @@ class LiteLlm(BaseLlm):
         is_supported = litellm.supports_response_schema(
             way.name, custom_llm_provider=way.provider or None
         )
-        own = way.is_openais and _facts(way) is None  # a deployment under a name of somebody's own
+        own = way.is_openais and _facts(way) is None  # a deployment with a custom name
         return LlmCapabilities(output_schema_and_tools=bool(is_supported or own))
 
     async def generate_content_async(
         self, llm_request: LlmRequest, stream: bool = False
     ) -> AsyncGenerator[LlmResponse, None]:
-        """Ask through litellm; its exceptions pass through.
+        """Ask through litellm, whose exceptions pass through.
 
         Raises:
-            ChatCompletionError: what the service sent holds no answer.
+            ChatCompletionError: the service's response contains no answer.
         """
         self._maybe_append_user_content(llm_request)
         arguments = _call(self, llm_request)
@@ -396,18 +396,18 @@ class LiteLlm(BaseLlm):
                 fragment = answer.add(chunk.model_dump())
                 if fragment is not None:
                     yield fragment
-        # Of what it cannot read, such as a page, litellm makes an answer that says nothing and ends
-        # well; then it has kept no chunk of the service's.
+        # litellm turns a response that it can't read, such as a web page, into an empty answer
+        # that seems to have ended normally; the sign of it is that there are no chunks.
         if isinstance(chunks, litellm.CustomStreamWrapper) and not chunks.chunks:
             response_headers = chunks._hidden_params.get("additional_headers") or {}
-            media = response_headers.get("llm_provider-content-type", "nothing of any type")
+            media = response_headers.get("llm_provider-content-type", "data without a content type")
             raise _no_answer(arguments["model"], media)
         yield answer.whole()
 
 
 def _no_answer(model: str, body: str) -> ChatCompletionError:
     return ChatCompletionError(
-        0, f"The service of {model} gave no answer, but sent: {body}. Is api_base right?"
+        0, f"The service for {model} returned no answer. It sent: {body}. Check api_base."
     )
 
 
@@ -429,7 +429,7 @@ def _limit(llm: LiteLlm) -> int | None:
 
 
 def _call(llm: LiteLlm, llm_request: LlmRequest) -> dict[str, Any]:
-    """Settings of the request win over those given at construction."""
+    """Return the arguments of a completion; settings of the request override the constructor's."""
     config = llm_request.config
     model = llm_request.model or llm.model
     way = _way(llm, model)
@@ -445,7 +445,7 @@ def _call(llm: LiteLlm, llm_request: LlmRequest) -> dict[str, Any]:
     obsolete = [other for name, other in _INSTEAD.items() if name in request]
     own_args = {key: value for key, value in llm._additional_args.items() if key not in obsolete}
     arguments = {"tools": None, **_marks(llm_request), **own_args, **request}
-    if "functions" in arguments:  # the older form of tools, beside which no other may be
+    if "functions" in arguments:  # the older form of tools, which excludes the newer
         arguments["tools"] = None
         arguments.pop("tool_choice", None)
     if config.http_options:
@@ -454,7 +454,7 @@ def _call(llm: LiteLlm, llm_request: LlmRequest) -> dict[str, Any]:
 
 
 def _over_http(options: types.HttpOptions, headers: Any) -> dict[str, Any]:
-    """What the settings say about the request itself."""
+    """Convert the settings of the HTTP request."""
     arguments: dict[str, Any] = {}
     if options.headers:
         arguments["extra_headers"] = {**(headers or {}), **options.headers}
@@ -468,10 +468,10 @@ def _over_http(options: types.HttpOptions, headers: Any) -> dict[str, Any]:
 
 
 def _marks(llm_request: LlmRequest) -> dict[str, Any]:
-    """Up to where a request may be cached, by the app's settings (adk-runtime 3.1).
+    """Mark up to where the service may cache a request, by the app's settings (adk-runtime 3.1).
 
-    The instruction is one such place, the latest message another. litellm leaves the marks out
-    for services that do without.
+    There is one mark at the instruction, and one at the latest message. litellm leaves them out
+    for services that don't need them.
     """
     wishes, size = llm_request.cache_config, llm_request.cacheable_contents_token_count
     if wishes is None or (size is not None and size < wishes.min_tokens):
@@ -486,15 +486,15 @@ def _marks(llm_request: LlmRequest) -> dict[str, Any]:
 
 @runtime_checkable
 class _Line(Protocol):
-    """A stream that keeps a connection."""
+    """A stream that holds a connection."""
 
     async def aclose(self) -> None:
-        """Give it back."""
+        """Release the connection."""
 
 
 @asynccontextmanager
 async def _hung_up(chunks: Any) -> AsyncIterator[None]:
-    """Ends the connection of a stream, also when its reader leaves before the end."""
+    """Close a stream's connection, even if its reader stops before the end."""
     try:
         yield
     finally:
@@ -503,7 +503,7 @@ async def _hung_up(chunks: Any) -> AsyncIterator[None]:
 
 
 def _thinker(way: Route) -> Thinker:
-    """What litellm knows of how a model thinks; one that does not takes no wishes."""
+    """Return the thinking settings that a model supports, according to litellm."""
     custom = way.provider or None
     takes: Any = ()
     if litellm.supports_reasoning(way.name, custom_llm_provider=custom):
@@ -522,8 +522,8 @@ def _thinker(way: Route) -> Thinker:
 
 
 def _facts(way: Route) -> Any:
-    """litellm's description of a model; None if it does not know it."""
+    """Return litellm's description of a model, or None if litellm doesn't know the model."""
     try:
         return litellm.get_model_info(way.name, custom_llm_provider=way.provider or None)
-    except Exception:  # noqa: BLE001  litellm has no other word for a model it does not know
+    except Exception:  # noqa: BLE001  all that litellm raises for unknown models
         return None

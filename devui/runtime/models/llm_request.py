@@ -1,4 +1,4 @@
-"""What is sent to a model: contents, configuration, tools (adk-runtime 7.2, 7.3)."""
+"""`LlmRequest`: the contents, settings and tools sent to a model (adk-runtime 7.2, 7.3)."""
 
 from __future__ import annotations
 
@@ -17,15 +17,15 @@ from devui.runtime.duplicate_tools import DuplicateToolError, is_same
 from devui.runtime.mistakes import Spelt, brief, place
 from devui.runtime.models.llm_response import CacheMetadata
 
-# Contents for code of others, which may change them in place (adk-runtime 7.3).
+# Contents for user code, which may change them in place (adk-runtime 7.3).
 #
-# A request has the contents of the session's events themselves: to copy a whole conversation for
-# each request would take longer than all else. Code that may change them gets a list that copies
-# what it takes out, and nothing else.
+# A request shares its contents with the session's events: copying the whole conversation for each
+# request would take longer than everything else. Code that may change the contents gets a list
+# that copies only the items it accesses.
 
 
 _NO_CONTENTS = (str, bytes, dict, list, types.Part)
-"""What is put among the contents by mistake; whatever else behaves like a Content may be one."""
+"""Types that are put among the contents by mistake; any other object may act as a Content."""
 _PUT = (
     "it has to be a list of types.Content, such as"
     ' types.Content(role="user", parts=[types.Part(text=...)]).'
@@ -33,18 +33,17 @@ _PUT = (
 
 
 class OwnContents(list[types.Content]):
-    """A list of contents, each of which becomes the list's own when it is first taken out.
+    """A list that copies each of its contents on first access.
 
-    Until then it is what the list was made of: somebody else's. What is put in, and what is no
-    Content, stays as it is. Otherwise a list like others; what makes a new list of it takes all
-    that goes there out.
+    Until then, an item is the original, which the list shares. Items that are put in later, or
+    aren't Contents, are never copied. Methods that return a new list access all items in it.
     """
 
     def __init__(self, contents: Iterable[types.Content] = ()) -> None:
-        """Hold the contents without copying any."""
+        """Take the contents without copying any."""
         super().__init__(contents)
         self._others = bytearray(b"\1") * len(self)
-        """For each place whether its content is somebody else's still."""
+        """For each item, 1 while it is the shared original."""
 
     @overload
     def __getitem__(self, place: SupportsIndex) -> types.Content: ...
@@ -53,7 +52,7 @@ class OwnContents(list[types.Content]):
     def __getitem__(self, place: slice) -> list[types.Content]: ...
 
     def __getitem__(self, place: SupportsIndex | slice) -> types.Content | list[types.Content]:
-        """One content, or a plain list of some; the list's own from now on."""
+        """Return one content, or a plain list for a slice; both are copied on first access."""
         if isinstance(place, slice):
             return [self[each] for each in range(*place.indices(len(self)))]
         result = super().__getitem__(place)
@@ -64,14 +63,13 @@ class OwnContents(list[types.Content]):
         return result
 
     def __iter__(self) -> Iterator[types.Content]:
-        """All that are there by the time when they are reached, as of any list."""
+        """Yield the items, including any added meanwhile, as for any list."""
         place = 0
         while place < len(self):
             yield self[place]
             place += 1
 
     def __reversed__(self) -> Iterator[types.Content]:
-        """From the last one to the first."""
         for index in range(len(self) - 1, -1, -1):
             if index < len(self):
                 yield self[index]
@@ -83,7 +81,6 @@ class OwnContents(list[types.Content]):
     def __setitem__(self, place: slice, content: Iterable[types.Content]) -> None: ...
 
     def __setitem__(self, place: SupportsIndex | slice, content: Any) -> None:
-        """Put one in the place of another, or several in the places of a slice."""
         if isinstance(place, slice):
             content = list(content)
             super().__setitem__(place, content)
@@ -93,84 +90,78 @@ class OwnContents(list[types.Content]):
             self._others[place] = False
 
     def __delitem__(self, place: SupportsIndex | slice) -> None:
-        """Leave out one, or those of a slice."""
         super().__delitem__(place)
         del self._others[place]
 
     def append(self, content: types.Content) -> None:
-        """Put one at the end."""
+        """Append a content."""
         super().append(content)
         self._others.append(False)
 
     def extend(self, contents: Iterable[types.Content]) -> None:
-        """Put several at the end."""
+        """Append several contents."""
         self[len(self) :] = contents
 
     def insert(self, place: SupportsIndex, content: types.Content) -> None:
-        """Put one before a place."""
+        """Insert a content before an index."""
         super().insert(place, content)
         self._others.insert(place, False)
 
     def pop(self, place: SupportsIndex = -1) -> types.Content:
-        """Take one out, for good."""
+        """Remove a content and return it."""
         if not self:
-            return super().pop(place)  # which raises as of any list
+            return super().pop(place)  # raises like any list
         content = self[place]
         del self[place]
         return content
 
     def remove(self, content: types.Content) -> None:
-        """Leave out the first that is equal."""
+        """Remove the first equal content."""
         del self[self.index(content)]
 
     def clear(self) -> None:
-        """Leave out all."""
+        """Remove all contents."""
         del self[:]
 
     def reverse(self) -> None:
-        """Turn the order round."""
+        """Reverse the contents in place."""
         super().reverse()
         self._others.reverse()
 
     def sort(self, *, key: Any = None, reverse: bool = False) -> None:
-        """Put them in the order of `key`, which sees every one of them."""
+        """Sort in place, which copies every item that is still shared."""
         self[:] = sorted(self, key=key, reverse=reverse)
 
     def copy(self) -> list[types.Content]:
-        """All of them, in a plain list."""
+        """Return all items in a plain list."""
         return self[:]
 
     def __add__(self, others: list[Any]) -> list[Any]:
-        """All of them and others, in a plain list."""
         return self[:] + others
 
     def __radd__(self, others: list[Any]) -> list[Any]:
-        """Others and all of them, in a plain list."""
         return others + self[:]
 
-    # As with any list, more may be put in than added.
+    # As with any list, `+=` accepts any iterable, whereas `+` needs a list.
     def __iadd__(self, contents: Iterable[types.Content]) -> Self:  # type: ignore[override,misc]
-        """Put several at the end."""
         self.extend(contents)
         return self
 
     def __mul__(self, times: SupportsIndex) -> list[types.Content]:
-        """All of them, several times, in a plain list."""
         return self[:] * times
 
     __rmul__ = __mul__
 
     def __imul__(self, times: SupportsIndex) -> Self:
-        """Have all of them several times."""
         self[:] = self[:] * times
         return self
 
     def __reduce__(self) -> tuple[type[list[Any]], tuple[list[types.Content]]]:
-        """A copy, shallow or deep, and what is pickled, is a plain list."""
+        """Copy, shallowly or deeply, and pickle as a plain list."""
         return list, (self[:],)
 
     def put_in(self) -> Iterator[types.Content]:
-        """What has been put in or taken out, and what is in its place by now."""
+        """Yield the items that have been accessed, replaced or added."""
         place = self._others.find(0)
         while place >= 0:
             yield super().__getitem__(place)
@@ -179,14 +170,14 @@ class OwnContents(list[types.Content]):
 
 @contextmanager
 def own_contents(llm_request: LlmRequest, *, by: str) -> Iterator[None]:
-    """While code of others has the request, what it takes out of the contents is its own.
+    """Give user code its own copies of the contents that it accesses.
 
     Args:
         llm_request: The request.
-        by: Whose code that is.
+        by: What the code is called in errors.
 
     Raises:
-        TypeError: it has put something else there.
+        TypeError: the code has put something other than Contents there.
     """
     llm_request.contents = OwnContents(llm_request.contents)
     try:
@@ -201,21 +192,21 @@ def _check(contents: Any, by: str) -> None:
         raise TypeError(f"After {by}, `llm_request.contents` is {brief(contents)}; {_PUT}")
     for content in contents.put_in() if type(contents) is OwnContents else contents:
         if isinstance(content, _NO_CONTENTS):
-            raise TypeError(f"After {by}, `llm_request.contents` holds {brief(content)}; {_PUT}")
+            raise TypeError(f"After {by}, `llm_request.contents` contains {brief(content)}; {_PUT}")
 
 
 def for_reading(contents: list[types.Content]) -> list[types.Content]:
-    """The contents for who changes none of them: without copies."""
+    """Return the contents without copying any, for code that changes none."""
     return list.__getitem__(contents, slice(None)) if type(contents) is OwnContents else contents
 
 
 def taken_out(contents: Any) -> Any:
-    """What pydantic is to check: it would read a list past the list's own methods."""
+    """Return a plain list for pydantic, which reads lists without calling their methods."""
     return contents[:] if type(contents) is OwnContents else contents
 
 
 def _own(content: types.Content) -> types.Content:
-    """A copy, down to the arguments of calls; files are shared, and what is no Content stays."""
+    """Copy a Content, down to the arguments of calls but not files; return others unchanged."""
     if not isinstance(content, types.Content):
         return content
     if content.parts is None:
@@ -233,31 +224,32 @@ def _own_part(part: types.Part) -> types.Part:
     return copy_with(part)
 
 
-# Contents of one request alone, such as a file that the model has asked for (adk-runtime 8.8).
+# Contents of a single request, such as a file that the model has asked for (adk-runtime 8.8).
 
 
 class Aside(types.Content):
-    """A content that is shown in one request, and never kept in the history.
+    """A content that is part of a single request, and never of the history.
 
-    An instruction that had to move out of the system instruction, a memory, a file: it may stand
-    behind what tools have just answered, and hides nothing of it (adk-runtime 6.3, 7.3, 8.8).
+    For example, an instruction moved out of the system instruction, a memory or a file. It may
+    follow the latest tool responses without hiding them from code that looks for them
+    (adk-runtime 6.3, 7.3, 8.8).
     """
 
 
 def newest_first(contents: list[types.Content]) -> Iterator[types.Content]:
-    """What has been said, from the last content on, past asides."""
+    """Iterate over the contents, newest first, without asides."""
     return (content for content in reversed(contents) if not isinstance(content, Aside))
 
 
-# Settings of a request to be changed, while those they were made of stay (adk-runtime 7.2).
+# Copies of a request's settings, so that changes don't affect the originals (adk-runtime 7.2).
 
 
 _DATA = frozenset({"timeout", "retry_options", "extra_body", "headers"})
-"""HTTP options that are data; the others may hold a client or a context of TLS."""
+"""HTTP options that are plain data; the others may hold a client or a TLS context."""
 
 
 def own_config(config: types.GenerateContentConfig) -> types.GenerateContentConfig:
-    """A deep copy of the settings; what no copy can be made of in the HTTP options is shared."""
+    """Copy the settings deeply, except for HTTP options that can't be copied, which are shared."""
     options = config.http_options
     if options is None:
         return config.model_copy(deep=True)
@@ -267,19 +259,18 @@ def own_config(config: types.GenerateContentConfig) -> types.GenerateContentConf
 
 
 def own_http_options(options: types.HttpOptions) -> types.HttpOptions:
-    """A copy with data of its own, which shares clients and contexts of TLS."""
+    """Copy the data in the options, but share clients and TLS contexts."""
     data = {name: copy.deepcopy(value) for name, value in options if name in _DATA}
     return options.model_copy(update=data)
 
 
-# Texts added to a system instruction, which may have any form that `google-genai` takes.
+# Adding texts to a system instruction in any form that `google-genai` accepts.
 #
-# ADK gives texts; callbacks and tools of one's own may put something else there (adk-runtime
-# 9.1).
+# ADK uses strings; callbacks and custom tools may set something else (adk-runtime 9.1).
 
 
 def prepended(text: str, present: types.ContentUnion | None) -> types.ContentUnion:
-    """The present instruction in whichever form it has, after the text."""
+    """Put a text before the present instruction, whichever form it has."""
     if not present:
         return text
     if isinstance(present, str):
@@ -292,7 +283,7 @@ def prepended(text: str, present: types.ContentUnion | None) -> types.ContentUni
 
 
 def appended(text: str, present: types.ContentUnion | None) -> types.ContentUnion:
-    """The present instruction in whichever form it has, before the text."""
+    """Put a text after the present instruction, whichever form it has."""
     if not present:
         return text
     if isinstance(present, str):
@@ -310,11 +301,11 @@ logger = logging.getLogger(__name__)
 _NO_CONFIG = types.GenerateContentConfig()
 _NO_TOOL = types.Tool()
 _NO_LIVE_CONFIG = types.LiveConnectConfig()
-"""To be copied: each request needs one, and validating nothing takes ten times as long."""
+"""Copied for each request, since creating one with validation takes ten times as long."""
 
 
 class DeclaredTool(Protocol):
-    """What a request needs of a tool: a BaseTool, which stands above it."""
+    """What a request needs of a BaseTool, which belongs to a higher layer."""
 
     name: str
 
@@ -344,24 +335,24 @@ class LlmRequest(Spelt):
     live_connect_config: types.LiveConnectConfig = Field(
         default_factory=lambda: copy_with(_NO_LIVE_CONFIG), exclude=True
     )
-    """Live mode, which is left out: there for code that copies requests, which share one."""
-    # Typed Any at run time: tools stand above models in the order of imports.
+    """For code that copies requests: live mode isn't supported. Requests from `blank` share it."""
+    # Typed as Any, since tools import models.
     tools_dict: dict[str, Any] = Field(default_factory=dict, exclude=True)
     """The tools behind the declarations, by name."""
     cache_config: ContextCacheConfig | None = None
-    """The app's wishes for a cache of requests; models that have none leave it alone."""
+    """The app's settings for caching requests; models without a cache ignore them."""
     cache_metadata: CacheMetadata | None = None
-    """The cache that the agent's latest response told of; counts this invocation as a user."""
+    """The cache that the agent's latest response reported; its uses include this invocation."""
     cacheable_contents_token_count: int | None = None
-    """Tokens of the agent's latest request; only with a `cache_config`."""
+    """The tokens of the agent's latest request; set only with a `cache_config`."""
     previous_interaction_id: str | None = None
     """For models whose provider keeps the conversation; callbacks may set it."""
     _beginning: int = PrivateAttr(default=0)
-    """How many contents at the beginning, files of a static instruction, nothing is put before."""
+    """How many contents, with the files of a static instruction, must stay at the beginning."""
 
     @classmethod
     def blank(cls) -> Self:
-        """An empty request: without validation, which would cost more than filling it."""
+        """Create an empty request without validation, which would cost more than filling it."""
         empty: Self = blank(cls)
         return copy_with(
             empty,
@@ -371,12 +362,12 @@ class LlmRequest(Spelt):
         )
 
     def append_instructions(self, instructions: list[str] | types.Content) -> list[types.Content]:
-        """Add to the system instruction, pieces separated by a blank line.
+        """Extend the system instruction, with a blank line before each piece.
 
-        One that is no string, which callbacks and tools may set, gets a part more.
+        If callbacks or tools have set an instruction that isn't a string, it gets another part.
 
-        Non-text parts of a `Content` cannot stand in a system instruction: a
-        reference takes their place, and they are appended to `contents`.
+        A system instruction can't hold the non-text parts of a `Content`: a reference takes
+        their place, and they are added to `contents`.
 
         Returns:
             The user contents that were appended for non-text parts.
@@ -400,11 +391,11 @@ class LlmRequest(Spelt):
         return []
 
     def put_history(self, history: list[types.Content]) -> None:
-        """Join the conversation with the instructions that `contents` has so far.
+        """Combine the conversation with the instructions that are in `contents` so far.
 
-        Files of a static instruction must stand at the same place in every request, so that
-        providers can cache them: then all that is there stays at the beginning. Otherwise it goes
-        before the user's last words.
+        They go before the user's latest message, unless there are files of a static instruction:
+        these must have the same position in every request, so that providers can cache them. All
+        instructions then stay at the beginning.
         """
         instructions, self.contents = self.contents, history
         if not instructions:
@@ -416,10 +407,10 @@ class LlmRequest(Spelt):
             self.insert_before_user_turn(instructions)
 
     def insert_before_user_turn(self, contents: list[types.Content]) -> None:
-        """Put contents of this request alone before the last run of words with the role `user`.
+        """Insert contents of this request only, before the user's latest messages.
 
-        Where a model goes on after the responses of its tools, that is after the responses, so
-        that the contents before stay the same and can be cached (adk-runtime 6.3, 7.3).
+        If the latest contents are tool responses, insert after them, so that everything before
+        stays the same and can be cached (adk-runtime 6.3, 7.3).
         """
         start = len(self.contents)
         while start > self._beginning and _is_said(self.contents[start - 1]):
@@ -427,13 +418,13 @@ class LlmRequest(Spelt):
         self.contents[start:start] = contents
 
     def append_tools(self, tools: Sequence[DeclaredTool]) -> None:
-        """Declare tools to the model; all of them share one declaration list.
+        """Declare tools to the model, in a single list of declarations.
 
-        A tool without a declaration is skipped, and so is one that is declared already.
+        Tools without a declaration, and tools that are declared already, are skipped.
 
         Raises:
             DuplicateToolError: another tool has the same name.
-            TypeError: a tool declares itself by something else than a FunctionDeclaration.
+            TypeError: a tool's declaration is something other than a FunctionDeclaration.
         """
         declarations = []
         for tool in tools:
@@ -452,7 +443,7 @@ class LlmRequest(Spelt):
                     f"{place(type(tool)._get_declaration)} of tool {tool.name!r} returned"
                     f" {brief(declaration)}; it must return a types.FunctionDeclaration, or None."
                 ) from None
-            # The tool's own name decides: toolsets rename tools without knowing their declarations.
+            # The tool's own name wins: toolsets rename tools without changing their declarations.
             if name != tool.name:
                 declaration = declaration.model_copy(update={"name": tool.name})
             declarations.append(declaration)
@@ -466,10 +457,10 @@ class LlmRequest(Spelt):
         *,
         base_model: types.SchemaUnion | None = None,
     ) -> None:
-        """Ask the model for JSON of this shape; `base_model` is its older name.
+        """Ask the model for JSON of this schema; `base_model` is the parameter's older name.
 
         Raises:
-            ValueError: no shape is given.
+            ValueError: no schema is given.
         """
         schema = output_schema or base_model
         if schema is None:
@@ -502,7 +493,7 @@ def _is_said(content: types.Content) -> bool:
 
 
 def _split_instruction(content: types.Content) -> tuple[list[str], list[types.Content]]:
-    """Texts for the system instruction, and user contents for what is not text."""
+    """Return texts for the system instruction, and user contents for parts that aren't text."""
     texts: list[str] = []
     extra: list[types.Content] = []
     for part in content.parts or []:
@@ -520,7 +511,7 @@ def _split_instruction(content: types.Content) -> tuple[list[str], list[types.Co
 
 
 def _describe_media(part: types.Part) -> tuple[str, str]:
-    """The kind of a media part, and what is known about it in parentheses."""
+    """Return a media part's kind, and its details in parentheses; both are empty for others."""
     if part.inline_data:
         kind, data = "inline_data", part.inline_data
         facts = [data.display_name, data.mime_type]

@@ -1,4 +1,4 @@
-"""`LlmResponse`: what a model answers, whole or in fragments (adk-runtime 1.1)."""
+"""`LlmResponse`: a model's answer, complete or in fragments (adk-runtime 1.1)."""
 
 import logging
 from typing import Any, ClassVar, Self
@@ -16,7 +16,7 @@ from devui.runtime.platform.time import get_time
 
 
 _ABOUT_TO = 120.0
-"""Seconds: as long as a request may take to be worked on."""
+"""The margin before a cache's expiry, in seconds: how long a request may take."""
 
 
 class CacheMetadata(BaseModel):
@@ -32,7 +32,7 @@ class CacheMetadata(BaseModel):
     expire_time: float | None = None
     """When the cache expires, in unix seconds."""
     fingerprint: str
-    """Hash of what is cacheable: instructions, tools and the first contents."""
+    """Hash of what can be cached: instructions, tools and the first contents."""
     invocations_used: int | None = Field(default=None, ge=0)
     """How many invocations have used this cache."""
     contents_count: int = Field(ge=0)
@@ -45,14 +45,14 @@ class CacheMetadata(BaseModel):
         of_cache = (self.cache_name, self.expire_time, self.invocations_used)
         if len({each is None for each in of_cache}) > 1:
             raise ValueError(
-                "Give cache_name, expire_time and invocations_used together, or none of them for a"
+                "Pass cache_name, expire_time and invocations_used together, or none of them for a"
                 " fingerprint without a cache."
             )
         return self
 
     @property
     def expire_soon(self) -> bool:
-        """Whether the cache ends within two minutes, or has ended."""
+        """Whether the cache expires within two minutes, or has expired."""
         return self.expire_time is not None and get_time() > self.expire_time - _ABOUT_TO
 
 
@@ -72,68 +72,68 @@ class LlmResponse(BaseModel):
     model_version: str | None = None
     """The model that answered, as its service names it."""
     content: types.Content | None = None
-    """What the model says and calls; None if it only tells of an error, or of nothing."""
+    """The model's text and calls; None for an error, or if the model sent neither."""
     grounding_metadata: types.GroundingMetadata | None = None
     """The sources of the answer."""
     partial: bool | None = None
     """True for a fragment of a streamed answer; the whole answer follows."""
     turn_complete: bool | None = None
-    """Live mode: the model has said all."""
+    """Live mode: whether the model has finished its turn."""
     turn_complete_reason: types.TurnCompleteReason | None = None
-    """Live mode: why the model has stopped."""
+    """Live mode: why the model's turn ended."""
     interaction_status: InteractionStatus | None = None
     """For models whose provider keeps the conversation."""
     finish_reason: types.FinishReason | None = None
     """Why the model stopped, in a whole answer."""
     error_code: str | None = None
-    """Why the answer failed: a reason to finish or to block, or a code of the runtime's own."""
+    """Why the answer failed: a finish reason, a block reason, or a code of the runtime's own."""
     error_message: str | None = None
     """What went wrong, in a sentence."""
     interrupted: bool | None = None
-    """Live mode: the user began to speak over the answer."""
+    """Live mode: whether the user began to speak during the answer."""
     custom_metadata: dict[str, Any] | None = None
-    """Free labels; must be JSON-able."""
+    """Custom labels; must be JSON-serializable."""
     usage_metadata: types.GenerateContentResponseUsageMetadata | None = None
     """Tokens of the request and of the answer."""
     live_session_resumption_update: types.LiveServerSessionResumptionUpdate | None = None
-    """Live mode: by what the connection can be taken up again."""
+    """Live mode: what is needed to resume the connection."""
     live_session_id: str | None = None
     """Live mode."""
     go_away: types.LiveServerGoAway | None = None
     """Live mode: the server is about to close the connection."""
     voice_activity: types.VoiceActivity | None = None
-    """Live mode: whether a voice is heard."""
+    """Live mode: whether someone is speaking."""
     input_transcription: types.Transcription | None = None
-    """Live mode: the user's speech in writing."""
+    """Live mode: the user's speech as text."""
     output_transcription: types.Transcription | None = None
-    """Live mode: the model's speech in writing."""
+    """Live mode: the model's speech as text."""
     avg_logprobs: float | None = None
     """The mean log probability of the answer's tokens."""
     logprobs_result: types.LogprobsResult | None = None
     """The probabilities of single tokens."""
     cache_metadata: CacheMetadata | None = None
-    """The cache that the request has used."""
+    """The cache that the request used."""
     citation_metadata: types.CitationMetadata | None = None
-    """What the answer quotes."""
+    """The sources that the answer quotes."""
     interaction_id: str | None = None
     """For models whose provider keeps the conversation."""
     environment_id: str | None = None
-    """Where such a provider ran code."""
+    """The environment in which that provider ran code."""
 
     _wanted_content: ClassVar[str] = A_CONTENT
-    """What to give as the content."""
+    """What error messages say to pass as the content."""
 
     @field_validator("content", mode="before")
     @classmethod
     def _advise(cls, content: Any) -> Any:
-        if isinstance(content, str | types.Part):  # of a Part an empty Content would be made
+        if isinstance(content, str | types.Part):  # a Part would become an empty Content
             raise PydanticCustomError(
-                "content_type", "this has to be {wanted}", {"wanted": cls._wanted_content}
+                "content_type", "must be {wanted}", {"wanted": cls._wanted_content}
             )
         return content
 
     def get_function_calls(self) -> list[types.FunctionCall]:
-        """The function calls of the content, in the order of its parts."""
+        """Return the content's function calls, in the order of its parts."""
         content = self.content
         calls = []
         for part in (content.parts if content else None) or ():
@@ -142,7 +142,7 @@ class LlmResponse(BaseModel):
         return calls
 
     def get_function_responses(self) -> list[types.FunctionResponse]:
-        """The function responses of the content, in the order of its parts."""
+        """Return the content's function responses, in the order of its parts."""
         content = self.content
         responses = []
         for part in (content.parts if content else None) or ():
@@ -152,7 +152,7 @@ class LlmResponse(BaseModel):
 
     @staticmethod
     def create(generate_content_response: types.GenerateContentResponse) -> "LlmResponse":
-        """Read candidate 0 of a Gemini response, or why there is none (adk-runtime 1.1)."""
+        """Convert a Gemini response's candidate 0, or why there is none (adk-runtime 1.1)."""
         response = generate_content_response
         if response.candidates:
             return _from_candidate(response, response.candidates[0])
@@ -164,8 +164,8 @@ class LlmResponse(BaseModel):
                 model_version=response.model_version,
             )
         logger.warning(
-            "The model answered without candidates and without feedback; "
-            "taken as an empty, successful answer."
+            "The model returned neither candidates nor feedback; "
+            "treating this as an empty, successful answer."
         )
         return LlmResponse(
             content=types.Content(role="model", parts=[]),
@@ -177,7 +177,7 @@ class LlmResponse(BaseModel):
 def _from_candidate(
     response: types.GenerateContentResponse, candidate: types.Candidate
 ) -> LlmResponse:
-    """A candidate with parts, or one that finished with STOP, is a success; others are errors."""
+    """Convert a candidate: a success if it has parts or finished with STOP, otherwise an error."""
     has_parts = bool(candidate.content and candidate.content.parts)
     succeeded = has_parts or candidate.finish_reason == types.FinishReason.STOP
     return LlmResponse(

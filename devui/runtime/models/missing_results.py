@@ -1,6 +1,6 @@
-"""Stand-ins for results that calls do not have, as those of jobs that wait (adk-runtime 9.3, 9.4).
+"""Placeholders for missing results, such as those of pending jobs (adk-runtime 9.3, 9.4).
 
-Services refuse a conversation in which a call of the model has no result.
+Services refuse a conversation in which a call has no result.
 """
 
 from collections import Counter
@@ -12,13 +12,13 @@ from google.genai import types
 from devui.runtime.copying import copy_with
 
 NO_RESULT = "There is no result: the call was not finished."
-"""What the model is told."""
+"""What the model gets as the result."""
 
 
 def with_all_results(contents: Iterable[types.Content]) -> list[types.Content]:
-    """The contents, with a response for each call in what comes right behind the calls.
+    """Return the contents with a response for each call, right after the calls.
 
-    Gemini looks for responses nowhere else.
+    Gemini doesn't look for responses anywhere else.
     """
     whole: list[types.Content] = []
     calls: list[types.FunctionCall] = []
@@ -40,7 +40,7 @@ def _responses(content: types.Content) -> list[types.FunctionResponse]:
 def _completed(
     contents: list[types.Content], calls: list[types.FunctionCall]
 ) -> list[types.Content]:
-    """What was said to the model after these calls, their responses among it."""
+    """Add the missing responses to the contents that follow the calls."""
     counts = Counter(one.id or one.name for each in contents for one in _responses(each))
     missing = []
     for call in calls:

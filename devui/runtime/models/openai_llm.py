@@ -1,4 +1,4 @@
-"""`OpenAILlm`: OpenAI, and every service that speaks its chat completions (adk-runtime 9.5)."""
+"""`OpenAILlm`: OpenAI, and every service with its chat completions API (adk-runtime 9.5)."""
 
 import asyncio
 import logging
@@ -24,6 +24,7 @@ from devui.runtime.models.chat_http import (
     has_ended,
     may_pass,
     pause,
+    without_key,
 )
 from devui.runtime.models.chat_http import (
     ChatCompletionError as ChatCompletionError,
@@ -36,46 +37,46 @@ logger = logging.getLogger(__name__)
 
 _HOST = "https://api.openai.com/v1"
 _REASONING = re.compile(r"(?:.*/)?(?:o\d+|gpt-[56](?!.*-chat))(?:[-.].*)?", re.IGNORECASE)
-"""Models that think: they know the limit of output tokens under its newer name alone, and no
-other temperature than their own."""
+"""Reasoning models: they accept the limit of output tokens only under its newer name, and no
+temperature but the default."""
 
 
 class OpenAILlm(BaseLlm):
-    """A model behind OpenAI's chat completions, over plain HTTP.
+    """A model behind OpenAI's chat completions API, over plain HTTP.
 
-    Without `base_url` and `api_key`, `OPENAI_BASE_URL` and `OPENAI_API_KEY` tell where it is and
-    who asks. Local servers such as Ollama, vLLM or LM Studio need no key:
+    `base_url` and `api_key` are taken from `OPENAI_BASE_URL` and `OPENAI_API_KEY` by default.
+    Local servers such as Ollama, vLLM or LM Studio need no key:
     `OpenAILlm(model="llama3", base_url="http://localhost:11434/v1")`.
     """
 
     model: str = "gpt-4o"
-    """A name that the service knows."""
+    """The service's name for the model."""
     max_tokens: int = 4096
-    """The limit of output tokens where the agent's settings give none."""
+    """The limit of output tokens if the agent's settings have none."""
     api_key: str | Callable[[], str] | Callable[[], Awaitable[str]] | None = Field(
         default=None, exclude=True, repr=False
     )
-    """The key, or a function that gives the present one."""
+    """The key, or a function that returns the current one."""
     base_url: str | None = None
-    """Where the service is, up to and without `/chat/completions`."""
+    """The service's URL, without `/chat/completions`."""
     timeout: float = 600.0
     """Seconds to wait for the next piece of an answer."""
     max_retries: int = Field(default=2, ge=0)
-    """How often a request is sent again that was not answered, or with 408, 409, 429 or 5xx."""
+    """How often to retry a request that got no response, or a 408, 409, 429 or 5xx."""
     client: Any = Field(default=None, exclude=True, repr=False)
-    """An `openai.AsyncOpenAI`, or one for Azure, to ask through in place of all that, with retries
-    of its own."""
+    """An `openai.AsyncOpenAI`, or one for Azure, that sends the requests instead, with its own
+    URL, key, timeout and retries."""
 
     _client_by_loop: Clients[httpx.AsyncClient] = PrivateAttr(default_factory=Clients)
 
     @classmethod
     def supported_models(cls) -> list[str]:
-        """OpenAI's own names; others need an `OpenAILlm` object."""
+        """Return patterns of OpenAI's own names; other models need an `OpenAILlm` object."""
         return [r"gpt-.*", r"o\d+-.*"]
 
     @property
     def capabilities(self) -> LlmCapabilities:
-        """OpenAI takes an answer format together with tools."""
+        """What the model supports: output schemas together with tools."""
         return LlmCapabilities(output_schema_and_tools=True)
 
     async def generate_content_async(
@@ -84,9 +85,10 @@ class OpenAILlm(BaseLlm):
         """Ask the service.
 
         Raises:
-            ChatCompletionError: it refused the request, failed, or broke its answer off.
-            ConnectionError: it cannot be reached.
-            openai.OpenAIError: a `client` was given, and the request failed.
+            ChatCompletionError: the service refused the request, failed, or broke off its answer;
+                or there is no key for OpenAI.
+            ConnectionError: the service can't be reached.
+            openai.OpenAIError: a request through `client` failed.
         """
         self._maybe_append_user_content(llm_request)
         body = _body(self, llm_request, stream=stream)
@@ -125,8 +127,9 @@ async def _headers(llm: OpenAILlm) -> dict[str, str]:
 
 
 @asynccontextmanager
-async def _post(llm: OpenAILlm, url: str, body: Json) -> AsyncIterator[Any]:
-    headers = await _headers(llm)
+async def _post(
+    llm: OpenAILlm, url: str, body: Json, headers: dict[str, str]
+) -> AsyncIterator[Any]:
     try:
         response = await _send(llm, url, body, headers)
         async with aclosing(response):
@@ -135,13 +138,13 @@ async def _post(llm: OpenAILlm, url: str, body: Json) -> AsyncIterator[Any]:
             yield response
     except httpx.TransportError as error:
         raise ConnectionError(
-            f"{url} cannot be reached or broke off: {error!r}. Is base_url right, and does"
-            " the service run?"
+            f"{url} cannot be reached or dropped the connection: {error!r}. Check base_url and"
+            " that the service is running."
         ) from error
 
 
 async def _send(llm: OpenAILlm, url: str, body: Json, headers: dict[str, str]) -> Any:
-    """The beginning of an answer, after as many requests as it takes and may take."""
+    """Send a request, with retries; return the response before its body has been read."""
     client = _client(llm)
     for attempt in range(llm.max_retries):
         request = client.build_request("POST", url, json=body, headers=headers)
@@ -154,16 +157,19 @@ async def _send(llm: OpenAILlm, url: str, body: Json, headers: dict[str, str]) -
                 return response
             why, seconds = f"HTTP {response.status_code}", pause(attempt, response.headers)
             await response.aclose()
-        logger.warning("%s: %s. It is asked again in %.1f s.", url, why, seconds)
+        logger.warning("%s: %s. Retrying in %.1f s.", url, why, seconds)
         await asyncio.sleep(seconds)
     request = client.build_request("POST", url, json=body, headers=headers)
     return await client.send(request, stream=True)
 
 
 async def _over_http(llm: OpenAILlm, body: Json, stream: bool) -> AsyncGenerator[Json, None]:
-    url = llm.base_url or os.environ.get("OPENAI_BASE_URL") or _HOST
-    url = url.rstrip("/") + "/chat/completions"
-    async with _post(llm, url, body) as response:
+    host = llm.base_url or os.environ.get("OPENAI_BASE_URL") or _HOST
+    url = host.rstrip("/") + "/chat/completions"
+    headers = await _headers(llm)
+    if not headers and host == _HOST:
+        raise without_key(body["model"])
+    async with _post(llm, url, body, headers) as response:
         if not stream:
             yield completion(response, await response.aread(), url)
             return
@@ -183,7 +189,7 @@ async def _through_client(llm: OpenAILlm, body: Json, stream: bool) -> AsyncGene
             ended = ended or has_ended(piece)
             yield piece
     if not ended:
-        raise broken_off("The service ended its answer")
+        raise broken_off("The service ended its response")
 
 
 def _body(llm: OpenAILlm, llm_request: LlmRequest, *, stream: bool) -> Json:
@@ -200,8 +206,12 @@ def _body(llm: OpenAILlm, llm_request: LlmRequest, *, stream: bool) -> Json:
 
 
 def _without_refused(body: Json, model: str) -> Json:
-    """A request without settings that models that think refuse, unless they are as by default."""
+    """Remove settings that reasoning models refuse, unless they have their default values."""
     unsupported = [name for name in ("temperature", "top_p") if body.get(name, 1) != 1]
     if unsupported:
-        logger.warning("%s takes no %s but its own: left out.", model, " and no ".join(unsupported))
+        logger.warning(
+            "%s only accepts its default %s; the setting was skipped.",
+            model,
+            " and ".join(unsupported),
+        )
     return {key: value for key, value in body.items() if key not in unsupported}

@@ -1,4 +1,4 @@
-"""Structured answers: shapes given as Python types or as schemas (adk-runtime 6.4, 7.6)."""
+"""Structured answers, whose schemas are Python types or JSON schemas (adk-runtime 6.4, 7.6)."""
 
 import json
 import re
@@ -13,12 +13,13 @@ _FENCE = re.compile(r"```(?:[A-Za-z]\w*)?")
 
 
 def parse_output(schema: Any, text: str) -> Any:
-    """The JSON in a text, which may stand in a code fence, checked against a schema.
+    """Parse JSON, possibly in a code fence, and validate it against a schema.
 
-    A text that is asked for need not be JSON: `7` is one for `str`, and `yes` for Literal["yes"].
+    If the schema accepts strings, the text need not be JSON: `7` is valid for `str`, and `yes` for
+    Literal["yes"].
 
     Raises:
-        ValueError: it is not JSON, or not of that shape.
+        ValueError: the text isn't JSON, or doesn't match the schema.
     """
     try:
         return _validate(schema, _json(text))
@@ -29,17 +30,17 @@ def parse_output(schema: Any, text: str) -> Any:
 
 
 validate_schema = parse_output
-"""google-adk's name, in its `utils._schema_utils`."""
+"""google-adk's name for it, in `utils._schema_utils`."""
 
 
 def conformed(schema: Any, value: Any) -> Any:
-    """A value checked against a Python type, in the form of JSON without None values.
+    """Validate a value against a Python type, and return it in JSON types without None values.
 
-    A JSON schema, given as a dict or a `types.Schema`, is the model's business: the
-    value is not checked against it.
+    The value isn't validated against a JSON schema, given as a dict or a `types.Schema`:
+    keeping to it is left to the model.
 
     Raises:
-        ValueError: the value is not of that shape.
+        ValueError: the value doesn't match the type.
     """
     try:
         return _validate(schema, value)
@@ -48,7 +49,7 @@ def conformed(schema: Any, value: Any) -> Any:
 
 
 def json_schema(schema: Any) -> dict[str, Any]:
-    """The JSON schema of a shape."""
+    """Return the JSON schema of a Python type, `types.Schema` or dict."""
     if isinstance(schema, dict):
         return dict(schema)
     if isinstance(schema, types.Schema):
@@ -71,12 +72,12 @@ def _json(text: str) -> Any:
         return json.loads(bare[begin.end() : -3] if begin and fenced else bare)
     except json.JSONDecodeError as error:
         raise ValueError(
-            f"{bare[:80]!r} is no JSON ({error}). Tell the model to answer with JSON alone."
+            f"{bare[:80]!r} is not valid JSON ({error}). Tell the model to answer only with JSON."
         ) from error
 
 
 def _is_wanted(schema: Any, text: str) -> bool:
-    """Whether a schema asks for such a text."""
+    """Return whether a schema accepts the text as it is."""
     if isinstance(schema, dict | types.Schema):
         return False
     try:

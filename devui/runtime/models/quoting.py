@@ -1,9 +1,9 @@
-"""How words that are not the user's stand in a request as user contents.
+"""Quotes text that is sent in user contents but isn't the user's.
 
 What another agent said, and instructions that had to move out of the system
 instruction, are sent with the role `user`. Markers fence each of them, so that
-a model cannot take them for the user's own words; markers inside the quoted
-text are elided, so that the text cannot close its own fence (adk-runtime 7.3, 6.3).
+a model can't mistake them for the user's own words; markers inside the quoted
+text are replaced, so that the text can't close its own fence (adk-runtime 7.3, 6.3).
 """
 
 from google.genai import types
@@ -28,18 +28,18 @@ _MARKERS = (BEGIN_AGENT, END_AGENT, BEGIN_INSTRUCTION, END_INSTRUCTION)
 
 
 def quote_agent(text: str) -> str:
-    """The text between the markers for another agent's words."""
+    """Put another agent's words between markers."""
     return f"{BEGIN_AGENT}\n{_without_markers(text)}\n{END_AGENT}"
 
 
 def instruction_content(text: str) -> types.Content:
-    """An instruction as a user content that says where it comes from."""
+    """Return an instruction as a user content that says where it comes from."""
     fenced = f"{INSTRUCTION_PREAMBLE}\n{BEGIN_INSTRUCTION}\n{_without_markers(text)}\n"
     return Aside(role="user", parts=[types.Part(text=fenced + END_INSTRUCTION)])
 
 
 def is_quoted(content: types.Content) -> bool:
-    """Whether a user content holds another agent's words or an instruction."""
+    """Return whether a user content holds another agent's words or an instruction."""
     first = content.parts[0].text if content.parts else None
     return first is not None and first.startswith(_PREAMBLES)
 

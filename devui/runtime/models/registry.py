@@ -1,4 +1,4 @@
-"""`LLMRegistry`: from a model's name to the class that speaks to it (adk-runtime 9.2)."""
+"""`LLMRegistry`: finds the class for a model's name (adk-runtime 9.2)."""
 
 import re
 from typing import cast
@@ -8,7 +8,7 @@ from devui.runtime.models.base_llm import BaseLlm
 from devui.runtime.models.google_llm import Gemini
 from devui.runtime.models.openai_llm import OpenAILlm
 
-# Providers whose models litellm reaches by the name `provider/model` (adk-runtime 9.2).
+# Providers whose models `LiteLlm` serves under the name `provider/model` (adk-runtime 9.2).
 
 
 PROVIDERS = (
@@ -44,7 +44,7 @@ class LLMRegistry:
     def register(llm_cls: type[BaseLlm]) -> None:
         """Use a class for every name that its `supported_models` match.
 
-        What is registered later is asked first.
+        Later registrations take precedence.
         """
         for pattern in llm_cls.supported_models():
             _classes.pop(pattern, None)
@@ -52,17 +52,17 @@ class LLMRegistry:
 
     @staticmethod
     def resolve(model: str) -> type[BaseLlm]:
-        """The class for a model's name, or for `Class:name`.
+        """Return the class for a model's name, or for `Class:name`.
 
         Raises:
             ValueError: no class matches.
-            ImportError: the name is of a provider that needs litellm, which is not installed.
+            ImportError: the provider needs litellm, which isn't installed.
         """
         return _find(model)[0]
 
     @staticmethod
     def new_llm(model: str) -> BaseLlm:
-        """A new model object for a name, or for `Class:name`.
+        """Create a model object for a name, or for `Class:name`.
 
         Raises:
             ValueError: no class matches.
@@ -85,15 +85,15 @@ def _find(model: str) -> tuple[type[BaseLlm], str]:
         return _lite_llm(), model
     classes = sorted({f"{llm_cls.__name__} ({pattern})" for pattern, llm_cls in _classes.items()})
     raise ValueError(
-        f"No model class is registered for {model!r}. Known: {', '.join(classes)}; and, with"
-        " devui[litellm], models of others by names such as anthropic/claude-sonnet-4-5."
+        f"No model class is registered for {model!r}. Known: {', '.join(classes)}; with"
+        " devui[litellm], also other providers' models, such as anthropic/claude-sonnet-4-5."
         " Check the name, pass a BaseLlm object as Agent(model=...), or register a class"
         " for such names with LLMRegistry.register(YourLlm)."
     )
 
 
 def _is_known_to_litellm(provider: str) -> bool:
-    """Whether litellm reaches models of that provider; False if it is not installed."""
+    """Return whether litellm has that provider; False if litellm isn't installed."""
     try:
         return bool(_load_optional("knows_provider")(provider))
     except ImportError:
@@ -101,11 +101,11 @@ def _is_known_to_litellm(provider: str) -> bool:
 
 
 def _lite_llm() -> type[BaseLlm]:
-    """The class that needs an optional package, and seconds to be imported."""
+    """Import the class on demand: it needs an optional package, and the import takes seconds."""
     return cast("type[BaseLlm]", _load_optional("LiteLlm"))
 
 
 def _names(llm_cls: type[BaseLlm]) -> tuple[str, str]:
-    """The names a class goes by as a prefix: with and without `Llm`."""
+    """Return the prefixes that select a class: its name with and without `Llm`."""
     name = llm_cls.__name__.lower()
     return name, name.removesuffix("llm")

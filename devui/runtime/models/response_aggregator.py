@@ -1,4 +1,4 @@
-"""From the chunks of a streamed Gemini answer to fragments and the whole (adk-runtime 7.7)."""
+"""Assembles a streamed Gemini answer from its chunks (adk-runtime 7.7)."""
 
 import re
 from dataclasses import dataclass, field
@@ -24,27 +24,27 @@ _LONGEST_LIST = 10_000
 
 @dataclass(slots=True)
 class StreamedCall:
-    """One call, put together from chunks with `partial_args`."""
+    """One call, assembled from chunks with `partial_args`."""
 
     id: str
     name: str
     args: dict[str, Any] = field(default_factory=dict)
     signature: bytes | None = None
     open: bool = True
-    """Whether more chunks of this call are to come."""
+    """Whether more chunks of this call are expected."""
     _texts: dict[str, list[str]] = field(default_factory=dict)
 
     @staticmethod
     def begins(call: types.FunctionCall) -> bool:
-        """Whether this chunk is the first of several for its call."""
+        """Return whether a chunk is the first of several for its call."""
         return bool(call.partial_args) or call.will_continue is not None
 
     def continues(self, call: types.FunctionCall) -> bool:
-        """Whether this chunk goes on with this call."""
+        """Return whether a chunk continues this call."""
         return (not self.name or call.name in (None, "", self.name)) and not call.args
 
     def add(self, part: types.Part, call: types.FunctionCall) -> None:
-        """Take in the arguments of one chunk."""
+        """Add the arguments of one chunk."""
         self.name = self.name or call.name or ""
         self.args.update(call.args or {})
         self.signature = self.signature or part.thought_signature
@@ -53,7 +53,7 @@ class StreamedCall:
         self.open = bool(call.will_continue)
 
     def part(self) -> types.Part:
-        """The call with all its arguments."""
+        """Return the call with all its arguments."""
         for path, pieces in self._texts.items():
             _place(self.args, _steps(path), "".join(pieces))
         call = types.FunctionCall(id=self.id, name=self.name, args=self.args)
@@ -80,7 +80,7 @@ class StreamedCall:
 
 
 def _steps(path: str) -> list[str | int]:
-    """The keys and indexes of a JSON path."""
+    """Split a JSON path into its keys and indexes."""
     steps: list[str | int] = []
     for match in _STEP.finditer(path.removeprefix("$")):
         name, index, single, double = match.groups()
@@ -97,7 +97,7 @@ def _unescaped(match: re.Match[str]) -> str:
 
 
 def _place(target: Any, steps: list[str | int], value: Any) -> None:
-    """Put a value at a path, making the dicts and lists on the way; nothing for the whole."""
+    """Put a value at a path, creating missing dicts and lists; an empty path does nothing."""
     for step, following in zip(steps, [*steps[1:], None], strict=False):
         fits = isinstance(target, list if isinstance(step, int) else dict)
         if not fits:
@@ -121,14 +121,14 @@ NO_CONTENT = "MODEL_RETURNED_NO_CONTENT"
 
 @dataclass(slots=True)
 class _TextRun:
-    """Neighbouring texts that are all thoughts, or all not; one part of the whole answer."""
+    """Adjacent texts, all thoughts or none; one part of the complete answer."""
 
     thought: bool
     pieces: list[str] = field(default_factory=list)
     signature: bytes | None = None
 
     def part(self) -> types.Part:
-        # The model wants its signature back verbatim, so it must survive the merging.
+        # The model needs its signature back verbatim, so merging must preserve it.
         return types.Part(
             text="".join(self.pieces),
             thought=self.thought or None,
@@ -137,11 +137,10 @@ class _TextRun:
 
 
 class ResponseAggregator:
-    """Turns each chunk into a fragment, and all of them into the whole answer.
+    """Turns each chunk into a fragment, and all of them into the complete answer.
 
-    The order of parts is kept: text of one kind is joined, everything else stands
-    where it came. Function calls without an id get one here, so that the fragment
-    and the whole answer name a call alike.
+    Parts keep their order; adjacent texts of one kind are joined. Function calls without an id
+    get one here, so that a call has the same id in the fragment and in the complete answer.
     """
 
     def __init__(self) -> None:
@@ -151,9 +150,9 @@ class ResponseAggregator:
         self._whole = LlmResponse()
 
     def add(self, chunk: types.GenerateContentResponse) -> LlmResponse | None:
-        """Take a chunk in; its fragment, or None when it shows nothing.
+        """Add a chunk; return its fragment, or None if it has nothing to show.
 
-        Of several answers that were asked for only the first counts.
+        If several candidates were requested, only the first counts.
         """
         if chunk.candidates and any(each.index for each in chunk.candidates):
             first = [each for each in chunk.candidates if not each.index]
@@ -174,7 +173,7 @@ class ResponseAggregator:
         return response
 
     def whole(self) -> LlmResponse:
-        """The answer made of all chunks; an error when it did not end as it should."""
+        """Return the answer from all chunks: an error if it ended abnormally."""
         parts = _without_repeats([_part(entry) for entry in self._entries if _is_named(entry)])
         whole = self._whole
         whole.content = types.Content(role="model", parts=parts) if parts else None
@@ -188,7 +187,7 @@ class ResponseAggregator:
         return whole
 
     def _remember(self, response: LlmResponse) -> None:
-        """Keep the last value of what chunks report once, or again and again."""
+        """Keep the latest value of each field that chunks report once or repeatedly."""
         for name in _REPORTED:
             value = getattr(response, name)
             if value is not None:
@@ -221,7 +220,7 @@ class ResponseAggregator:
             call.id = open_call.id
             open_call.add(part, call)
             if not open_call.open:
-                self._open_text = None  # what is said now is said behind the call
+                self._open_text = None  # text from now on comes after the call
             return
         if open_call is not None:
             open_call.open = False  # another call begins
@@ -250,7 +249,7 @@ def _part(entry: _TextRun | StreamedCall | types.Part) -> types.Part:
 
 
 def _is_named(entry: _TextRun | StreamedCall | types.Part) -> bool:
-    """Whether it is no call of which the name never came: nobody could answer that."""
+    """Return False for a call whose name never arrived, since nothing could answer it."""
     if isinstance(entry, StreamedCall):
         return bool(entry.name)
     call = None if isinstance(entry, _TextRun) else entry.function_call
@@ -258,7 +257,7 @@ def _is_named(entry: _TextRun | StreamedCall | types.Part) -> bool:
 
 
 def _without_repeats(parts: list[types.Part]) -> list[types.Part]:
-    """Leave out calls that repeat the id of an earlier one: some servers send them twice."""
+    """Remove calls that repeat the id of an earlier one: some servers send calls twice."""
     seen: set[str] = set()
     unique = []
     for part in parts:

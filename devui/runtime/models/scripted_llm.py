@@ -1,7 +1,7 @@
-r"""A model that needs no network: a table of rules says what it answers (devui's own).
+r"""`ScriptedLlm`: answers by a table of rules, without a network (devui's own).
 
-It ships for samples, tests and documentation. The answer depends on nothing but
-the request, so a run with it is repeatable to the last byte.
+It is meant for samples, tests and documentation. An answer depends only on the
+request, so runs are reproducible to the last byte.
 
     ScriptedLlm(rules=[
         Rule(user=r"flight to (?P<city>\w+)", then=Call("find_airports", city="{city}")),
@@ -33,7 +33,7 @@ from devui.runtime.models.llm_request import LlmRequest, newest_first
 from devui.runtime.models.llm_response import LlmResponse
 from devui.runtime.models.quoting import is_quoted
 
-# What a script can see of a request, and the templates it fills from it.
+# What rules can match in a request, and the templates filled from it.
 
 
 _TEMPLATE = re.compile(r"\{([A-Za-z_]\w*(?:\.\w+)*)\}")
@@ -42,18 +42,18 @@ _MISSING = object()
 
 @dataclass(frozen=True, slots=True)
 class Turn:
-    """The end of a conversation: the user's last words and what happened since."""
+    """The end of a conversation: the user's last text and the tool responses since."""
 
     user_text: str = ""
-    """The last text of the user; words quoted from other agents do not count."""
+    """The user's last text; quotes of other agents don't count."""
     results: Mapping[str, Any] = field(default_factory=dict)
-    """Responses in the last content, by tool; empty when the user spoke last."""
+    """Results in the last content, by tool; empty if the user spoke last."""
     calls: Counter[str] = field(default_factory=Counter)
     """How often each tool has answered since the user spoke."""
 
     @classmethod
     def read(cls, newest_first: Iterable[types.Content]) -> "Turn":
-        """Read the turn from a conversation's contents, the last one first."""
+        """Read the turn from a conversation's contents, newest first."""
         calls: Counter[str] = Counter()
         results = None
         for content in newest_first:
@@ -66,9 +66,9 @@ class Turn:
 
 
 def fill(template: Any, values: Mapping[str, Any], *, embedded: bool = False) -> Any:
-    """Fill `{name.key}` templates in strings, also within dicts and lists.
+    """Fill `{name.key}` templates in strings, including those within dicts and lists.
 
-    A string that is one template becomes the value itself, unless `embedded`
+    A string that is a single template becomes the value itself, unless `embedded`
     asks for text. Templates without a value stay as they are.
     """
     if isinstance(template, dict):
@@ -115,7 +115,7 @@ def _responses(content: types.Content) -> list[str]:
 
 
 def _results(content: types.Content) -> dict[str, Any]:
-    """What tools returned in this content; the wrapping `{"result": value}` is taken off."""
+    """Return the results in a content, by tool, unwrapped from `{"result": value}`."""
     results = {}
     for part in content.parts or []:
         if part.function_response:
@@ -127,38 +127,38 @@ def _results(content: types.Content) -> dict[str, Any]:
 
 REQUESTS_KEPT = 100
 SPEED_VARIABLE = "DEVUI_SCRIPT_SPEED"
-"""The environment variable that says how many times as fast every script plays."""
+"""The environment variable that sets how many times as fast every script plays."""
 _CHARACTERS_PER_TOKEN = 4
 
 
 class ScriptError(ValueError):
-    """No rule of a ScriptedLlm matches the request, or a rule makes no sense."""
+    """No rule of a ScriptedLlm matches the request, or a rule or the speed is invalid."""
 
 
 @dataclass(frozen=True, slots=True)
 class Say:
-    """Text of the answer; `{name}` and `{result.key}` are filled in (see `Rule`)."""
+    """Text in the answer; `{name}` and `{result.key}` are filled in (see `Rule`)."""
 
     text: str
-    """What is said."""
+    """The text of the response."""
     chunks: int = 1
-    """Into how many fragments the text is cut when the answer is streamed."""
+    """How many fragments the text is split into when the answer is streamed."""
     delay: float = 0.0
-    """Seconds to wait before each fragment (all of them at once without streaming)."""
+    """Seconds to wait before each fragment; without streaming, these add up before the answer."""
     thought: bool = False
-    """Whether the text is a thought of the model and not part of its answer."""
+    """Whether the text is a thought and not part of the answer."""
 
 
 @dataclass(frozen=True, slots=True, init=False)
 class Call:
-    """A function call of the answer: `Call("find_airports", city="{city}")`.
+    """A function call in the answer: `Call("find_airports", city="{city}")`.
 
-    An argument that is nothing but one template gets the value itself, so
-    `Call("pick", options="{result}")` passes a list on as a list.
+    An argument that is a single template gets the value itself, so
+    `Call("pick", options="{result}")` passes on a list as a list.
     """
 
     name: str
-    """The tool."""
+    """The tool's name."""
     args: dict[str, Any]
     """The arguments by name."""
 
@@ -169,18 +169,18 @@ class Call:
 
 @dataclass(frozen=True, slots=True)
 class Fail:
-    """A failure of the model: an error response, or an exception with `raises`.
+    """A failure of the model: an error response or, with `raises`, an exception.
 
-    What the same rule says before it is streamed first, as when a real model
-    breaks off in the middle of an answer.
+    What the rule says before it is streamed first, as when a real model breaks off
+    in the middle of an answer.
     """
 
     code: str = "SCRIPTED_FAILURE"
-    """The `error_code` of the response."""
+    """The response's `error_code`."""
     message: str = ""
-    """Its `error_message`."""
+    """The response's `error_message`."""
     raises: BaseException | None = None
-    """Raised in place of a response."""
+    """The exception to raise instead of responding."""
 
 
 Step = Say | Call | Fail
@@ -188,38 +188,38 @@ Step = Say | Call | Fail
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """When a request looks like this, answer with that.
+    """An answer, and the conditions for giving it.
 
     Templates in `then`: `{name}` for the named groups of `user`, `{user}` for
-    the whole text of the user, `{result}` and `{result.key.0}` for what the tool
-    of `after` returned. A template without a value is left as it stands.
+    the user's whole text, `{result}` and `{result.key.0}` for what the tool
+    named by `after` returned. A template without a value stays as it is.
     """
 
     then: Step | Sequence[Step]
     """The answer; several calls in one list are parallel calls."""
     user: str | None = None
-    """Regular expression, searched in the last text of the user, in any case."""
+    """Regular expression to find in the user's last text, ignoring case."""
     after: str | None = None
-    """Name of a tool whose response is the last thing in the request.
+    """Name of a tool whose response must be in the request's last content.
 
-    A rule without `after` but with `user` matches only before tools have answered.
+    A rule without `after` but with `user` matches only before tools have responded.
     """
     calls: int = 0
-    """Matches only when the tool of `after` has been called so often in this turn."""
+    """How many times, at least, the tool named by `after` must have responded in this turn."""
 
     def __post_init__(self) -> None:
-        """Raises ScriptError for what can be no answer."""
+        """Raise ScriptError if `then` isn't a valid answer."""
         then: Any = self.then
         is_list = isinstance(then, Sequence) and not isinstance(then, str)
         for step in then if is_list else [then]:
             if not isinstance(step, Step):
                 raise ScriptError(
-                    f"`then` of a Rule holds {brief(step)}; give a Say, a Call or a Fail, or a list"
-                    " of them."
+                    f"`then` of a Rule contains {brief(step)}; pass a Say, a Call or a Fail, or a"
+                    " list of them."
                 )
 
     def match(self, turn: Turn) -> dict[str, Any] | None:
-        """The values for the templates, or None when the rule does not match."""
+        """Return the values for the templates, or None if the rule doesn't match."""
         values: dict[str, Any] = {"user": turn.user_text}
         if self.user is not None:
             user_match = re.search(self.user, turn.user_text, re.IGNORECASE)
@@ -241,28 +241,28 @@ class Rule:
 
 
 class ScriptedLlm(BaseLlm):
-    """A deterministic model that answers by rules; see the module's own text."""
+    """A deterministic model that answers by rules; see the module's docstring."""
 
     model: str = "scripted"
-    """A name for its answers and prices."""
+    """The model name in answers, by which prices are looked up."""
     rules: Sequence[InstanceOf[Rule]] = ()
-    """The first one that matches answers."""
+    """The rules in order; the first one that matches gives the answer."""
     requests: list[InstanceOf[LlmRequest]] = Field(default_factory=list, exclude=True, repr=False)
-    """The last 100 requests, as they were received."""
+    """The last 100 requests received."""
 
     @property
     def capabilities(self) -> LlmCapabilities:
-        """A script answers what it is told to, whatever the request asks for."""
+        """What the model supports: everything, since a script ignores what the request asks for."""
         return LlmCapabilities(output_schema_and_tools=True)
 
     async def generate_content_async(
         self, llm_request: LlmRequest, stream: bool = False
     ) -> AsyncGenerator[LlmResponse, None]:
-        """Answer by the first rule that matches.
+        """Answer with the first rule that matches.
 
         Raises:
             ScriptError: no rule matches, or DEVUI_SCRIPT_SPEED is not a number above 0.
-            BaseException: whatever a matching `Fail(raises=...)` holds.
+            BaseException: the exception of a matching `Fail(raises=...)`.
         """
         self._record(llm_request)
         rule, values = self._find_rule(Turn.read(newest_first(llm_request.contents)))
@@ -299,7 +299,7 @@ class ScriptedLlm(BaseLlm):
             f"None of the {len(self.rules)} rules of ScriptedLlm {self.model!r} matches:"
             f" the user said {turn.user_text!r}"
             + (f" and tools answered: {', '.join(turn.results)}" if turn.results else "")
-            + ". Add a rule for it, or a last one without conditions: Rule(then=Say(...))."
+            + ". Add a rule for it, or a final one without conditions: Rule(then=Say(...))."
         )
 
 
@@ -315,7 +315,7 @@ def _speed() -> float:
 
 
 def _pieces(text: str, chunks: int) -> Iterator[str]:
-    """The text cut into about equal pieces, between words where there are enough of them."""
+    """Split a text into about equal pieces, between words if there are enough of them."""
     units = re.findall(r"\s*\S+\s*?(?=\s|$)|\s+$", text)
     if len(units) < chunks:
         units = list(text)
@@ -335,7 +335,7 @@ def _call_part(step: Call, values: dict[str, Any]) -> types.Part:
 
 
 def _fragment(model: str, text: str, thought: bool) -> LlmResponse:
-    # Fragments are many and made of parts known to be valid: no validation.
+    # Skip validation: there are many fragments, and their parts are known to be valid.
     part = types.Part.model_construct(text=text, thought=thought or None)
     content = types.Content.model_construct(role="model", parts=[part])
     return LlmResponse.model_construct(content=content, partial=True, model_version=model)
@@ -367,7 +367,7 @@ def _failure(
 def _usage(
     llm_request: LlmRequest, answer: list[types.Part]
 ) -> types.GenerateContentResponseUsageMetadata:
-    """Token counts that look real and depend on the texts alone: four characters a token."""
+    """Return realistic token counts that depend only on the texts: four characters per token."""
     system = llm_request.config.system_instruction
     size = len(system) if isinstance(system, str) else 0
     for content in llm_request.contents:
@@ -388,7 +388,7 @@ def _tokens(characters: int) -> int:
 
 
 def _size(part: types.Part) -> int:
-    """Characters of a part that count as tokens."""
+    """Count the characters of a part that use up tokens."""
     if part.text is not None:
         return len(part.text)
     if part.function_call:

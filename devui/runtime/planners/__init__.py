@@ -24,15 +24,15 @@ class BasePlanner(ABC):
     def build_planning_instruction(
         self, readonly_context: ReadonlyContext, llm_request: LlmRequest
     ) -> str | None:
-        """What to add to the system instruction; None adds nothing. The request is read only."""
+        """Return what to add to the system instruction, or None. The request is read-only."""
 
     @abstractmethod
     def process_planning_response(
         self, callback_context: Context, response_parts: list[types.Part]
     ) -> list[types.Part] | None:
-        """The parts to go on with in place of the model's; None or none leaves those.
+        """Return parts to use in place of the model's; None or an empty list keeps those.
 
-        Also called for each fragment of a streamed answer. The parts given are read only.
+        Also called for each fragment of a streamed answer. The given parts are read-only.
         """
 
 
@@ -43,7 +43,7 @@ class BuiltInPlanner(BasePlanner):
     """Enables thinking for models that support it; others reject the request."""
 
     def __init__(self, *, thinking_config: types.ThinkingConfig) -> None:
-        """Think as `thinking_config` says; it goes before that of the agent's own settings."""
+        """Think as `thinking_config` says; it overrides that of the agent's own settings."""
         self.thinking_config = thinking_config
 
     def apply_thinking_config(self, llm_request: LlmRequest) -> None:
@@ -53,13 +53,13 @@ class BuiltInPlanner(BasePlanner):
     def build_planning_instruction(
         self, readonly_context: ReadonlyContext, llm_request: LlmRequest
     ) -> str | None:
-        """None: the model needs no instruction to think."""
+        """Return None: the model needs no instruction to think."""
         return None
 
     def process_planning_response(
         self, callback_context: Context, response_parts: list[types.Part]
     ) -> list[types.Part] | None:
-        """None: the model marks its thoughts itself."""
+        """Return None: the model marks its thoughts itself."""
         return None
 
 
@@ -98,17 +98,17 @@ class PlanReActPlanner(BasePlanner):
     def build_planning_instruction(
         self, readonly_context: ReadonlyContext, llm_request: LlmRequest
     ) -> str:
-        """The instruction to plan, act and answer under tags."""
+        """Return the instruction to plan, act and answer under tags."""
         return self._build_nl_planner_instruction()
 
     def _build_nl_planner_instruction(self) -> str:
-        """The same, for subclasses to word it otherwise."""
+        """Return the instruction; subclasses may word it differently."""
         return _INSTRUCTION
 
     def process_planning_response(
         self, callback_context: Context, response_parts: list[types.Part]
     ) -> list[types.Part] | None:
-        """Thoughts and answer apart, without tags; nothing after the first group of calls."""
+        """Separate thoughts from answer, without tags; drop all after the first group of calls."""
         index = next((i for i, part in enumerate(response_parts) if _calls(part)), None)
         if index is None:
             index = len(response_parts)
@@ -122,7 +122,7 @@ def _calls(part: types.Part) -> bool:
 
 
 def _read(part: types.Part) -> Iterator[types.Part]:
-    """A part as thoughts and answer; calls without a name are left out."""
+    """Split a part into thoughts and answer; drop calls without a name."""
     if part.function_call:
         return
     text = part.text or ""

@@ -8,7 +8,7 @@ _provider: ContextVar[Callable[[], float]] = ContextVar("time_provider", default
 
 
 def set_time_provider(provider: Callable[[], float]) -> None:
-    """Let `provider` tell the time (unix seconds) in the current context."""
+    """Use `provider` as the clock (in unix seconds) in the current context."""
     _provider.set(provider)
 
 

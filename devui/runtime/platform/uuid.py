@@ -5,23 +5,23 @@ from collections.abc import Callable
 from contextvars import ContextVar
 
 _AT_ONCE = 128
-"""How many ids are made at a time: most of what one takes is to ask the system for its digits."""
+"""How many ids are made at a time: asking the system for random digits is most of the cost."""
 _LENGTH = 36
 _DIGITS = [place for place in range(_LENGTH) if place not in {8, 13, 18, 23}]
-"""The places of an id that are digits; at the others are hyphens."""
+"""The positions of digits in an id; the others are hyphens."""
 
 _AS_VERSION = bytes(0x40 | octet & 0x0F for octet in range(256))
 _AS_VARIANT = bytes(0x80 | octet & 0x3F for octet in range(256))
-"""What becomes of a random octet where a UUID tells its version, and where its variant."""
+"""Map a random octet to one that states a UUID's version, and to one that states its variant."""
 
 _spare: list[str] = []
-"""Ids that nobody has got yet."""
-# A forked copy would hand out those that the original does.
+"""Ids that have not been handed out."""
+# A forked child would hand out the same ids as its parent.
 os.register_at_fork(after_in_child=_spare.clear)
 
 
 def _random_uuid() -> str:
-    """The text of a `uuid.uuid4()`; from any thread."""
+    """Return the text of a `uuid.uuid4()`; may be called from any thread."""
     try:
         return _spare.pop()
     except IndexError:
@@ -30,7 +30,7 @@ def _random_uuid() -> str:
 
 
 def _random_uuids(count: int) -> list[str]:
-    """Without the objects, which take the longest; of all at once, one place after the other."""
+    """Return ids, made without UUID objects, which are slow, and all at once, digit by digit."""
     octets = bytearray(os.urandom(16 * count))
     octets[6::16] = octets[6::16].translate(_AS_VERSION)
     octets[8::16] = octets[8::16].translate(_AS_VARIANT)
@@ -46,7 +46,7 @@ _provider: ContextVar[Callable[[], str]] = ContextVar("id_provider", default=_ra
 
 
 def set_id_provider(provider: Callable[[], str]) -> None:
-    """Let `provider` make the ids in the current context."""
+    """Use `provider` to make ids in the current context."""
     _provider.set(provider)
 
 
@@ -56,5 +56,5 @@ def reset_id_provider() -> None:
 
 
 def new_uuid() -> str:
-    """A new id: a random UUID (version 4) unless a provider was set."""
+    """Return a new id: a random UUID (version 4) unless a provider was set."""
     return _provider.get()()

@@ -31,18 +31,18 @@ class ContextFilterPlugin(BasePlugin):
         name: str = "context_filter_plugin",
         remove_amount: int = 1,
     ) -> None:
-        """Keep the newest turns.
+        """Set what to keep.
 
         Args:
-            num_invocations_to_keep: How many; a turn begins with the user's words.
-            custom_filter: Gets the contents that are left and returns those to send.
+            num_invocations_to_keep: How many of the newest turns to keep; None keeps all. A turn
+                begins with the user's message.
+            custom_filter: A function that gets the remaining contents and returns those to send.
             name: The plugin's name.
-            remove_amount: Only leave out so many turns or more at once, so that the beginning of
-                the requests stays the same for a while and can be cached.
+            remove_amount: The fewest turns to leave out at once, so that the beginning of requests
+                stays the same for a while and can be cached.
 
         Raises:
             ValueError: `remove_amount` is less than 1.
-            TypeError: when a model is asked: `custom_filter` returned no contents.
         """
         if remove_amount < 1:
             raise ValueError(f"remove_amount is {remove_amount}; it must be 1 or more.")
@@ -54,10 +54,10 @@ class ContextFilterPlugin(BasePlugin):
     async def before_model_callback(
         self, *, callback_context: Context, llm_request: LlmRequest
     ) -> None:
-        """Shorten the request; one that cannot be shortened goes out whole.
+        """Shorten the request; if `custom_filter` raises, the request is sent whole.
 
         Raises:
-            TypeError: `custom_filter` returned no contents.
+            TypeError: `custom_filter` returned something that isn't iterable.
         """
         contents = _newest(self, llm_request.contents)
         if self._custom_filter is not None:
@@ -65,7 +65,7 @@ class ContextFilterPlugin(BasePlugin):
                 contents = self._custom_filter(contents)
             except Exception:
                 logger.exception(
-                    "custom_filter of plugin %r raised; nothing is left out.", self.name
+                    "custom_filter of plugin %r raised an error; sending all contents.", self.name
                 )
                 return
         if not isinstance(contents, Iterable):
@@ -89,7 +89,7 @@ def _newest(plugin: ContextFilterPlugin, contents: list[types.Content]) -> list[
 
 
 def _newest_starts(contents: Sequence[types.Content]) -> Iterator[int]:
-    """Where turns begin, from the newest on: where the user speaks after the model."""
+    """Yield where turns begin, newest first: at user messages that don't follow another."""
     for index in range(len(contents) - 1, -1, -1):
         if _is_humans(contents[index]) and (index == 0 or not _is_humans(contents[index - 1])):
             yield index
@@ -102,7 +102,7 @@ def _is_humans(content: types.Content) -> bool:
 
 
 def _with_calls(contents: Sequence[types.Content], start: int) -> int:
-    """`start`, or as far before it as the calls are whose responses are sent."""
+    """Return `start`, or an earlier index if responses after it belong to calls before it."""
     missing: set[str] = set()
     for index in range(len(contents) - 1, -1, -1):
         for part in reversed(contents[index].parts or []):

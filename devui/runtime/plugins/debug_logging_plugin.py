@@ -1,4 +1,4 @@
-"""`DebugLoggingPlugin`: writes all that happens in a run into a file (adk-runtime 10.4)."""
+"""`DebugLoggingPlugin`: writes everything that happens in a run to a file (adk-runtime 10.4)."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from devui.runtime.tools.base_tool import BaseTool
 
 
-# What `DebugLoggingPlugin` tells of events, requests and answers (adk-runtime 10.4).
+# What `DebugLoggingPlugin` records of events, requests and answers (adk-runtime 10.4).
 
 
 _COUNTS = ("prompt_token_count", "candidates_token_count", "total_token_count")
@@ -52,11 +52,11 @@ _DETAILS = {
     "code_execution_result": ("outcome", "output"),
     "executable_code": ("language", "code"),
 }
-"""What is told of the parts of a content."""
+"""The fields to record of a content's parts, by kind of part."""
 
 
 def plain_content(content: types.Content | None) -> dict[str, Any] | None:
-    """The role and the parts; of files in it their type and name alone."""
+    """Return a content's role and parts; of inline files, only their type and name."""
     if content is None:
         return None
     parts = [_plain_part(part) for part in content.parts or []]
@@ -64,7 +64,7 @@ def plain_content(content: types.Content | None) -> dict[str, Any] | None:
 
 
 def event_data(event: Event) -> dict[str, Any]:
-    """What an event says and does."""
+    """Return what to record of an event."""
     path = event.node_info.path
     whole = not event.partial
     failed = bool(path and whole and event.error_code and event.content is None)
@@ -86,7 +86,10 @@ def event_data(event: Event) -> dict[str, Any]:
 
 
 def request_data(request: LlmRequest, *, instruction: bool) -> dict[str, Any]:
-    """What a model is asked; `instruction`: the system instruction, and not its length alone."""
+    """Return what to record of a request.
+
+    `instruction` includes the system instruction, instead of only its length.
+    """
     config = request.config
     settings = {name: getattr(config, name) for name in _SETTINGS}
     if config.response_schema:
@@ -108,7 +111,7 @@ def request_data(request: LlmRequest, *, instruction: bool) -> dict[str, Any]:
 
 
 def response_data(response: LlmResponse) -> dict[str, Any]:
-    """What a model answered; why it stopped only of the whole answer."""
+    """Return what to record of an answer; only a complete one has an error or a finish reason."""
     whole = not response.partial
     reason = response.finish_reason if whole else None
     return {
@@ -152,7 +155,7 @@ def _usage(answer: LlmResponse, names: tuple[str, ...]) -> dict[str, Any] | None
 
 
 def _attributes(source: Any, *names: str) -> dict[str, Any]:
-    """The fields of those names that are set."""
+    """Return the fields with these names that are set."""
     values = {name: getattr(source, name) for name in names}
     return {name: value for name, value in values.items() if value is not None}
 
@@ -165,21 +168,21 @@ logger = logging.getLogger(__name__)
 _ESCAPED = re.compile(
     "[^\t\n\r -~\xa0-\u2027\u202a-\ud7ff\ue000-\ufefe\uff00-\ufffd\U00010000-\U0010ffff]"
 )
-"""Signs that YAML does not read, or reads as the end of a line."""
+"""Characters that YAML rejects, or reads as line breaks."""
 _LONE = re.compile("[\ud800-\udfff]")
-"""Halves of signs, which no text in UTF-8 can hold."""
+"""Lone surrogates, which UTF-8 can't encode."""
 
 
 class DebugFile:
-    """Documents are appended, readable for the file's owner alone if it is made here."""
+    """A file that documents are appended to; if created here, only its owner can read it."""
 
     def __init__(self, path: Path) -> None:
-        """Name a file; nothing is opened before there is something to write."""
+        """Set the path; the file is opened only when there is something to write."""
         self._path = path
         self._has_warned = False
 
     def append(self, document: dict[str, Any]) -> None:
-        """Add a document. What goes wrong is logged: a log must not break what it is about."""
+        """Append a document. Errors are only logged: a log must not break the run it describes."""
         try:
             block = f"---\n{_yaml(document)}\n".encode()
             handle = os.open(self._path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
@@ -193,14 +196,14 @@ class DebugFile:
         if not self._has_warned and os.fstat(handle).st_mode & 0o077:
             self._has_warned = True
             logger.warning(
-                "%s holds whole prompts and answers, and others may read it: chmod 600 %s",
+                "%s contains whole prompts and answers, and other users can read it: chmod 600 %s",
                 self._path,
                 self._path,
             )
 
 
 def _yaml(document: dict[str, Any]) -> str:
-    """JSON, which YAML's readers take; it needs no package."""
+    """Return the document as JSON, which is valid YAML and needs no package."""
     text = json.dumps(document, ensure_ascii=False, indent=2)
     return _ESCAPED.sub(lambda sign: f"\\u{ord(sign[0]):04x}", _LONE.sub("\ufffd", text))
 
@@ -219,15 +222,15 @@ _CREDENTIALS = (
     ServiceAccountCredential,
 )
 _DEEPEST = 20
-"""Data that is within itself ends here."""
+"""How deep nested data is followed, in case it contains itself."""
 _HUMPS = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
-"""Where the words of `openaiApiKey` meet."""
+"""The boundaries between the words of a name such as `openaiApiKey`."""
 _SECRET = re.compile(
     r"api_key|passwd|password|secret|credentials|private_key|(?:^|_)token$"
     r"|^(?:auth_code|auth_response_uri|authorization|code_verifier|google_access_id|sig|signature"
     r"|(?:proxy|x_amz|x_goog)_\w+)$"
 )
-"""Names of secrets, in small letters and with `_` between the words; no `prompt_token_count`."""
+"""Names of secrets, in lower case with `_` between words; `prompt_token_count` isn't one."""
 _PRIVATE_KEY = re.compile(
     r"-----BEGIN [A-Z0-9 ]*PRIVATE KEY(?: BLOCK)?-----.*?"
     r"(?:-----END [A-Z0-9 ]*PRIVATE KEY(?: BLOCK)?-----|\Z)",
@@ -236,10 +239,10 @@ _PRIVATE_KEY = re.compile(
 
 
 def masked(value: object, depth: int = 0) -> Any:
-    """The value as JSON's types; what is a secret by its name, class or look becomes `MASK`.
+    """Convert a value to JSON types, and replace secrets by name, class or form with `MASK`.
 
-    All of the state below `temp:` counts as secret: exchanged credentials are there. Of bytes
-    only their number is kept, of what has no JSON form its repr.
+    All of the state below `temp:` counts as secret, since it holds exchanged credentials. Bytes
+    are reduced to their number, and objects without a JSON form to their `str()`.
     """
     if isinstance(value, _CREDENTIALS):
         return MASK
@@ -258,7 +261,7 @@ def masked(value: object, depth: int = 0) -> Any:
 
 
 def _single(value: object) -> Any:
-    """What holds nothing else."""
+    """Convert a value that contains no others."""
     if value is None or isinstance(value, bool | int | float):
         return value
     if isinstance(value, bytes):
@@ -267,7 +270,7 @@ def _single(value: object) -> Any:
 
 
 def is_secret(name: object) -> bool:
-    """Whether data of that name is not to be written down."""
+    """Return whether data with that name must not be recorded."""
     if not isinstance(name, str):
         return False
     if name.startswith(State.TEMP_PREFIX):
@@ -277,11 +280,11 @@ def is_secret(name: object) -> bool:
 
 
 _UNFINISHED = 100
-"""How many documents are kept: a run that is cancelled comes to no end of which plugins hear."""
+"""How many unwritten documents are kept: plugins aren't notified when a run is cancelled."""
 
 
 class DebugLoggingPlugin(BasePlugin):
-    """Adds a YAML document for each invocation to a file, when it ends or fails.
+    """Appends a YAML document to a file for each invocation, when it ends or fails.
 
     An abandoned invocation is written once a hundred others are unfinished, or when the Runner is
     closed. Credentials are masked, but the file contains complete prompts and answers.
@@ -295,13 +298,13 @@ class DebugLoggingPlugin(BasePlugin):
         include_session_state: bool = True,
         include_system_instruction: bool = True,
     ) -> None:
-        """Name the file.
+        """Set the file and what to record.
 
         Args:
             name: The plugin's name.
-            output_path: The file; what it holds already stays.
-            include_session_state: Write down the session's state at the end of each invocation.
-            include_system_instruction: Write down system instructions, and not their lengths alone.
+            output_path: The file; its present contents stay.
+            include_session_state: Record the session's state at the end of each invocation.
+            include_system_instruction: Record system instructions, instead of only their lengths.
         """
         super().__init__(name)
         self._debug_file = DebugFile(Path(output_path))
@@ -312,12 +315,12 @@ class DebugLoggingPlugin(BasePlugin):
     async def on_user_message_callback(
         self, *, invocation_context: InvocationContext, user_message: types.Content
     ) -> None:
-        """Begin a document with what the user said."""
+        """Begin a document with the user's message."""
         await _begin(self, invocation_context)
         _add(self, invocation_context, "user_message", content=plain_content(user_message))
 
     async def before_run_callback(self, *, invocation_context: InvocationContext) -> None:
-        """Write down that a run begins."""
+        """Record the start of a run, and begin its document unless there is one."""
         await _begin(self, invocation_context)
         agent, branch = invocation_context.agent, invocation_context.branch
         _add(
@@ -331,7 +334,7 @@ class DebugLoggingPlugin(BasePlugin):
     async def on_event_callback(
         self, *, invocation_context: InvocationContext, event: Event
     ) -> None:
-        """Write down what an agent yielded."""
+        """Record an event."""
         _add(self, invocation_context, "event", agent=event.author, **event_data(event))
 
     async def after_run_callback(self, *, invocation_context: InvocationContext) -> None:
@@ -356,37 +359,37 @@ class DebugLoggingPlugin(BasePlugin):
         await _write(self, invocation_context.invocation_id)
 
     async def close(self) -> None:
-        """Write what is left of runs that came to no end."""
+        """Write the documents of runs that never ended."""
         for invocation_id in list(self._documents_by_invocation):
             await _write(self, invocation_id)
 
     async def before_agent_callback(self, *, agent: BaseAgent, callback_context: Context) -> None:
-        """Write down that an agent begins."""
+        """Record the start of an agent."""
         branch = callback_context.branch
         _add(self, callback_context, "agent_start", agent=agent.name, branch=branch)
 
     async def after_agent_callback(self, *, agent: BaseAgent, callback_context: Context) -> None:
-        """Write down that an agent has ended."""
+        """Record the end of an agent."""
         _add(self, callback_context, "agent_end", agent=agent.name)
 
     async def before_model_callback(
         self, *, callback_context: Context, llm_request: LlmRequest
     ) -> None:
-        """Write down what a model is asked."""
+        """Record a request to a model."""
         data = request_data(llm_request, instruction=self._include_system_instruction)
         _add(self, callback_context, "llm_request", agent=callback_context.agent_name, **data)
 
     async def after_model_callback(
         self, *, callback_context: Context, llm_response: LlmResponse
     ) -> None:
-        """Write down what a model answered."""
+        """Record a model's response."""
         data = response_data(llm_response)
         _add(self, callback_context, "llm_response", agent=callback_context.agent_name, **data)
 
     async def on_model_error_callback(
         self, *, callback_context: Context, llm_request: LlmRequest, error: Exception
     ) -> None:
-        """Write down what a model raised."""
+        """Record a model's exception."""
         agent = callback_context.agent_name
         fields = _error_fields(error)
         _add(self, callback_context, "llm_error", agent=agent, model=llm_request.model, **fields)
@@ -394,19 +397,19 @@ class DebugLoggingPlugin(BasePlugin):
     async def before_tool_callback(
         self, *, tool: BaseTool, tool_args: dict[str, Any], tool_context: Context
     ) -> None:
-        """Write down what a tool is called with."""
+        """Record a tool's arguments."""
         _add_call(self, "tool_call", tool, tool_context, args=tool_args)
 
     async def after_tool_callback(
         self, *, tool: BaseTool, tool_args: dict[str, Any], tool_context: Context, result: Any
     ) -> None:
-        """Write down what a tool returned."""
+        """Record a tool's result."""
         _add_call(self, "tool_response", tool, tool_context, result=result)
 
     async def on_tool_error_callback(
         self, *, tool: BaseTool, tool_args: dict[str, Any], tool_context: Context, error: Exception
     ) -> None:
-        """Write down what a tool raised."""
+        """Record a tool's exception."""
         _add_call(self, "tool_error", tool, tool_context, args=tool_args, **_error_fields(error))
 
 
@@ -424,9 +427,9 @@ def _add(
     agent: str | None = None,
     **data: Any,
 ) -> None:
-    """Add an entry, which is plain at once: what it tells of may change."""
+    """Add an entry, converted to plain data right away because its objects may change later."""
     document = plugin._documents_by_invocation.get(ctx.invocation_id)
-    if document is None:  # the run has ended: what is left of it ends behind it
+    if document is None:  # the run's document is already written
         return
     fields = {key: value for key, value in data.items() if value is not None}
     entry = {
@@ -447,7 +450,7 @@ def _add_call(
 
 
 async def _begin(plugin: DebugLoggingPlugin, ctx: InvocationContext) -> None:
-    """Begin the document of an invocation, unless it has begun."""
+    """Begin an invocation's document unless it has one; if there are too many, write the oldest."""
     session = ctx.session
     plugin._documents_by_invocation.setdefault(
         ctx.invocation_id,

@@ -24,21 +24,21 @@ class GlobalInstructionPlugin(BasePlugin):
         global_instruction: str | Callable[..., Any] = "",
         name: str = "global_instruction",
     ) -> None:
-        """Instruct all agents.
+        """Set the instruction for all agents.
 
         Args:
-            global_instruction: A text, in which `{key}` is filled from the state, or a function,
-                sync or async, that gets a ReadonlyContext and returns the text.
+            global_instruction: A text, in which `{key}` is filled from the state, or a sync or
+                async function that gets a ReadonlyContext and returns the text.
             name: The plugin's name.
 
         Raises:
-            TypeError: the instruction is neither.
+            TypeError: the instruction is neither a text nor a function.
         """
         super().__init__(name)
         if not isinstance(global_instruction, str) and not callable(global_instruction):
             raise TypeError(
-                f"`global_instruction` is {brief(global_instruction)}; give a text, or a function"
-                " that gets a ReadonlyContext and returns one."
+                f"`global_instruction` is {brief(global_instruction)}; pass a string, or a"
+                " function that takes a ReadonlyContext and returns one."
             )
         self.global_instruction = global_instruction
 
@@ -48,7 +48,7 @@ class GlobalInstructionPlugin(BasePlugin):
         """Put the instruction first.
 
         Raises:
-            TypeError: its function returned no text.
+            TypeError: the function returned something other than a text or None.
         """
         text = await _text(self, callback_context)
         if text:
@@ -61,7 +61,8 @@ async def _text(plugin: GlobalInstructionPlugin, context: Context) -> str:
         text = await call(plugin.global_instruction, context)
         if text is not None and not isinstance(text, str):
             raise TypeError(
-                f"{place(plugin.global_instruction)} returned {brief(text)}; it must return a text."
+                f"{place(plugin.global_instruction)} returned {brief(text)}; it must return"
+                " a string."
             )
         return text or ""
     if not plugin.global_instruction:

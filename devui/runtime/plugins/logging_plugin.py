@@ -1,4 +1,4 @@
-"""`LoggingPlugin`: tells on the terminal what happens in a run (adk-runtime 10.4)."""
+"""`LoggingPlugin`: prints what happens in a run to the terminal (adk-runtime 10.4)."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _LONGEST = 200
 
 
 class LoggingPlugin(BasePlugin):
-    """Prints one line for each hook, without changing anything."""
+    """Prints one line per hook, and changes nothing."""
 
     def __init__(self, name: str = "logging_plugin") -> None:
         super().__init__(name)
@@ -30,7 +30,7 @@ class LoggingPlugin(BasePlugin):
     async def on_user_message_callback(
         self, *, invocation_context: InvocationContext, user_message: types.Content
     ) -> None:
-        """Tell what the user said, and where."""
+        """Log the user's message with its session."""
         ctx = invocation_context
         _tell(
             self,
@@ -43,7 +43,7 @@ class LoggingPlugin(BasePlugin):
         )
 
     async def before_run_callback(self, *, invocation_context: InvocationContext) -> None:
-        """Tell that a run begins."""
+        """Log the start of a run."""
         agent = invocation_context.agent
         name = agent.name if agent else None
         _tell(self, "run begins", invocation=invocation_context.invocation_id, agent=name)
@@ -51,7 +51,7 @@ class LoggingPlugin(BasePlugin):
     async def on_event_callback(
         self, *, invocation_context: InvocationContext, event: Event
     ) -> None:
-        """Tell what an agent yielded."""
+        """Log an event."""
         _tell(
             self,
             "event",
@@ -68,21 +68,21 @@ class LoggingPlugin(BasePlugin):
         )
 
     async def after_run_callback(self, *, invocation_context: InvocationContext) -> None:
-        """Tell that a run has ended."""
+        """Log the end of a run."""
         _tell(self, "run ends", invocation=invocation_context.invocation_id)
 
     async def before_agent_callback(self, *, agent: BaseAgent, callback_context: Context) -> None:
-        """Tell that an agent begins."""
+        """Log the start of an agent."""
         _tell(self, "agent begins", agent=agent.name, branch=callback_context.branch)
 
     async def after_agent_callback(self, *, agent: BaseAgent, callback_context: Context) -> None:
-        """Tell that an agent has ended."""
+        """Log the end of an agent."""
         _tell(self, "agent ends", agent=agent.name)
 
     async def before_model_callback(
         self, *, callback_context: Context, llm_request: LlmRequest
     ) -> None:
-        """Tell what a model is asked."""
+        """Log a request to a model."""
         last = llm_request.contents[-1] if llm_request.contents else None
         _tell(
             self,
@@ -98,7 +98,7 @@ class LoggingPlugin(BasePlugin):
     async def after_model_callback(
         self, *, callback_context: Context, llm_response: LlmResponse
     ) -> None:
-        """Tell what a model answered."""
+        """Log a model's response."""
         usage = llm_response.usage_metadata
         _tell(
             self,
@@ -115,27 +115,27 @@ class LoggingPlugin(BasePlugin):
     async def on_model_error_callback(
         self, *, callback_context: Context, llm_request: LlmRequest, error: Exception
     ) -> None:
-        """Tell what a model raised."""
+        """Log a model's exception."""
         _tell(self, "model error", repr(error), agent=callback_context.agent_name)
 
     async def before_tool_callback(
         self, *, tool: BaseTool, tool_args: dict[str, Any], tool_context: Context
     ) -> None:
-        """Tell what a tool is called with."""
+        """Log a tool's arguments."""
         call_id = tool_context.function_call_id
         _tell(self, "tool call", str(tool_args), tool=tool.name, call=call_id)
 
     async def after_tool_callback(
         self, *, tool: BaseTool, tool_args: dict[str, Any], tool_context: Context, result: Any
     ) -> None:
-        """Tell what a tool returned."""
+        """Log a tool's result."""
         call_id = tool_context.function_call_id
         _tell(self, "tool result", str(result), tool=tool.name, call=call_id)
 
     async def on_tool_error_callback(
         self, *, tool: BaseTool, tool_args: dict[str, Any], tool_context: Context, error: Exception
     ) -> None:
-        """Tell what a tool raised."""
+        """Log a tool's exception."""
         call_id = tool_context.function_call_id
         _tell(self, "tool error", repr(error), tool=tool.name, call=call_id)
 

@@ -1,4 +1,4 @@
-"""`MultimodalToolResultsPlugin`: tools may return parts of a content (adk-runtime 10.4)."""
+"""`MultimodalToolResultsPlugin`: lets tools return parts of a content (adk-runtime 10.4)."""
 
 from __future__ import annotations
 
@@ -15,18 +15,18 @@ if TYPE_CHECKING:
     from devui.runtime.tools.base_tool import BaseTool
 
 PARTS_RETURNED_BY_TOOLS_ID = "temp:PARTS_RETURNED_BY_TOOLS_ID"
-"""Where parts wait for the next request."""
+"""State key of the parts for the next request."""
 SESSION_PARTS_RETURNED_BY_TOOLS_ID = "multimodal_tool_results_plugin:PARTS_RETURNED_BY_TOOLS_ID"
-"""Where parts are kept for the session."""
+"""State key of the parts kept for the session."""
 
 _NEW = "temp:multimodal_tool_results_plugin:current_turn_parts"
 _BEGUN = "temp:multimodal_tool_results_plugin:updated_in_invocation"
 
 
 class MultimodalToolResultsPlugin(BasePlugin):
-    """Sends the parts that a tool returned to the model as parts of the request.
+    """Sends parts that a tool returned to the model, as parts of the request.
 
-    Images, audio and files with a known type are sent with the function response anyway; this
+    Images, audio and files of a known type are sent with the function response anyway; this
     plugin is for others, such as texts, and for parts that should stay in later requests.
     """
 
@@ -36,27 +36,25 @@ class MultimodalToolResultsPlugin(BasePlugin):
         *,
         retention: Literal["next_model_call", "session"] = "next_model_call",
     ) -> None:
-        """Choose how long parts stay in sight.
+        """Choose how long the model sees parts.
 
         Args:
             name: The plugin's name.
-            retention: `next_model_call` shows parts once. `session` shows the latest ones in
-                every later request of the session too; bytes are shown once all the same.
+            retention: `next_model_call` sends parts once. `session` also sends the latest ones
+                with every later request of the session, except for bytes, which are sent once.
 
         Raises:
             ValueError: `retention` is something else.
         """
         if retention not in ("next_model_call", "session"):
-            raise ValueError(
-                f"retention is {retention!r}; 'next_model_call' or 'session' is meant."
-            )
+            raise ValueError(f"retention is {retention!r}; use 'next_model_call' or 'session'.")
         super().__init__(name)
         self._keeps_for_session = retention == "session"
 
     async def after_tool_callback(
         self, *, tool: BaseTool, tool_args: dict[str, Any], tool_context: Context, result: Any
     ) -> None:
-        """Keep the parts that a tool returned; other results are left alone."""
+        """Store the parts that a tool returned; leave other results alone."""
         parts = [result] if isinstance(result, types.Part) else result
         if not isinstance(parts, list) or not parts or not isinstance(parts[0], types.Part):
             return

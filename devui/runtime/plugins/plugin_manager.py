@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from devui.runtime.tools.base_tool import BaseTool
 
 
-# Mistakes in plugins, which are code of others: what is said of them.
+# Checks for mistakes in plugins, which are user code.
 
 
 logger = logging.getLogger(__name__)
@@ -41,8 +41,8 @@ _ANSWERS: Mapping[str, tuple[type, ...]] = {
     "after_model_callback": (LlmResponse,),
     "on_model_error_callback": (LlmResponse,),
 }
-"""What hooks return to answer; others may return anything. An agent's answer may be a dict too, of
-which an Event makes a Content."""
+"""The types of a hook's answer; other hooks may return anything. An agent's answer may also be a
+dict, which an Event converts to a Content."""
 _HOOKS = [name for name in vars(BasePlugin) if name.endswith("_callback")]
 _AROUND = {
     "around_agent": "the agent's Events",
@@ -50,31 +50,31 @@ _AROUND = {
     "around_tool_call": "",
     "around_summary": "",
 }
-"""Hooks that stand around a call, and what they yield; some return one result instead."""
+"""Hooks around a call and what they yield; empty for those that return one result instead."""
 _OF_AGENTS = (
     "before_agent_callback",
     "after_agent_callback",
     "before_model_callback",
     "after_model_callback",
 )
-"""Hooks whose plugin goes on with whatever is false: the agent's own callbacks are asked then."""
+"""Hooks whose falsy results aren't answers: the agent's own callbacks are called next."""
 
 
 def check_plugins(plugins: object) -> None:
-    """Refuse a plugin, or another object, in place of a list.
+    """Check that `plugins` is a list, and not a single plugin.
 
     Raises:
-        TypeError: there is nothing to go through.
+        TypeError: `plugins` isn't iterable.
     """
     if plugins is not None and not isinstance(plugins, Iterable):
-        raise TypeError(f"`plugins` is {brief(plugins)}; put it into a list.")
+        raise TypeError(f"`plugins` is {brief(plugins)}; pass a list of plugins.")
 
 
 def check_plugin(plugin: Any) -> None:
-    """Refuse what is no plugin; it need not be a BasePlugin, but has to have a name.
+    """Check that an object is a plugin: it needs a name, but need not be a BasePlugin.
 
     Raises:
-        TypeError: it is a class, or has none.
+        TypeError: the object is a class, or has no name.
     """
     try:
         name = plugin.name
@@ -84,20 +84,18 @@ def check_plugin(plugin: Any) -> None:
         return
     if isinstance(plugin, BasePlugin):
         raise TypeError(
-            f"The plugin of {place(type(plugin))} has no name; call super().__init__(name=...) in"
+            f"Plugin {place(type(plugin))} has no name; call super().__init__(name=...) in"
             " its __init__."
         )
-    raise TypeError(
-        f"`plugins` holds {brief(plugin)}; put plugins there, made by calling their classes."
-    )
+    raise TypeError(f"`plugins` contains {brief(plugin)}; pass instances of plugin classes.")
 
 
 def check_around(plugin: Any) -> None:
-    """Refuse hooks around a call that are of the wrong kind of function.
+    """Check that the hooks around calls are the right kinds of functions.
 
     Raises:
-        TypeError: what gives events or responses does not yield them, or what gives one result
-            yields.
+        TypeError: a hook for events or responses isn't an async generator, or one for a single
+            result yields.
     """
     for name, what in _AROUND.items():
         hook = vars(type(plugin)).get(name)
@@ -110,7 +108,7 @@ def check_around(plugin: Any) -> None:
 
 
 def warn_of_names(plugin: Any) -> None:
-    """Warn of methods whose names are nearly those of hooks: nobody would call them."""
+    """Warn about methods with names that resemble those of hooks: nothing would call them."""
     for owner in type(plugin).__mro__:
         if owner is BasePlugin:
             return
@@ -120,7 +118,7 @@ def warn_of_names(plugin: Any) -> None:
             [suggestion] = get_close_matches(name, _HOOKS, n=1, cutoff=0.85) or [f"{name}_callback"]
             if suggestion in _HOOKS:
                 logger.warning(
-                    "Plugin %r: %s is no hook, so nothing calls it; did you mean `%s`?",
+                    "Plugin %r: %s is not a hook, so nothing calls it; did you mean `%s`?",
                     plugin.name,
                     place(method),
                     suggestion,
@@ -128,10 +126,10 @@ def warn_of_names(plugin: Any) -> None:
 
 
 def check_answer(plugin: str, hook_name: str, hook: Callable[..., Any], result: Any) -> Any:
-    """The result of a hook that did not return None.
+    """Return a hook's result, or None if it isn't an answer.
 
     Raises:
-        TypeError: it is no answer to that hook.
+        TypeError: the result has the wrong type for that hook.
     """
     answer_types = _ANSWERS.get(hook_name)
     if answer_types is None or isinstance(result, answer_types):
@@ -140,15 +138,15 @@ def check_answer(plugin: str, hook_name: str, hook: Callable[..., Any], result: 
         return None
     raise TypeError(
         f"Plugin {plugin!r} returned {brief(result)}: {place(hook)} must return"
-        f" {answer_types[0].__name__} to answer, or None to go on."
+        f" {answer_types[0].__name__} to answer, or None to continue."
     )
 
 
 def problem_text(error: Exception, hook: Callable[..., Any], values: Mapping[str, Any]) -> str:
-    """What went wrong in a hook, or why it could be neither called nor awaited."""
+    """Describe an error in a hook, or why the hook couldn't be called or awaited."""
     own = error.__traceback__
     if not isinstance(error, TypeError) or own is None or own.tb_next is not None:
-        return repr(error)  # it comes from inside the hook
+        return repr(error)  # raised inside the hook
     try:
         signature = inspect.signature(hook)
     except ValueError:  # built-ins without a signature
@@ -157,7 +155,7 @@ def problem_text(error: Exception, hook: Callable[..., Any], values: Mapping[str
         signature.bind(**values)
     except TypeError:
         return (
-            f"{place(hook)} takes {signature}, but is called with {', '.join(values)}. Give it"
+            f"{place(hook)} takes {signature}, but is called with {', '.join(values)}. Add"
             " these parameters."
         )
     if is_async_callable(hook):
@@ -169,21 +167,21 @@ _Hook = Callable[..., Any]
 
 
 class _Hooks(dict[str, list[tuple[BasePlugin, _Hook]]]):
-    """Which plugins have a hook, by its name; found out when it is asked for, until `clear()`."""
+    """The plugins that have a hook, by its name; looked up on first use and after `clear()`."""
 
     def __init__(self, manager: PluginManager) -> None:
         self._manager = manager
         self._plugins: list[BasePlugin] = []
-        self._resting: frozenset[str] = frozenset()
+        self._disabled: frozenset[str] = frozenset()
 
-    def rest(self, names: frozenset[str]) -> None:
-        """Leave out the plugins of these names, and no others."""
-        if names != self._resting:
-            self._resting = names
+    def disable(self, names: frozenset[str]) -> None:
+        """Leave out the plugins with these names, and only these."""
+        if names != self._disabled:
+            self._disabled = names
             self.clear()
 
     def follow(self) -> None:
-        """Find out anew if the plugins, a list that anybody may change, are no longer the same."""
+        """Look up all hooks again if the list of plugins, which anybody may change, has changed."""
         if self._plugins != self._manager.plugins:
             self._plugins = [*self._manager.plugins]
             self.clear()
@@ -191,8 +189,8 @@ class _Hooks(dict[str, list[tuple[BasePlugin, _Hook]]]):
     def __missing__(self, name: str) -> list[tuple[BasePlugin, _Hook]]:
         base_hook = getattr(BasePlugin, name)
         plugins = self._manager.plugins
-        awake = [plugin for plugin in plugins if plugin.name not in self._resting]
-        hooks = [(plugin, getattr(plugin, name)) for plugin in awake]
+        enabled = [plugin for plugin in plugins if plugin.name not in self._disabled]
+        hooks = [(plugin, getattr(plugin, name)) for plugin in enabled]
         self[name] = having = [(p, h) for p, h in hooks if not _is(h, base_hook)]
         return having
 
@@ -200,17 +198,17 @@ class _Hooks(dict[str, list[tuple[BasePlugin, _Hook]]]):
 class PluginManager:
     """Calls the hooks of all plugins in the order of registration.
 
-    Which plugins have a hook is determined once, so an unused hook costs a look-up, and again at
-    the start of a run if `plugins` was changed in place.
+    The plugins that have a hook are looked up once, and again at the start of a run if `plugins`
+    was changed in place; an unused hook costs only a dictionary access.
 
-    An exception in a hook becomes a RuntimeError that names the plugin and the hook; in hooks that
-    are only notified of an error, it is logged.
+    An exception in a hook becomes a RuntimeError that names the plugin and the hook; exceptions in
+    hooks that only get notified of an error are logged.
     """
 
     def __init__(
         self, plugins: Iterable[BasePlugin] | None = None, close_timeout: float = 5.0
     ) -> None:
-        """Register `plugins`; `close_timeout` (seconds) is what each has for closing."""
+        """Register `plugins`; each of them has `close_timeout` seconds to close."""
         self.plugins: list[BasePlugin] = []
         self._close_timeout = close_timeout
         self._skip_closing = False
@@ -220,45 +218,48 @@ class PluginManager:
             self.register_plugin(plugin)
 
     def register_plugin(self, plugin: BasePlugin) -> None:
-        """Add a plugin; ValueError if its name is taken, TypeError if it is none."""
+        """Add a plugin.
+
+        Raises ValueError if its name is taken, and TypeError if it isn't a valid plugin.
+        """
         check_plugin(plugin)
         if self.get_plugin(plugin.name) is not None:
-            raise ValueError(f"Plugin {plugin.name!r} is registered already; names are unique.")
+            raise ValueError(f"Plugin {plugin.name!r} is already registered; names must be unique.")
         check_around(plugin)
         warn_of_names(plugin)
         self.plugins.append(plugin)
         self._hooks.follow()
 
     def get_plugin(self, plugin_name: str) -> BasePlugin | None:
-        """The plugin of that name, or None."""
+        """Return the plugin with that name, or None."""
         return next((plugin for plugin in self.plugins if plugin.name == plugin_name), None)
 
-    def let_rest(self, resting: Iterable[str]) -> None:
-        """Call no hooks of the plugins of these names, and those of all others, until told again.
+    def set_disabled(self, names: Iterable[str]) -> None:
+        """Skip the hooks of the plugins with these names, and call all others, until the next call.
 
-        For what watches the calls of a run and at present waits for none (law 6 of
-        docs/architecture.md): even a hook that returns at once costs about a microsecond, at each
-        chunk and each tool.
+        This is for plugins that watch the calls of a run but have nothing to watch for at present
+        (law 6 of docs/architecture.md): even a hook that returns immediately costs about a
+        microsecond, at each chunk and each tool.
         """
-        self._hooks.rest(frozenset(resting))
+        self._hooks.disable(frozenset(names))
 
     def has(self, hook_name: str, agent: BaseAgent | None = None) -> bool:
-        """Whether a plugin that does not rest, or the agent, has the hook: most have none.
+        """Return whether the agent, or a plugin that isn't skipped, has the hook.
 
-        A hook of agents is the field that holds their callbacks, such as `before_model_callback`.
+        An agent's hook is the field with its callbacks, such as `before_model_callback`.
         """
         if self._hooks[hook_name]:
             return True
         return agent is not None and getattr(agent, hook_name) is not None
 
     def set_skip_closing_plugins(self, value: bool) -> None:
-        """Leave the plugins open on `close()`, because they belong to another Runner."""
+        """Set whether `close()` leaves the plugins open because they belong to another Runner."""
         self._skip_closing = value
 
     def run_on_user_message_callback(
         self, *, user_message: types.Content, invocation_context: InvocationContext
     ) -> Awaitable[types.Content | None]:
-        """Ask for another user message."""
+        """Return the first plugin's message that replaces the user's, if any."""
         self._hooks.follow()
         return self._first(
             "on_user_message_callback",
@@ -269,36 +270,36 @@ class PluginManager:
     def run_before_run_callback(
         self, *, invocation_context: InvocationContext
     ) -> Awaitable[types.Content | None]:
-        """Ask for an answer in place of the agent's."""
+        """Return the first plugin's content that makes the run unnecessary, if any."""
         self._hooks.follow()
         return self._first("before_run_callback", invocation_context=invocation_context)
 
     def run_after_run_callback(self, *, invocation_context: InvocationContext) -> Awaitable[None]:
-        """Tell that the run ended."""
+        """Notify the plugins of the end of the run."""
         return self._first("after_run_callback", invocation_context=invocation_context)
 
     def run_on_event_callback(
         self, *, invocation_context: InvocationContext, event: Event
     ) -> Awaitable[Event | None]:
-        """Ask for another event."""
+        """Return the first plugin's event that replaces an event, if any."""
         return self._first("on_event_callback", invocation_context=invocation_context, event=event)
 
     def run_before_agent_callback(
         self, *, agent: BaseAgent, callback_context: Context
     ) -> Awaitable[types.Content | None]:
-        """Ask for an answer in place of the agent's."""
+        """Return the first plugin's content that makes the agent unnecessary, if any."""
         return self._first("before_agent_callback", agent=agent, callback_context=callback_context)
 
     def run_after_agent_callback(
         self, *, agent: BaseAgent, callback_context: Context
     ) -> Awaitable[types.Content | None]:
-        """Ask for one more answer."""
+        """Return the first plugin's content to add after an agent, if any."""
         return self._first("after_agent_callback", agent=agent, callback_context=callback_context)
 
     def run_before_model_callback(
         self, *, callback_context: Context, llm_request: LlmRequest
     ) -> Awaitable[LlmResponse | None]:
-        """Ask for a response in place of the model's."""
+        """Return the first plugin's response that makes a model call unnecessary, if any."""
         return self._first(
             "before_model_callback", callback_context=callback_context, llm_request=llm_request
         )
@@ -306,7 +307,7 @@ class PluginManager:
     def run_after_model_callback(
         self, *, callback_context: Context, llm_response: LlmResponse
     ) -> Awaitable[LlmResponse | None]:
-        """Ask for another response."""
+        """Return the first plugin's response that replaces a model's, if any."""
         return self._first(
             "after_model_callback", callback_context=callback_context, llm_response=llm_response
         )
@@ -314,7 +315,7 @@ class PluginManager:
     def run_on_model_error_callback(
         self, *, callback_context: Context, llm_request: LlmRequest, error: Exception
     ) -> Awaitable[LlmResponse | None]:
-        """Ask for a response in place of the model's error."""
+        """Return the first plugin's response that replaces a model's exception, if any."""
         return self._first(
             "on_model_error_callback",
             callback_context=callback_context,
@@ -325,7 +326,7 @@ class PluginManager:
     def run_before_tool_callback(
         self, *, tool: BaseTool, tool_args: dict[str, Any], tool_context: Context
     ) -> Awaitable[dict[str, Any] | None]:
-        """Ask for a result in place of the tool's."""
+        """Return the first plugin's result that makes a tool call unnecessary, if any."""
         return self._first(
             "before_tool_callback", tool=tool, tool_args=tool_args, tool_context=tool_context
         )
@@ -338,7 +339,7 @@ class PluginManager:
         tool_context: Context,
         result: dict[str, Any],
     ) -> Awaitable[dict[str, Any] | None]:
-        """Ask for another result."""
+        """Return the first plugin's result that replaces a tool's, if any."""
         return self._first(
             "after_tool_callback",
             tool=tool,
@@ -355,7 +356,7 @@ class PluginManager:
         tool_context: Context,
         error: Exception,
     ) -> Awaitable[dict[str, Any] | None]:
-        """Ask for a result in place of the tool's error."""
+        """Return the first plugin's result that replaces a tool's exception, if any."""
         return self._first(
             "on_tool_error_callback",
             tool=tool,
@@ -372,7 +373,7 @@ class PluginManager:
         tool_context: Context,
         error: BaseException,
     ) -> None:
-        """Tell all that a tool was cancelled: they get the CancelledError as its error."""
+        """Call `on_tool_error_callback` of all plugins with the CancelledError of a tool."""
         await self._tell_all(
             "on_tool_error_callback",
             tool=tool,
@@ -384,7 +385,7 @@ class PluginManager:
     async def run_on_agent_error_callback(
         self, *, agent: BaseAgent, callback_context: Context, error: Exception
     ) -> None:
-        """Tell that an exception leaves the agent."""
+        """Notify the plugins of an exception that leaves an agent."""
         await self._tell_all(
             "on_agent_error_callback", agent=agent, callback_context=callback_context, error=error
         )
@@ -392,7 +393,7 @@ class PluginManager:
     async def run_on_run_error_callback(
         self, *, invocation_context: InvocationContext, error: Exception
     ) -> None:
-        """Tell that an exception leaves the run."""
+        """Notify the plugins of an exception that ends the run."""
         await self._tell_all(
             "on_run_error_callback", invocation_context=invocation_context, error=error
         )
@@ -403,7 +404,7 @@ class PluginManager:
         invocation_context: InvocationContext,
         proceed: Callable[[], AsyncGenerator[Event, None]],
     ) -> AsyncGenerator[Event, None]:
-        """The agent's events, through each plugin that stands around it; the first is outermost."""
+        """Return the agent's events, passed through each plugin's hook; the first is outermost."""
         for _, hook in reversed(self._hooks["around_agent"]):
             proceed = partial(
                 hook, agent=agent, invocation_context=invocation_context, proceed=proceed
@@ -418,7 +419,7 @@ class PluginManager:
         *,
         stream: bool,
     ) -> AsyncGenerator[LlmResponse, None]:
-        """The model's responses, through each plugin that stands around the call."""
+        """Return the model's responses, passed through each plugin's hook."""
         for _, hook in reversed(self._hooks["around_model_call"]):
             proceed = _around_model(hook, callback_context, stream, proceed)
         return proceed(llm_request)
@@ -430,7 +431,7 @@ class PluginManager:
         tool_context: Context,
         proceed: Callable[[], Awaitable[Any]],
     ) -> Awaitable[Any]:
-        """The tool's result, through each plugin that stands around the call."""
+        """Return the tool's result, passed through each plugin's hook."""
         for _, hook in reversed(self._hooks["around_tool_call"]):
             proceed = partial(
                 hook, tool=tool, tool_args=tool_args, tool_context=tool_context, proceed=proceed
@@ -440,13 +441,13 @@ class PluginManager:
     def around_summary(
         self, events: list[Event], proceed: Callable[[], Awaitable[Event | None]]
     ) -> Awaitable[Event | None]:
-        """The summary of the events, through each plugin that stands around the summarizer."""
+        """Return the summary of the events, passed through each plugin's hook."""
         for _, hook in reversed(self._hooks["around_summary"]):
             proceed = partial(hook, events=events, proceed=proceed)
         return proceed()
 
     async def close(self) -> None:
-        """Close all plugins, one after the other; RuntimeError names those that failed."""
+        """Close all plugins, one after another. Raises RuntimeError if any failed."""
         if self._skip_closing:
             return
         failures: dict[str, str] = {}
@@ -476,10 +477,10 @@ class PluginManager:
 
 
 class _Nothing:
-    """What comes of a hook that nobody has: most hooks, many times in each turn."""
+    """The result of a hook that no plugin has: most hooks, many times in each turn."""
 
     def __await__(self) -> Generator[Any, None, None]:
-        # An iterator is all that `await` asks for; to make a generator costs three times as much.
+        # `await` needs only an iterator, and creating a generator costs three times as much.
         return iter(())  # type: ignore[return-value]  # typing asks for a generator
 
 

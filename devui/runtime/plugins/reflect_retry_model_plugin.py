@@ -22,11 +22,11 @@ if TYPE_CHECKING:
     from devui.runtime.models.llm_request import LlmRequest
 
 RESERVED_TOOL_CALL_ERROR_TYPE = "RESERVED_TOOL_CALL"
-"""The error of an answer that calls the plugin's own tool."""
+"""The error type of an answer that calls the plugin's own tool."""
 
 _TOOL = "adk_handle_model_error"
 _UNSIGNED = b"skip_thought_signature_validator"
-"""By this Gemini accepts a call that it has not made itself."""
+"""A signature with which Gemini accepts calls that it didn't make itself."""
 
 
 class ReflectAndRetryModelPlugin(BasePlugin):
@@ -43,19 +43,19 @@ class ReflectAndRetryModelPlugin(BasePlugin):
         tracking_scope: TrackingScope = TrackingScope.INVOCATION,
         on_model_errors: list[types.FinishReason] | None = None,
     ) -> None:
-        """Allow some failures.
+        """Set the limit and what counts as a failure.
 
         Args:
             name: The plugin's name.
-            max_retries: Failures of a model in a row that it may correct; 0 allows none.
-            throw_exception_if_retry_exceeded: Then end the run with an error; otherwise the
-                failed answer stands.
-            tracking_scope: Count in each invocation anew, or in all together.
-            on_model_errors: The reasons to finish that count; by default
-                MALFORMED_FUNCTION_CALL alone.
+            max_retries: How many consecutive failures a model may correct; 0 allows none.
+            throw_exception_if_retry_exceeded: Whether further failures end the run with an error;
+                otherwise, the failed answer stands.
+            tracking_scope: Whether to count failures per invocation, or across all of them.
+            on_model_errors: The finish reasons that count as failures; by default, only
+                MALFORMED_FUNCTION_CALL.
 
         Raises:
-            ValueError: `max_retries` is negative, or a reason is no FinishReason.
+            ValueError: `max_retries` is negative, or a reason isn't a FinishReason.
         """
         if max_retries < 0:
             raise ValueError(f"max_retries is {max_retries}; it must be 0 or more.")
@@ -69,16 +69,16 @@ class ReflectAndRetryModelPlugin(BasePlugin):
     async def before_model_callback(
         self, *, callback_context: Context, llm_request: LlmRequest
     ) -> None:
-        """Have the tool ready that answers the plugin's calls; the model is not told of it."""
+        """Add the tool that answers the plugin's calls, without declaring it to the model."""
         llm_request.tools_dict[_TOOL] = FunctionTool(self.adk_handle_model_error)
 
     async def after_model_callback(
         self, *, callback_context: Context, llm_response: LlmResponse
     ) -> LlmResponse | None:
-        """Put a call in the place of a failed answer.
+        """Replace a failed answer with a call of the plugin's tool.
 
         Raises:
-            RuntimeError: there were too many in a row, and the run is to end then.
+            RuntimeError: too many answers in a row failed, and the run should end then.
         """
         scope = self.scope.key(callback_context.invocation_id)
         model = _model_of(callback_context)
@@ -136,7 +136,7 @@ def _check_reasons(reasons: list[types.FinishReason] | None) -> list[types.Finis
     if reasons is None:
         return [types.FinishReason.MALFORMED_FUNCTION_CALL]
     if wrong := [reason for reason in reasons if not isinstance(reason, types.FinishReason)]:
-        raise ValueError(f"on_model_errors has {wrong}; name members of types.FinishReason.")
+        raise ValueError(f"on_model_errors contains {wrong}; use members of types.FinishReason.")
     return reasons
 
 

@@ -17,39 +17,35 @@ if TYPE_CHECKING:
     from devui.runtime.tools.base_tool import BaseTool
 
 
-# How often something failed in a row, so that a model may try again (adk-runtime 10.4).
+# Counts of consecutive failures, which limit a model's retries (adk-runtime 10.4).
 
 
 REFLECT_AND_RETRY_RESPONSE_TYPE = "ERROR_HANDLED_BY_REFLECT_AND_RETRY_PLUGIN"
-"""Marks what such a plugin wrote in place of a failure."""
+"""Marks what one of the retry plugins wrote in place of a failure."""
 
 _GLOBAL = "__global_reflect_and_retry_scope__"
 _SCOPES_KEPT = 1000
 
 
 class TrackingScope(Enum):
-    """How long failures are counted together."""
+    """Whether failures are counted per invocation or across all of them."""
 
     INVOCATION = "invocation"
     GLOBAL = "global"
 
     def key(self, invocation_id: str) -> str:
-        """The name of the count that failures of this invocation belong to."""
+        """Return the key under which this invocation's failures are counted."""
         return invocation_id if self is TrackingScope.INVOCATION else _GLOBAL
 
 
 class FailureCounts:
-    """Failures by scope and by name of what failed; old scopes are forgotten."""
+    """Counts of failures by scope and by name of what failed; old scopes are dropped."""
 
     def __init__(self) -> None:
         self._scopes: OrderedDict[str, Counter[str]] = OrderedDict()
 
     def add(self, scope: str, name: str) -> int:
-        """Count one more failure.
-
-        Returns:
-            How many there are now in a row.
-        """
+        """Count a failure, and return the number of consecutive ones."""
         counter = self._scopes.setdefault(scope, Counter())
         counter[name] += 1
         if len(self._scopes) > _SCOPES_KEPT:
@@ -57,7 +53,7 @@ class FailureCounts:
         return counter[name]
 
     def forget(self, scope: str, name: str) -> None:
-        """Begin anew, since it has succeeded."""
+        """Reset the count after a success."""
         if scope in self._scopes:
             self._scopes[scope].pop(name, None)
 
@@ -75,25 +71,25 @@ _GIVE_UP = (
 
 
 class ToolFailureResponse(BaseModel):
-    """The response that a model gets in place of a failure."""
+    """The response that a model gets in place of a failed tool's result."""
 
     response_type: str = REFLECT_AND_RETRY_RESPONSE_TYPE
-    """By what the response is known."""
+    """Marks the response as the plugin's."""
     error_type: str = ""
     """The class of the error."""
     error_details: str = ""
     """What the error says."""
     retry_count: int = 0
-    """How often this has failed in a row, from 1."""
+    """The number of consecutive failures, but at most `max_retries`."""
     reflection_guidance: str = ""
-    """What the model is told to do."""
+    """What the model should do."""
 
 
 class ReflectAndRetryToolPlugin(BasePlugin):
-    """Answers for tools that raise, so that the model can think again and try again.
+    """Answers for tools that raise, so that the model can reconsider and try again.
 
-    Failures are counted for each tool until it succeeds. A call that still fails after
-    `max_retries` consecutive failures ends the run, or tells the model to give up.
+    Failures are counted for each tool until it succeeds. After `max_retries` consecutive failures,
+    one more ends the run, or the model is told to give up.
     """
 
     def __init__(
@@ -103,14 +99,15 @@ class ReflectAndRetryToolPlugin(BasePlugin):
         throw_exception_if_retry_exceeded: bool = True,
         tracking_scope: TrackingScope = TrackingScope.INVOCATION,
     ) -> None:
-        """Allow some failures.
+        """Set the limit and what happens beyond it.
 
         Args:
             name: The plugin's name.
-            max_retries: Failures of one tool in a row that the model may correct; 0 allows none.
-            throw_exception_if_retry_exceeded: Then let the error end the run; otherwise the
-                model is told to find another way.
-            tracking_scope: Count in each invocation anew, or in all together.
+            max_retries: How many consecutive failures of a tool the model may correct; 0 allows
+                none.
+            throw_exception_if_retry_exceeded: Whether further failures end the run with the
+                tool's error; otherwise, the model is told to find another way.
+            tracking_scope: Whether to count failures per invocation, or across all of them.
 
         Raises:
             ValueError: `max_retries` is negative.
@@ -126,9 +123,9 @@ class ReflectAndRetryToolPlugin(BasePlugin):
     async def after_tool_callback(
         self, *, tool: BaseTool, tool_args: dict[str, Any], tool_context: Context, result: Any
     ) -> dict[str, Any] | None:
-        """Forget the tool's failures; or count one more, if the result tells of one.
+        """Reset the tool's count of failures, or handle the error that the result reports.
 
-        Raises ValueError if `tracking_scope` is none.
+        Raises ValueError if `tracking_scope` isn't a TrackingScope.
         """
         if isinstance(result, dict) and (
             result.get("response_type") == REFLECT_AND_RETRY_RESPONSE_TYPE
@@ -145,20 +142,20 @@ class ReflectAndRetryToolPlugin(BasePlugin):
     async def on_tool_error_callback(
         self, *, tool: BaseTool, tool_args: dict[str, Any], tool_context: Context, error: Exception
     ) -> dict[str, Any] | None:
-        """Answer in place of the failed tool; raises its error when it has failed too often."""
+        """Answer for the failed tool, or raise its error if the tool has failed too often."""
         return _handle(self, tool, tool_args, tool_context, error)
 
     async def extract_error_from_result(
         self, *, tool: BaseTool, tool_args: dict[str, Any], tool_context: Context, result: Any
     ) -> Any:
-        """What is wrong with a result, or None; override it for tools that do not raise."""
+        """Return the error in a result, or None; override for tools that return their errors."""
         return None
 
     def _get_scope_key(self, tool_context: Context) -> str:
-        """Which failures are counted together; override it to count by user or session."""
+        """Return the key under which failures are counted; override to count by user or session."""
         if not isinstance(self.scope, TrackingScope):
             raise ValueError(  # noqa: TRY004  ADK raises it, too
-                f"`tracking_scope` is {brief(self.scope)}; give a TrackingScope, or override"
+                f"`tracking_scope` is {brief(self.scope)}; pass a TrackingScope, or override"
                 " `_get_scope_key`."
             )
         return self.scope.key(tool_context.invocation_id)

@@ -1,4 +1,4 @@
-"""`SaveFilesAsArtifactsPlugin`: keeps the files of messages as artifacts (adk-runtime 10.4)."""
+"""`SaveFilesAsArtifactsPlugin`: saves files in messages as artifacts (adk-runtime 10.4)."""
 
 from __future__ import annotations
 
@@ -35,29 +35,29 @@ class SaveFilesAsArtifactsPlugin(BasePlugin):
     def __init__(
         self, name: str = "save_files_as_artifacts_plugin", *, attach_file_reference: bool = True
     ) -> None:
-        """Save files.
+        """Set what replaces a file.
 
         Args:
             name: The plugin's name.
-            attach_file_reference: Also leave the file's address in the message, if it is one that
+            attach_file_reference: Also add the artifact's URI to the message, if it is one that
                 models can read (gs, https, http).
         """
         super().__init__(name)
         self._attach_file_reference = attach_file_reference
         self._saved_by_invocation: OrderedDict[str, dict[str, int]] = OrderedDict()
-        """Versions that no agent has reported yet, by invocation."""
+        """The saved versions that no agent has reported yet, by invocation."""
 
     async def on_user_message_callback(
         self, *, invocation_context: InvocationContext, user_message: types.Content
     ) -> types.Content | None:
-        """The message with notes in place of its files; None if it has none."""
+        """Return the message with notes in place of its files, or None to leave it as it is."""
         parts = user_message.parts or []
         if not any(part.inline_data for part in parts):
             return None
         service = invocation_context.artifact_service
         if service is None:
             logger.warning(
-                "Plugin %r saves no files: the Runner has no artifact_service.", self.name
+                "Plugin %r can't save files: the Runner has no artifact_service.", self.name
             )
             return None
         changed: list[types.Part] = []
@@ -69,7 +69,7 @@ class SaveFilesAsArtifactsPlugin(BasePlugin):
         return types.Content(role=user_message.role, parts=changed)
 
     async def before_agent_callback(self, *, agent: BaseAgent, callback_context: Context) -> None:
-        """Report the saved versions."""
+        """Report the saved versions in the first agent's `artifact_delta`."""
         versions = self._saved_by_invocation.pop(callback_context.invocation_id, None)
         if versions:
             callback_context.actions.artifact_delta.update(versions)
@@ -88,7 +88,7 @@ async def _saved_parts(
     part: types.Part,
     index: int,
 ) -> list[types.Part]:
-    """What stands in place of a file; the file itself if it could not be saved."""
+    """Save a file, and return the parts that replace it; if saving fails, the file itself."""
     blob = part.inline_data or types.Blob()
     name = blob.display_name or f"artifact_{ctx.invocation_id}_{index}"
     size = len(blob.data or b"")
@@ -107,7 +107,7 @@ async def _saved_parts(
             **scope, filename=name, version=version
         )
     except Exception:
-        logger.exception("The file %r of a user message could not be saved.", name)
+        logger.exception("Could not save file %r of a user message.", name)
         return [part]
     _note(plugin, ctx.invocation_id, name, version)
     note = types.Part(text=f'[Uploaded Artifact: "{name}"]')

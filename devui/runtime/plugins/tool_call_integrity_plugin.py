@@ -1,4 +1,4 @@
-"""`ToolCallIntegrityPlugin`: no call runs that was changed in the store (adk-runtime 10.4)."""
+"""`ToolCallIntegrityPlugin`: refuses calls that were changed in the store (adk-runtime 10.4)."""
 
 from __future__ import annotations
 
@@ -23,35 +23,35 @@ if TYPE_CHECKING:
     from devui.runtime.tools.base_tool import BaseTool
 
 
-# Stamps that tell whether a function call is still as the model made it (adk-runtime 10.4).
+# Stamps that show whether a function call is still as the model made it (adk-runtime 10.4).
 #
-# A stamp is made with a secret key over the call and where it stands, so whoever can write to a
-# session store but has no key can neither change a call nor move it. Stamps are made as google-
-# adk makes them: sessions with stamps may be opened by either runtime.
+# A stamp is an HMAC of the call and its place in the history, so whoever can write to a session
+# store but has no key can neither change nor move a call. The stamps have google-adk's form, so
+# either runtime can open sessions with them.
 
 
 _VERSION = "v1:"
 
 
 class CallStamps:
-    """Makes stamps with the first of some keys, and checks them with all."""
+    """Creates stamps with the first of several keys, and checks stamps against all of them."""
 
     def __init__(self, keys: bytes | Sequence[bytes]) -> None:
-        """Take the keys; the first one is for new stamps, the others are from earlier times.
+        """Set the keys: the first one is for new stamps, the others are for older ones.
 
         Raises:
-            ValueError: there is no key, or one is empty or no bytes.
+            ValueError: there is no key, or one is empty or isn't bytes.
         """
         self._keys = [keys] if isinstance(keys, bytes) else list(keys)
         if not self._keys or not all(isinstance(key, bytes) and key for key in self._keys):
-            raise ValueError("secret_key must be bytes, or a list of them, and not empty.")
+            raise ValueError("secret_key must be non-empty bytes, or a non-empty list of them.")
 
     def stamp(self, session: Session, event: Event, call: types.FunctionCall) -> str:
-        """The stamp of a call of that event."""
+        """Return the stamp of a call in that event."""
         return _VERSION + _digest(self._keys[0], _stamped(session, event, call))
 
     def fits(self, stamp: str, session: Session, event: Event, call: types.FunctionCall) -> bool:
-        """Whether the stamp was made for this very call."""
+        """Return whether the stamp was made for exactly this call."""
         digest = stamp.removeprefix(_VERSION)
         if digest == stamp:
             return False
@@ -60,7 +60,7 @@ class CallStamps:
 
 
 def same_call(call: types.FunctionCall, name: str, args: dict[str, Any]) -> bool:
-    """Whether the call is one of that tool with these arguments."""
+    """Return whether the call is one of that tool with these arguments."""
     other = call.model_copy(update={"args": args})
     return call.name == name and _canonical(_args(call)) == _canonical(_args(other))
 
@@ -86,7 +86,7 @@ def _stamped(session: Session, event: Event, call: types.FunctionCall) -> str:
 
 
 def _args(call: types.FunctionCall) -> dict[str, Any]:
-    """The arguments as a session store writes them."""
+    """Return the arguments as a session store writes them."""
     args: dict[str, Any] = call.model_dump(mode="json", include={"args"}).get("args") or {}
     return args
 
@@ -96,7 +96,7 @@ def _canonical(value: Any) -> str:
 
 
 def _numbers(value: Any) -> Any:
-    """The value with whole numbers as integers: some stores give 1 back as 1.0."""
+    """Convert whole numbers to integers: some stores return 1 as 1.0."""
     if isinstance(value, float) and value.is_integer():
         return int(value)
     if isinstance(value, dict):
@@ -129,17 +129,17 @@ class ToolCallIntegrityPlugin(BasePlugin):
         allow_unstamped_calls: bool = False,
         name: str = "tool_call_integrity",
     ) -> None:
-        """Take the key.
+        """Set the keys.
 
         Args:
-            secret_key: The key for stamps. Of several, the first makes new ones and all are
-                accepted, so that keys can be changed.
-            allow_unstamped_calls: Only warn of calls without a stamp, such as those from before
-                the plugin was there. Who removes a stamp is then not kept from changing a call.
+            secret_key: The key for stamps, or several: the first creates new stamps and all are
+                accepted, so that keys can be rotated.
+            allow_unstamped_calls: Only warn about calls without a stamp, such as those from before
+                the plugin was added. Someone who removes a stamp can then change the call.
             name: The plugin's name.
 
         Raises:
-            ValueError: there is no key, or one is empty or no bytes.
+            ValueError: there is no key, or one is empty or isn't bytes.
         """
         super().__init__(name)
         self._call_stamps = CallStamps(secret_key)
@@ -147,9 +147,9 @@ class ToolCallIntegrityPlugin(BasePlugin):
 
     @staticmethod
     def prepare_restored_event(event: Event) -> Event:
-        """A copy of an event of another session, to be appended as history.
+        """Copy an event of another session, to be appended as history.
 
-        Its calls pass the check of the history without a stamp, and are never run.
+        The copy's calls pass the check of the history without a stamp, and are never run.
         """
         copy = event.model_copy(deep=True)
         metadata = copy.custom_metadata or {}
@@ -164,12 +164,14 @@ class ToolCallIntegrityPlugin(BasePlugin):
         """Stamp the calls of an event.
 
         Raises:
-            ToolCallIntegrityError: two of them have one id, so neither could be told.
+            ToolCallIntegrityError: two calls have the same id.
         """
         calls = [call for call in event.get_function_calls() if call.id]
         ids = [str(call.id) for call in calls]
         if not event.partial and len(set(ids)) < len(ids):
-            raise ToolCallIntegrityError(f"Event {event.id!r} has calls of one id: {ids}.")
+            raise ToolCallIntegrityError(
+                f"Event {event.id!r} has several calls with the same id: {ids}."
+            )
         if calls:
             session = invocation_context.session
             stamps = {str(call.id): self._call_stamps.stamp(session, event, call) for call in calls}
@@ -190,17 +192,19 @@ class ToolCallIntegrityPlugin(BasePlugin):
     async def before_tool_callback(
         self, *, tool: BaseTool, tool_args: dict[str, Any], tool_context: Context
     ) -> None:
-        """Check the call that is to be run.
+        """Check the call that is about to run.
 
         Raises:
-            ToolCallIntegrityError: its stamp does not fit, or it is run with another name or
-                other arguments than the model gave.
+            ToolCallIntegrityError: the call's stamp is missing or doesn't match, or the call's name
+                or arguments aren't those that the model gave.
         """
         if isinstance(tool_context.node, ToolNode):
             return
         call_id = tool_context.function_call_id
         if not call_id:
-            raise ToolCallIntegrityError(f"A call of {tool.name!r} has no id to know it by.")
+            raise ToolCallIntegrityError(
+                f"A call of {tool.name!r} has no id, so it can't be checked."
+            )
         session = tool_context.session
         matches = [
             (event, call)
@@ -211,7 +215,7 @@ class ToolCallIntegrityPlugin(BasePlugin):
         own = [(event, call) for event, call in matches if not _is_restored(event)]
         if matches and not own:
             raise ToolCallIntegrityError(
-                f"The call {call_id!r} of {tool.name!r} belongs to restored history."
+                f"The call {call_id!r} of {tool.name!r} comes from restored history."
             )
         if not own:
             self._unstamped(tool.name, call_id)
@@ -220,15 +224,15 @@ class ToolCallIntegrityPlugin(BasePlugin):
             _check_one(self, session, event, call)
         if not any(same_call(call, tool.name, tool_args) for _, call in own):
             raise ToolCallIntegrityError(
-                f"The call {call_id!r} is to be run as {tool.name!r} with other arguments than"
-                " those in the session."
+                f"The call {call_id!r} is about to run as {tool.name!r} with arguments that"
+                " differ from those in the session."
             )
 
     def _unstamped(self, name: str | None, call_id: str | None) -> None:
         if not self._allow_unstamped_calls:
             raise ToolCallIntegrityError(
-                f"The call {call_id!r} of {name!r} has no stamp. If it is from before the plugin"
-                " was there: allow_unstamped_calls=True."
+                f"The call {call_id!r} of {name!r} has no stamp. If it is older than the plugin,"
+                " set allow_unstamped_calls=True."
             )
         logger.warning("The call %r of %r has no stamp.", call_id, name)
 
@@ -236,7 +240,7 @@ class ToolCallIntegrityPlugin(BasePlugin):
 def _check_one(
     plugin: ToolCallIntegrityPlugin, session: Session, event: Event, call: types.FunctionCall
 ) -> bool:
-    """Whether the call has a stamp."""
+    """Check a call's stamp, and return whether it has one."""
     stamp = _stamps_of(event).get(str(call.id))
     if stamp is None:
         plugin._unstamped(call.name, call.id)
@@ -254,11 +258,13 @@ def _check(
     call_ids: set[str] = set()
     for call in calls:
         if call.id in call_ids:
-            raise ToolCallIntegrityError(f"Event {event.id!r} has two calls {call.id!r}.")
+            raise ToolCallIntegrityError(
+                f"Event {event.id!r} has two calls with the id {call.id!r}."
+            )
         if call.id and _check_one(plugin, session, event, call):
             call_ids.add(call.id)
     if missing := sorted(_stamps_of(event).keys() - call_ids):
-        raise ToolCallIntegrityError(f"Event {event.id!r} has lost its calls {missing}.")
+        raise ToolCallIntegrityError(f"Event {event.id!r} no longer has its calls {missing}.")
 
 
 def _is_restored(event: Event) -> bool:
@@ -268,7 +274,7 @@ def _is_restored(event: Event) -> bool:
 def _stamps_of(event: Event) -> dict[str, str]:
     stamps = (event.custom_metadata or {}).get(_STAMPS, {})
     if not isinstance(stamps, dict) or not all(_is_stamp(value) for value in stamps.values()):
-        raise ToolCallIntegrityError(f"Event {event.id!r} has something else in place of stamps.")
+        raise ToolCallIntegrityError(f"Event {event.id!r} has invalid stamps.")
     return stamps
 
 

@@ -12,7 +12,7 @@ _ENGINE_OPTIONS = frozenset(
         "pool_use_lifo",
     }
 )
-"""Settings of SQLAlchemy that say how a database is reached, and not what is kept in it."""
+"""SQLAlchemy's settings for the connection to a database; they don't affect its contents."""
 
 
 class DatabaseSessionService(SqliteSessionService):
@@ -28,33 +28,33 @@ class DatabaseSessionService(SqliteSessionService):
     def __init__(self, db_url: str | None = None, **engine_options: Any) -> None:
         """Use the file that a `sqlite:///` or `sqlite+aiosqlite:///` URL names.
 
-        Settings of SQLAlchemy's connections, such as `connect_args` and `pool_pre_ping`, are taken
-        and not used, for there is no SQLAlchemy.
+        Settings of SQLAlchemy's connections, such as `connect_args` and `pool_pre_ping`, are
+        accepted and ignored, since SQLAlchemy isn't used.
 
         Raises:
-            ValueError: the URL is that of anything else.
-            TypeError: an option is none of those.
+            ValueError: The URL isn't that of a SQLite file.
+            TypeError: An option isn't one of those settings.
         """
         if others := sorted(set(engine_options) - _ENGINE_OPTIONS):
             raise TypeError(
-                f"DatabaseSessionService takes no {', '.join(others)}: it works without SQLAlchemy."
-                " Give it the URL of a SQLite file, sqlite:///path/to/file.db."
+                f"DatabaseSessionService doesn't accept {', '.join(others)}: it works without"
+                " SQLAlchemy. Pass the URL of a SQLite file, such as sqlite:///path/to/file.db."
             )
         db_url = db_url or ""
         if not db_url.startswith(("sqlite:", "sqlite+aiosqlite:")):
             scheme = db_url.partition(":")[0]
             raise ValueError(
-                f"DatabaseSessionService keeps sessions in SQLite files alone, not in {scheme!r}."
-                " Give it sqlite:///path/to/file.db, or write a BaseSessionService for your server."
+                f"DatabaseSessionService stores sessions only in SQLite files, not in {scheme!r}."
+                " Pass sqlite:///path/to/file.db, or write a BaseSessionService for your server."
             )
         super().__init__(db_url)
 
     async def delete_session(self, app_name: str, user_id: str, session_id: str) -> None:
-        """Delete a session and its events, if it is there; keywords may be left out."""
+        """Delete a session and its events, if it exists; the arguments may be positional."""
         await super().delete_session(app_name=app_name, user_id=user_id, session_id=session_id)
 
     async def prepare_tables(self) -> None:
-        """Make or check the tables now, and not with the first session."""
+        """Create or check the tables now instead of at the first use."""
         await self._sessions_database.write(lambda _: None)
 
     async def __aenter__(self) -> Self:

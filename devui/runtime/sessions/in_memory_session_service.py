@@ -39,13 +39,13 @@ class InMemorySessionService(BaseSessionService):
 
     def __init__(self) -> None:
         self.sessions: dict[str, dict[str, dict[str, Session]]] = {}
-        """Stored sessions by app, user and id; their state holds the session scope alone."""
+        """Stored sessions by app, user and id; their state holds only the session scope."""
         self.user_state: dict[str, dict[str, dict[str, Any]]] = {}
         """State by app and user, keys without prefix."""
         self.app_state: dict[str, dict[str, Any]] = {}
         """State by app, keys without prefix."""
         self._event_ids_by_session: defaultdict[tuple[str, str, str], set[str]] = defaultdict(set)
-        """The ids of the events of each session."""
+        """The ids of each session's events."""
 
     async def create_session(
         self,
@@ -55,10 +55,10 @@ class InMemorySessionService(BaseSessionService):
         state: dict[str, Any] | None = None,
         session_id: str | None = None,
     ) -> Session:
-        """Create a session; a blank id becomes a UUID, others are stripped of outer space.
+        """Create a session; a blank id becomes a UUID, others lose surrounding whitespace.
 
         Raises:
-            AlreadyExistsError: the user has a session of that id.
+            AlreadyExistsError: The user has a session with that id.
         """
         initial_state = given_state(state)
         session_id = given_id(session_id) or new_uuid()
@@ -82,7 +82,7 @@ class InMemorySessionService(BaseSessionService):
         session_id: str,
         config: GetSessionConfig | None = None,
     ) -> Session | None:
-        """The session, or None; the newest events are counted off before the time is looked at."""
+        """Return the session, or None; the limit on events applies before the time filter."""
         check_config(config)
         session = _find_session(self, app_name, user_id, given_id(session_id))
         if session is None:
@@ -92,7 +92,7 @@ class InMemorySessionService(BaseSessionService):
     async def list_sessions(
         self, *, app_name: str, user_id: str | None = None
     ) -> ListSessionsResponse:
-        """The sessions without events, by time of change, user and id."""
+        """Return the sessions without events, ordered by time of change, user and id."""
         users = self.sessions.get(app_name, {})
         listing = [
             _handed_out(self, session, [])
@@ -109,7 +109,7 @@ class InMemorySessionService(BaseSessionService):
         self.sessions.get(app_name, {}).get(user_id, {}).pop(session_id, None)
         self._event_ids_by_session.pop((app_name, user_id, session_id), None)
 
-    # The same for code that cannot await; deprecated, as in google-adk
+    # Variants for code that can't await; deprecated, as in google-adk.
 
     def create_session_sync(
         self,
@@ -119,7 +119,7 @@ class InMemorySessionService(BaseSessionService):
         state: dict[str, Any] | None = None,
         session_id: str | None = None,
     ) -> Session:
-        """`create_session` without await."""
+        """Call `create_session` without await."""
         return _at_once(
             self.create_session(
                 app_name=app_name, user_id=user_id, state=state, session_id=session_id
@@ -134,7 +134,7 @@ class InMemorySessionService(BaseSessionService):
         session_id: str,
         config: GetSessionConfig | None = None,
     ) -> Session | None:
-        """`get_session` without await."""
+        """Call `get_session` without await."""
         return _at_once(
             self.get_session(
                 app_name=app_name, user_id=user_id, session_id=session_id, config=config
@@ -144,22 +144,22 @@ class InMemorySessionService(BaseSessionService):
     def list_sessions_sync(
         self, *, app_name: str, user_id: str | None = None
     ) -> ListSessionsResponse:
-        """`list_sessions` without await."""
+        """Call `list_sessions` without await."""
         return _at_once(self.list_sessions(app_name=app_name, user_id=user_id))
 
     def delete_session_sync(self, *, app_name: str, user_id: str, session_id: str) -> None:
-        """`delete_session` without await."""
+        """Call `delete_session` without await."""
         _at_once(self.delete_session(app_name=app_name, user_id=user_id, session_id=session_id))
 
     async def get_user_state(self, *, app_name: str, user_id: str) -> dict[str, Any]:
-        """A copy of the user's state, keys without prefix."""
+        """Return a copy of the user's state, keys without prefix."""
         return detached(self.user_state.get(app_name, {}).get(user_id, {}))
 
     async def append_event(self, session: Session, event: Event) -> Event:
         """Commit the event to `session` and to the stored session.
 
-        An event that is stored already, the same in id and content, is ignored: a caller may
-        retry. Raises SessionNotFoundError.
+        An event that is already stored with the same id and content is ignored, so a caller may
+        retry. Raises SessionNotFoundError if the session doesn't exist.
         """
         check_commit(session, event)
         if event.partial:
@@ -192,7 +192,7 @@ def _handed_out(service: InMemorySessionService, session: Session, events: list[
         user=service.user_state.get(session.app_name, {}).get(session.user_id, {}),
         session=session.state,
     )
-    # Past validation, which would look at every event.
+    # Skips validation, which would read every event.
     return copy_with(session, state=detached(state.as_dict()), events=list(events))
 
 
@@ -230,7 +230,7 @@ def _holds(events: list[Event], event: Event) -> bool:
 
 
 def _at_once(work: Coroutine[Any, Any, T]) -> T:
-    """What a coroutine returns that waits for nothing, as those of this service do."""
+    """Run a coroutine that waits for nothing, like this service's, and return its result."""
     warnings.warn("Await the method without `_sync`.", DeprecationWarning, stacklevel=3)
     try:
         work.send(None)

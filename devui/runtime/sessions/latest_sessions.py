@@ -1,6 +1,6 @@
-"""What is kept of the sessions that were worked for last (devui's own).
+"""Caches for the sessions that were used last (devui's own).
 
-A session only grows at its end, so what was made of it for one turn is of use for the next.
+A session only grows at its end, so what was made of it in one turn is useful in the next.
 """
 
 from __future__ import annotations
@@ -12,9 +12,9 @@ from typing import Any, Generic, Protocol, TypeVar
 
 from devui.runtime.sessions.session import Session
 
-# What is known of the beginnings of sessions, so that only what came since is read.
+# Data about the beginnings of sessions, so that only newer events need to be read.
 #
-# To look at each event of a long session takes longer than a turn, if only since the processor
+# Reading every event of a long session takes longer than a turn, if only because the processor
 # has to fetch them all.
 
 
@@ -23,7 +23,7 @@ K = TypeVar("K")
 
 @dataclass(frozen=True, slots=True)
 class Beginning(Generic[K]):
-    """The first events of a session, and what has been found out about them."""
+    """The first events of a session, and a value derived from them."""
 
     count: int
     last_id: str
@@ -32,15 +32,15 @@ class Beginning(Generic[K]):
 
 
 class Beginnings(Generic[K]):
-    """Keeps something about the beginnings of the latest sessions."""
+    """Keeps a value for the beginning of each of the latest sessions."""
 
     def __init__(self, sessions: int) -> None:
-        """Keep it of so many sessions, those asked for last."""
+        """Keep values for that many sessions, the most recently used ones."""
         self._limit = sessions
         self._entries: OrderedDict[Hashable, Beginning[K]] = OrderedDict()
 
     def of(self, session: Session) -> Beginning[K] | None:
-        """The longest known beginning; None if the session is unknown, or another one by now."""
+        """Return the longest known beginning; None if the session is unknown or was replaced."""
         key = session.app_name, session.user_id, session.id
         entry = self._entries.get(key)
         if entry is None:
@@ -52,7 +52,7 @@ class Beginnings(Generic[K]):
         return entry
 
     def keep(self, session: Session, value: K) -> None:
-        """Keep what is known of all of the session's events so far."""
+        """Store a value derived from all of the session's events so far."""
         if not session.events:
             return
         key = session.app_name, session.user_id, session.id
@@ -62,21 +62,21 @@ class Beginnings(Generic[K]):
             self._entries.popitem(last=False)
 
 
-# Where in a session an invocation has begun.
+# The index in a session at which an invocation begins.
 
 
 _SESSIONS_KEPT = 16
 
 
 class InvocationPlaces:
-    """Finds invocations in sessions that grow at their ends; each event is looked at once."""
+    """Finds invocations in sessions that grow at their ends; each event is read once."""
 
     def __init__(self) -> None:
         self._places: Beginnings[dict[str, int]] = Beginnings(_SESSIONS_KEPT)
-        """For each invocation of a session, where its first event is."""
+        """The index of the first event of each invocation, per session."""
 
     def place_of(self, session: Session, invocation_id: str | None) -> int:
-        """Where the session's first event of the invocation is; of a new one, where it will be."""
+        """Return the index of the invocation's first event, or the index it will get."""
         events = session.events
         if invocation_id is None:
             return len(events)
@@ -90,14 +90,14 @@ class InvocationPlaces:
 
 _SESSIONS = 64
 _EVENTS = 100_000
-"""How much is kept: so many things, and so many events unless one thing holds more."""
+"""The limits of the cache: entries, and events unless a single entry holds more."""
 
 
 class Sized(Protocol):
-    """What is kept: it tells how much it holds."""
+    """An entry of the cache, which reports its size."""
 
     def __len__(self) -> int:
-        """How many events, or contents made of them."""
+        """Return the number of events, or of contents made from them."""
         ...
 
 
@@ -105,22 +105,22 @@ T = TypeVar("T", bound=Sized)
 
 
 class LatestSessions:
-    """Things made of sessions, those that were asked for last."""
+    """A cache of objects made from sessions; keeps those that were used last."""
 
     def __init__(self) -> None:
         self._entries: OrderedDict[Hashable, Any] = OrderedDict()
         self._last: object = None
         self._sizes: dict[Hashable, int] = {}
-        """What each held when it was asked for after another."""
+        """The size of each entry when it was last used after another one."""
         self._size = 0
 
     def of(self, session: Session, what: Hashable, kind: Callable[..., T], *arguments: object) -> T:
-        """What was made of this session by that name, or a new one."""
+        """Return the entry of that name for this session, or create it."""
         key = (session.app_name, session.user_id, session.id, kind, what)
         value: T | None = self._entries.get(key)
         if value is None:
             value = self._entries[key] = kind(*arguments)
-        if value is not self._last:  # else it is asked for at each step of a turn
+        if value is not self._last:  # a turn's steps ask for the same one
             self._last = value
             self._entries.move_to_end(key)
             self._weigh(key, len(value))

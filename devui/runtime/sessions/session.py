@@ -25,9 +25,9 @@ class Session(BaseModel):
     id: str
     """Unique for the user and the app."""
     app_name: str
-    """The app whose conversation it is."""
+    """The app that the session belongs to."""
     user_id: str
-    """The user whose conversation it is."""
+    """The user that the session belongs to."""
     state: dict[str, Any] = Field(default_factory=dict)
     """All scopes in one; keys carry their prefix."""
     events: list[Event] = Field(default_factory=list)
@@ -36,16 +36,16 @@ class Session(BaseModel):
     """Unix seconds."""
 
     _initial_state: dict[str, Any] | None = PrivateAttr(default=None)
-    """What the session was created with, if anything, as far as its service remembers."""
+    """The state that the session was created with, if any and if its service remembers."""
     _storage_update_marker: str | None = PrivateAttr(default=None)
-    """What a service remembers of the stored revision, to notice a stale copy."""
+    """A service's mark of the stored revision, by which it notices a stale copy."""
 
 
-# What a run commits comes last, also where the clock is behind.
+# Keeps a run's commits last, even if the clock is behind.
 #
-# Files give events back by their times (adk-runtime 2.4), and clocks differ: where a session was
-# begun on a machine whose clock is ahead of this one, or before a clock was set, what is said now
-# would stand amid what was said before.
+# Files return events in order of time (adk-runtime 2.4), and clocks differ: if a session began on
+# a machine whose clock is ahead of this one, or before a clock was set back, new events would
+# appear among older ones.
 
 
 _STEP = 1e-5
@@ -53,22 +53,22 @@ _STEP = 1e-5
 
 
 class CommitOrder:
-    """Keeps the events of one run behind those that its session had, and one behind the other."""
+    """Keeps the events of one run in order, after those that the session already had."""
 
     def __init__(self) -> None:
         self._began = get_time()
         self._is_ahead: bool | None = None
         """Whether the session was ahead of the clock when the run began."""
         self._ids: set[str] = set()
-        """The ids of events of the session from where the run began, as far as they were asked."""
+        """The ids of the session's events since the run began, as far as they have been read."""
         self._count = 0
 
     def put(self, session: Session, event: Event) -> Event:
-        """The event, which is about to be committed; after the last one, by its time too.
+        """Return the event to commit, with its time moved behind the last event's if necessary.
 
-        Agents at work side by side make their events before those of others that are committed
-        first. A time before the run is one that an agent has given its event, and its own affair,
-        unless the session is ahead.
+        Agents that run in parallel may create an event before another one that is committed first.
+        A time before the run was set by the agent and stays as it is, unless the session is ahead
+        of the clock.
         """
         events = session.events
         last = events[-1].timestamp if events else event.timestamp
@@ -81,7 +81,7 @@ class CommitOrder:
         return event
 
     def _is_committed(self, event: Event, events: Sequence[Event]) -> bool:
-        """Whether the run has committed it; who tries one again changes nothing."""
+        """Return whether the run has committed the event; a retry changes nothing."""
         self._ids.update([each.id for each in events[self._count :]])
         self._count = len(events)
         return event.id in self._ids

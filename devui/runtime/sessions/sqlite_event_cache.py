@@ -1,7 +1,6 @@
-"""The events of the sessions that a file was asked for last, parsed once (adk-runtime 2.4).
+"""The events of the sessions that were last read from a file, parsed once (adk-runtime 2.4).
 
-A session only grows at its end, so that a turn need not read its whole history
-anew (adk-runtime 2.5).
+A session only grows at its end, so a turn needn't read its whole history again (adk-runtime 2.5).
 """
 
 import math
@@ -22,36 +21,36 @@ from devui.runtime.sessions.sqlite_rows import (
 )
 
 _TICK = 1e-6
-"""Seconds between two events below which a file may order them by something else."""
+"""Two events fewer seconds apart than this may be ordered by something else in a file."""
 _SESSIONS = 16
 _EVENTS = 50_000
-"""How much is kept: so many sessions, and so many events unless one session has more."""
+"""The limits of the cache: sessions, and events unless a single session has more."""
 
 
 class _History:
-    """The events of one session. The last of them are parsed when they are asked for."""
+    """The events of one session. New ones are parsed when they are requested."""
 
     def __init__(self, events: list[Event]) -> None:
         self._events = events
         self._unread_rows: list[str] = []
         self._last = events[-1].timestamp if events else -math.inf
         self.unread_size = 0
-        """How many characters have to be parsed yet."""
+        """How many characters are still to be parsed."""
 
     def __len__(self) -> int:
         return len(self._events) + len(self._unread_rows)
 
     def read(self) -> list[Event]:
-        """All of them, in a list of the caller's own."""
+        """Return all events, in a list that the caller may change."""
         self._events += [read_event(data) for data in self._unread_rows]
         self._unread_rows.clear()
         self.unread_size = 0
         return list(self._events)
 
     def append(self, event: StoredEvent) -> bool:
-        """Add an event if it clearly comes last; whether it did.
+        """Add an event if it clearly comes last; return whether it was added.
 
-        It is taken as it will be read: the agent may change its own.
+        Its stored form is kept, since the agent may change its own event.
         """
         if event.timestamp - self._last < _TICK:
             return False
@@ -62,7 +61,7 @@ class _History:
 
 
 class Growing(NamedTuple):
-    """A session that an event is about to be added to, and the events that it had."""
+    """A session to which an event is being added, and the events it had before."""
 
     key: Key
     number: int
@@ -70,29 +69,30 @@ class Growing(NamedTuple):
 
 
 class EventCache:
-    """What is kept of one file.
+    """The cached events of one file.
 
-    Whatever another connection writes makes all of it void; what this one writes is told to it.
+    A write by another connection invalidates the whole cache; this connection's writes are
+    reported to it.
     """
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._entries: OrderedDict[Key, _History] = OrderedDict()
         self._size = 0
-        """How many events are kept."""
+        """How many events are cached."""
         self._growing: dict[Key, int] = {}
         self._writes = 0
         self._version: int | None = None
 
     def is_quick(self, connection: sqlite3.Connection, key: Key) -> bool:
-        """Whether `read` takes no time: little is to be parsed; in a transaction."""
+        """Return whether `read` is instant, with little to parse; call it in a transaction."""
         with self._lock:
             self._check(connection)
             history = self._entries.get(key)
         return is_short(connection, key) if history is None else history.unread_size <= SMALL
 
     def read(self, connection: sqlite3.Connection, layout: Layout, key: Key) -> list[Event]:
-        """All events of the session, in a list of the caller's own; in a transaction."""
+        """Return all events, in a list that the caller may change; call it in a transaction."""
         with self._lock:
             self._check(connection)
             history = self._entries.get(key)
@@ -105,13 +105,13 @@ class EventCache:
             return history.read()
 
     def begins(self, connection: sqlite3.Connection, key: Key) -> None:
-        """A session is being made; it has no events."""
+        """Record a session that is being created and has no events."""
         with self._lock:
             self._check(connection)
             self._keep(key, _History([]))
 
     def grows(self, key: Key) -> Growing:
-        """An event is being stored; until that is sure, the session is read from the file."""
+        """Record that an event is being stored; until `grown`, reads go to the file."""
         with self._lock:
             self._writes += 1
             self._growing[key] = self._writes
@@ -120,22 +120,22 @@ class EventCache:
             return Growing(key, self._writes, history)
 
     def grown(self, growing: Growing, event: StoredEvent) -> None:
-        """The event is stored."""
+        """Record that the event is stored."""
         history = growing.history
         with self._lock:
             is_latest = self._growing.pop(growing.key, None) == growing.number
-            # What does not clearly come last has its place in the file.
+            # The file decides on the place of an event that doesn't clearly come last.
             if is_latest and history is not None and history.append(event):
                 self._keep(growing.key, history)
 
     def clear(self) -> None:
-        """Forget all: the file was opened anew, or a session was deleted."""
+        """Forget everything, because the file was reopened or a session deleted."""
         with self._lock:
             self._forget()
             self._growing.clear()
 
     def _check(self, connection: sqlite3.Connection) -> None:
-        """Forget all if another connection has written since the last check."""
+        """Forget everything if another connection has written since the last check."""
         version = connection.execute("PRAGMA data_version").fetchone()[0]
         if version != self._version:
             self._forget()

@@ -1,4 +1,4 @@
-"""Reading and writing the rows of a file of sessions (adk-runtime 2.5, 2.6)."""
+"""Reads and writes the rows of a file of sessions (adk-runtime 2.5, 2.6)."""
 
 import json
 import sqlite3
@@ -23,8 +23,8 @@ from devui.runtime.sessions.storable import (
 
 # The two layouts of session files that google-adk writes (adk-runtime 2.5, 2.6).
 #
-# They have the same tables and the same JSON, and differ in how a time is written: the one of
-# `SqliteSessionService` as unix seconds, the one of `DatabaseSessionService` (version 1) as a
+# They have the same tables and the same JSON, but store times differently: the layout of
+# `SqliteSessionService` as unix seconds, that of `DatabaseSessionService` (version 1) as a
 # text in UTC.
 
 
@@ -85,13 +85,13 @@ COMMIT;
 
 
 class Layout(Enum):
-    """How a file writes times."""
+    """How a file stores times."""
 
     SECONDS = "SqliteSessionService"
     DATES = "DatabaseSessionService"
 
     def time(self, seconds: float) -> float | str:
-        """A time as this layout stores it; texts sort like the times they tell."""
+        """Return a time as this layout stores it; texts sort chronologically."""
         if self is Layout.SECONDS:
             return seconds
         moment = datetime.fromtimestamp(seconds, UTC).replace(tzinfo=None)
@@ -99,17 +99,17 @@ class Layout(Enum):
 
 
 def seconds(moment: float | str) -> float:
-    """A stored time in unix seconds, whatever the layout."""
+    """Return a stored time in unix seconds, whatever the layout."""
     if isinstance(moment, str):
         return datetime.fromisoformat(moment).replace(tzinfo=UTC).timestamp()
     return moment
 
 
 def open_layout(connection: sqlite3.Connection, layout_if_new: Layout, name: str) -> Layout:
-    """The layout of a file; an empty one gets `layout_if_new`.
+    """Return the layout of a file; an empty one gets `layout_if_new`.
 
     Raises:
-        RuntimeError: the file is of an older or newer version, or no file of sessions.
+        RuntimeError: The file has an older or newer version, or isn't a file of sessions.
     """
     table_names = tables(connection)
     if "events" not in table_names and "sessions" not in table_names:
@@ -119,8 +119,8 @@ def open_layout(connection: sqlite3.Connection, layout_if_new: Layout, name: str
     columns = {row["name"]: row["type"] for row in connection.execute("PRAGMA table_info(events)")}
     if "event_data" not in columns:
         raise RuntimeError(
-            f"{name} holds sessions as old versions of google-adk wrote them, in a form that cannot"
-            " be read safely. Convert a copy with google-adk:"
+            f"{name} contains sessions written by an old version of google-adk, in a format that"
+            " can't be read safely. Convert a copy with google-adk:"
             " adk migrate session --source_db_url=sqlite:///old.db --dest_db_url=sqlite:///new.db"
         )
     if "adk_internal_metadata" in table_names:
@@ -134,12 +134,12 @@ def _check_version(connection: sqlite3.Connection, name: str) -> None:
     ).fetchone()
     if row is not None and row[0] != "1":
         raise RuntimeError(
-            f"{name} has version {row[0]} of the schema of sessions; only version 1 is known here."
+            f"{name} has session schema version {row[0]}, but only version 1 is supported."
             " Was it written by a newer google-adk?"
         )
 
 
-# Chosen by what orders them alone: to sort the events whole would cost three times as much.
+# Selects rows by their sort keys alone: sorting whole events would take three times as long.
 _NEWEST = {
     Layout.SECONDS: (
         "SELECT id, invocation_id, timestamp, event_data FROM events WHERE rowid IN ("
@@ -155,7 +155,7 @@ _NEWEST = {
     ),
 }
 _ALL = -1
-# Those of a whole session need no choice, which would read each of them once more.
+# A whole session needs no selection, which would read each event once more.
 _WHOLE = {
     Layout.SECONDS: (
         "SELECT id, invocation_id, timestamp, event_data FROM events WHERE rowid IN ("
@@ -168,15 +168,15 @@ _WHOLE = {
         ") ORDER BY timestamp, id"
     ),
 }
-# Of a text, the length in letters takes three times as long.
+# Counting a text's characters instead would take three times as long.
 _SIZES = (
     "SELECT length(CAST(event_data AS BLOB)) FROM events"
     " WHERE app_name = ? AND user_id = ? AND session_id = ? LIMIT ?"
 )
 _FEW = 20
-"""So many events are read in no time, if all are small."""
+"""Reading this many events is instant if all are small."""
 SMALL = 100_000
-"""So many bytes of events are."""
+"""Reading this many bytes of events is instant."""
 _SET_APP = (
     "INSERT INTO app_states (app_name, state, update_time) VALUES (?, ?, ?) ON CONFLICT"
     " DO UPDATE SET state = excluded.state, update_time = excluded.update_time"
@@ -208,7 +208,7 @@ _TOUCH_SESSION = (
 
 
 class Key(NamedTuple):
-    """Which session."""
+    """The key of a session."""
 
     app: str
     user: str
@@ -226,7 +226,7 @@ class StoredEvent(NamedTuple):
 
     @classmethod
     def of(cls, event: Event) -> "StoredEvent":
-        """Take the event down, without its `temp:` keys; one that has no form in JSON gets one."""
+        """Serialize the event without its `temp:` keys; if it has no JSON form, change it first."""
         try:
             read_iterators(event)
             stored_event = cls._as_it_is(event)
@@ -250,7 +250,7 @@ class StoredEvent(NamedTuple):
 
 
 def stored_key(connection: sqlite3.Connection, key: Key) -> Key:
-    """The key as it stands in the file: as given, or without space around the id."""
+    """Return the key as it is in the file: as given, or without whitespace around the id."""
     bare = given_id(key.id)
     return key if bare == key.id or _session_row(connection, key) else key._replace(id=bare)
 
@@ -258,7 +258,7 @@ def stored_key(connection: sqlite3.Connection, key: Key) -> Key:
 def insert_session(
     connection: sqlite3.Connection, layout: Layout, key: Key, scoped: ScopedState, *, now: float
 ) -> Session:
-    """Store a new session with its initial state of all scopes; AlreadyExistsError."""
+    """Store a new session with its initial state of all scopes; raises AlreadyExistsError."""
     moment = layout.time(now)
     try:
         connection.execute(
@@ -268,7 +268,7 @@ def insert_session(
         )
     except sqlite3.IntegrityError as error:
         raise AlreadyExistsError.of_session(key.id) from error
-    # google-adk takes these rows to be there, also where nothing is shared.
+    # google-adk expects these rows even if no state is shared.
     connection.execute(_APP_EXISTS, (key.app, moment))
     connection.execute(_USER_EXISTS, (key.app, key.user, moment))
     _merge_shared(connection, key, scoped, moment)
@@ -276,7 +276,7 @@ def insert_session(
 
 
 def select_session(connection: sqlite3.Connection, key: Key) -> Session | None:
-    """The session without its events; None if there is none."""
+    """Return the session without its events, or None if it doesn't exist."""
     row = _session_row(connection, key)
     if row is None:
         return None
@@ -287,13 +287,13 @@ def select_session(connection: sqlite3.Connection, key: Key) -> Session | None:
 def select_events(
     connection: sqlite3.Connection, layout: Layout, key: Key, config: GetSessionConfig | None
 ) -> list[Event]:
-    """The events of a session that are wanted, oldest first."""
+    """Return the selected events of a session, oldest first."""
     with collector_paused():
         return [_event(row) for row in _event_rows(connection, layout, key, config).fetchall()]
 
 
 def is_short(connection: sqlite3.Connection, key: Key) -> bool:
-    """Whether the session has so few and small events that they are read in no time."""
+    """Return whether the session has so few and small events that reading them is instant."""
     total = 0
     for count, (size,) in enumerate(connection.execute(_SIZES, (*key, _FEW + 1)), start=1):
         total += size or 0
@@ -303,7 +303,7 @@ def is_short(connection: sqlite3.Connection, key: Key) -> bool:
 
 
 def select_sessions(connection: sqlite3.Connection, app: str, user: str | None) -> list[Session]:
-    """The sessions of one user or of all, without events, the least recently changed first."""
+    """Return the sessions of a user or of all, without events, least recently changed first."""
     rows = connection.execute(
         "SELECT user_id, id, state, update_time FROM sessions"
         " WHERE app_name = ? AND (? IS NULL OR user_id = ?) ORDER BY update_time, user_id, id",
@@ -332,15 +332,15 @@ def insert_event(
     *,
     last_seen: float,
 ) -> float | None:
-    """Store an event and its changes of state; returns the session's new time of change.
+    """Store an event and its state changes; return the session's new time of change.
 
-    The same event again changes nothing, and gives None. `last_seen` is the time of change that
-    the caller knows.
+    If the same event is already stored, change nothing and return None. `last_seen` is the time
+    of change that the caller knows.
 
     Raises:
-        SessionNotFoundError: there is no such session.
-        AlreadyExistsError: another event of the session has that id.
-        StaleSessionError: the session was changed after `last_seen`.
+        SessionNotFoundError: The session doesn't exist.
+        AlreadyExistsError: Another event of the session has that id.
+        StaleSessionError: The session was changed after `last_seen`.
     """
     moment = layout.time(event.timestamp)
     try:
@@ -364,14 +364,14 @@ def insert_event(
 
 
 def app_state(connection: sqlite3.Connection, app: str) -> dict[str, Any]:
-    """State of an app, keys without prefix."""
+    """Return the state of an app, keys without prefix."""
     return _state(
         connection.execute("SELECT state FROM app_states WHERE app_name = ?", (app,)).fetchone()
     )
 
 
 def user_state(connection: sqlite3.Connection, app: str, user: str) -> dict[str, Any]:
-    """State of a user, keys without prefix."""
+    """Return the state of a user, keys without prefix."""
     return _state(
         connection.execute(
             "SELECT state FROM user_states WHERE app_name = ? AND user_id = ?", (app, user)
@@ -399,7 +399,7 @@ def _existing(connection: sqlite3.Connection, key: Key) -> Any:
 def _touched(
     connection: sqlite3.Connection, key: Key, moment: float | str, *, last_seen: float
 ) -> bool:
-    """Set the time of change if it is still the one last seen; of times kept as texts none is."""
+    """Set the time of change if it is still the one last seen; times stored as texts never are."""
     values = (moment, *key, last_seen)
     return connection.execute(_TOUCH_SESSION, values).rowcount == 1
 

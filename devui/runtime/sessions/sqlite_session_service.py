@@ -1,4 +1,4 @@
-"""`SqliteSessionService`: sessions in a SQLite file that google-adk reads too (adk-runtime 2.5)."""
+"""`SqliteSessionService`: sessions in a SQLite file that google-adk can read (adk-runtime 2.5)."""
 
 import asyncio
 import logging
@@ -45,7 +45,7 @@ class SqliteSessionService(BaseSessionService):
     _verbatim_ids: ClassVar[bool] = False
 
     def __init__(self, db_path: str | Path) -> None:
-        """Use a file: a path, a `sqlite:///` URL, or `:memory:`; it is made if it is missing."""
+        """Use a file: a path, a `sqlite:///` URL, or `:memory:`; a missing file is created."""
         self._file_layout = self._new_layout
         self._events_of_file = EventCache()
         self._sessions_database = Database(DatabasePath.of(db_path), partial(_prepare, self))
@@ -58,9 +58,9 @@ class SqliteSessionService(BaseSessionService):
         state: dict[str, Any] | None = None,
         session_id: str | None = None,
     ) -> Session:
-        """Create a session; a blank id becomes a UUID, others are stripped of outer space.
+        """Create a session; a blank id becomes a UUID, others lose surrounding whitespace.
 
-        Raises AlreadyExistsError.
+        Raises AlreadyExistsError if the id is taken.
         """
         check_owner(app_name, user_id)
         scoped = ScopedState.of(make_json_safe_state(given_state(state)))
@@ -86,7 +86,7 @@ class SqliteSessionService(BaseSessionService):
         session_id: str,
         config: GetSessionConfig | None = None,
     ) -> Session | None:
-        """The session, or None; events are chosen by time before the newest are counted off."""
+        """Return the session, or None; the time filter applies before the limit on events."""
         check_config(config)
 
         def read(connection: sqlite3.Connection) -> Session | None:
@@ -114,7 +114,7 @@ class SqliteSessionService(BaseSessionService):
     async def list_sessions(
         self, *, app_name: str, user_id: str | None = None
     ) -> ListSessionsResponse:
-        """The sessions without events, by time of change, user and id."""
+        """Return the sessions without events, ordered by time of change, user and id."""
         sessions = await self._sessions_database.read(
             lambda connection: sqlite_rows.select_sessions(connection, app_name, user_id)
         )
@@ -131,7 +131,7 @@ class SqliteSessionService(BaseSessionService):
         await self._sessions_database.write(job)
 
     async def get_user_state(self, *, app_name: str, user_id: str) -> dict[str, Any]:
-        """The user's state, keys without prefix."""
+        """Return the user's state, keys without prefix."""
         return await self._sessions_database.read(
             lambda connection: sqlite_rows.user_state(connection, app_name, user_id)
         )
@@ -139,13 +139,13 @@ class SqliteSessionService(BaseSessionService):
     async def append_event(self, session: Session, event: Event) -> Event:
         """Commit the event to the file and to `session`.
 
-        The same event again is ignored: a caller may retry. A caller that is cancelled leaves
-        file and session object in step.
+        The same event again is ignored, so a caller may retry. If the caller is cancelled, the file
+        and the session object stay consistent.
 
         Raises:
-            SessionNotFoundError: there is no such session.
-            AlreadyExistsError: another event of the session has that id.
-            StaleSessionError: the session was changed since this copy of it was read.
+            SessionNotFoundError: The session doesn't exist.
+            AlreadyExistsError: Another event of the session has that id.
+            StaleSessionError: The session was changed since this copy of it was read.
         """
         check_commit(session, event)
         if event.partial:
@@ -170,7 +170,7 @@ class SqliteSessionService(BaseSessionService):
         return _committed(self, session, event, stored_event, writing)
 
     async def close(self) -> None:
-        """Close the file; the next use opens it again (`:memory:` begins anew)."""
+        """Close the file; the next use reopens it (`:memory:` starts empty)."""
         await self._sessions_database.close()
 
 

@@ -1,4 +1,4 @@
-"""`State`: a session's state with the changes that are not committed yet (adk-runtime 2.2)."""
+"""`State`: a session's state and its uncommitted changes (adk-runtime 2.2)."""
 
 import copy
 from collections.abc import Iterable, Iterator, Mapping
@@ -22,7 +22,7 @@ class NotCopyableError(TypeError):
 
 
 def deep_copy(value: Any) -> Any:
-    """A copy that shares nothing mutable with `value`; raises NotCopyableError."""
+    """Return a copy that shares nothing mutable with `value`; raises NotCopyableError."""
     if isinstance(value, _IMMUTABLE):
         return value
     try:
@@ -32,7 +32,7 @@ def deep_copy(value: Any) -> Any:
 
 
 def detached(state: Mapping[str, Any]) -> dict[str, Any]:
-    """The same state with values of its own; a value that cannot be copied stays shared."""
+    """Return the state with copied values; a value that can't be copied stays shared."""
     return {key: _detached_value(value) for key, value in state.items()}
 
 
@@ -47,7 +47,7 @@ class StateLike(Protocol):
     """State that can be read and written: a `State` or a dict."""
 
     def get(self, key: str, default: Any = None, /) -> Any:
-        """The value of the key."""
+        """Return the value of the key."""
 
     def __setitem__(self, key: str, value: Any, /) -> None: ...
 
@@ -79,17 +79,17 @@ class State:
     """
 
     APP_PREFIX: ClassVar[str] = "app:"
-    """Keys that all sessions of the app share."""
+    """The prefix of keys that all sessions of the app share."""
     USER_PREFIX: ClassVar[str] = "user:"
-    """Keys that all sessions of the user share."""
+    """The prefix of keys that all sessions of the user share."""
     TEMP_PREFIX: ClassVar[str] = "temp:"
-    """Keys that are never stored."""
+    """The prefix of keys that are never stored."""
 
     _value: dict[str, Any]
     _delta: dict[str, Any]
     _schema: type[BaseModel] | None
     _read: dict[str, tuple[Any, Any]]
-    """Containers handed out, each with a copy of how it was."""
+    """Containers handed out, each with a copy of its original value."""
     _recorded: set[str]
     """Keys that are in the delta because of a change in place."""
 
@@ -103,16 +103,16 @@ class State:
 
         Args:
             value: The live state, which is written to.
-            delta: Gets what is written, for the next event.
-            schema: What keys without a prefix there may be, and their types; None for any.
+            delta: Collects what is written, for the next event.
+            schema: The keys without a prefix that are allowed, and their types; None allows any.
         """
-        # At once, past __setattr__: contexts make many of these.
+        # Set together, bypassing __setattr__: contexts make many of these.
         own = self.__dict__
         own["_value"], own["_delta"], own["_schema"] = value, delta, schema
         own["_read"], own["_recorded"] = {}, set()
 
     def __setattr__(self, name: str, value: Any) -> None:
-        """Refuse what would look as if it was kept; raises AttributeError."""
+        """Refuse attributes, which would look as if they were stored; raises AttributeError."""
         if not name.startswith("_"):
             raise AttributeError(f"State has no {name}; write it as state[{name!r}].")
         super().__setattr__(name, value)
@@ -122,7 +122,7 @@ class State:
         raise AttributeError(f"State has no {name}; {advice}.")
 
     def __getitem__(self, key: str) -> Any:
-        """The value; raises KeyError, which says what to do, for a key that is not set."""
+        """Return the value; raises KeyError with advice for a key that is not set."""
         value = self._current(key)
         if isinstance(value, dict | list) and key not in self._read:
             self._remember(key, value)
@@ -132,7 +132,7 @@ class State:
         self.update({key: value})
 
     def __delitem__(self, key: str) -> None:
-        raise AttributeError(f"State deletes no keys; write None to {key!r} to remove it.")
+        raise AttributeError(f"State keys can't be deleted; write None to {key!r} to remove it.")
 
     def __contains__(self, key: object) -> bool:
         return key in self._delta or key in self._value
@@ -141,11 +141,11 @@ class State:
         return iter(self.to_dict())
 
     def get(self, key: str, default: Any = None) -> Any:
-        """The value, or `default` for an unknown key."""
+        """Return the value, or `default` for an unknown key."""
         return self[key] if key in self else default  # noqa: SIM401  this is that `get`
 
     def setdefault(self, key: str, default: Any = None) -> Any:
-        """The value; `default` is written first if the key is unknown."""
+        """Return the value; write `default` first if the key is unknown."""
         if key not in self:
             self[key] = default
         return self[key]
@@ -153,7 +153,7 @@ class State:
     def update(self, delta: Mapping[str, Any]) -> None:
         """Write several keys.
 
-        Raises StateSchemaError, or TypeError for a key that is no text, before any is written.
+        Raises StateSchemaError, or TypeError for a key that isn't a string, before any is written.
         """
         delta = delta if isinstance(delta, dict) else dict(delta)
         check_keys(delta)
@@ -166,11 +166,11 @@ class State:
             self._forget(key)
 
     def to_dict(self) -> dict[str, Any]:
-        """All keys and values, the uncommitted ones included."""
+        """Return all keys and values, including the uncommitted ones."""
         return {**self._value, **self._delta}
 
     def has_delta(self) -> bool:
-        """Whether there is anything to commit; records changes in place first."""
+        """Return whether there is anything to commit, after recording changes made in place."""
         for key in list(self._read):
             self._record(key)
         return bool(self._delta)
@@ -190,7 +190,7 @@ class State:
     def _remember(self, key: str, container: Any) -> None:
         try:
             before = deep_copy(container)
-            if container == before:  # else it would look changed at every look
+            if container == before:  # else it would always look changed
                 self._read[key] = (container, before)
         except (NotCopyableError, TypeError, ValueError):
             return
@@ -225,28 +225,28 @@ def _equals_its_json(value: Any) -> bool:
 
 
 def check_keys(values: Iterable[object]) -> None:
-    """Check what is to be the keys of a state; raises TypeError for one that is no text."""
+    """Raise TypeError if a key isn't a string."""
     for key in values:
         if not isinstance(key, str):
             raise TypeError(
-                f"{brief(key)} is no key of the state: keys are texts, such as {str(key)!r}."
+                f"{brief(key)} is not a valid state key: keys are strings, such as {str(key)!r}."
             )
 
 
 def check_entry(schema: type[BaseModel], key: str, value: Any) -> None:
-    """Check a key and its value; raises StateSchemaError if the schema does not allow them."""
+    """Raise StateSchemaError if the schema doesn't allow the key or its value."""
     if ":" in key:  # scopes and internal owners are not part of the schema
         return
     if key not in schema.model_fields:
         raise StateSchemaError(
             f"{key!r} is not declared in the state schema {schema.__name__!r}; "
-            f"declared are {sorted(schema.model_fields)}."
+            f"the declared keys are {sorted(schema.model_fields)}."
         )
     try:
         _adapter(schema, key).validate_python(value)
     except ValidationError as error:
         raise StateSchemaError(
-            f"The value for {key!r} does not fit {schema.__name__!r}, where it is"
+            f"The value for {key!r} does not fit {schema.__name__!r}, which declares it as"
             f" '{_type_name(schema.model_fields[key].annotation)}': {error}"
         ) from error
 
@@ -260,12 +260,12 @@ def _adapter(schema: type[BaseModel], key: str) -> TypeAdapter[Any]:
     return TypeAdapter(schema.model_fields[key].rebuild_annotation())
 
 
-# The scopes of state, told by the prefix of a key (adk-runtime 2.3).
+# The scopes of state, given by the prefixes of keys (adk-runtime 2.3).
 
 
 @dataclass(slots=True)
 class ScopedState:
-    """State by scope, as it is stored: without prefixes, and without `temp:`."""
+    """State by scope, as it is stored: without prefixes and without `temp:` keys."""
 
     app: dict[str, Any] = field(default_factory=dict)
     user: dict[str, Any] = field(default_factory=dict)
@@ -273,7 +273,7 @@ class ScopedState:
 
     @classmethod
     def of(cls, delta: Mapping[str, Any]) -> "ScopedState":
-        """Sort prefixed keys into scopes; `temp:` is dropped."""
+        """Sort prefixed keys into scopes, and drop `temp:` keys."""
         scoped = cls()
         for key, value in delta.items():
             if key.startswith(State.APP_PREFIX):
@@ -285,7 +285,7 @@ class ScopedState:
         return scoped
 
     def as_dict(self) -> dict[str, Any]:
-        """One dict again, with prefixes."""
+        """Return the state as one dict, with prefixes."""
         return {
             **self.session,
             **{State.APP_PREFIX + key: value for key, value in self.app.items()},

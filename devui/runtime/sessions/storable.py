@@ -1,9 +1,9 @@
-"""An event that cannot be kept as it is, made one that can (R53, R54).
+"""Makes events storable that can't be stored as they are (R53, R54).
 
-One odd value must not cost the event that it is in: with it would go the results of other calls,
-and a resume would make these again. So texts that are none (halves of surrogate pairs, NULs in the
-names of state keys) are spelled out, and what refers to itself, or breaks off while it is read, is
-told by its repr.
+One odd value must not cost the whole event: the results of other calls would be lost with it, and
+a resume would make those calls again. So text that isn't valid (lone surrogates, NULs in the names
+of state keys) is escaped, and a value that refers to itself, or fails while it is read, is
+replaced with its repr.
 """
 
 import logging
@@ -18,9 +18,9 @@ from devui.runtime.jsonable import jsonable, sendable, storable, walked
 from devui.runtime.mistakes import without_json
 from devui.runtime.sessions.state import ScopedState, State
 
-# What services of one's own need to store sessions: google-adk's `_session_util`.
+# What custom services need to store sessions: google-adk's `_session_util`.
 #
-# State is sorted by scope and put into JSON's types; what was stored is read back (adk-runtime
+# State is split by scope and converted to JSON's types, and stored data is read back (adk-runtime
 # 2.3).
 
 
@@ -30,43 +30,44 @@ M = TypeVar("M", bound=BaseModel)
 
 
 def extract_state_delta(state: Mapping[str, Any] | None) -> dict[str, dict[str, Any]]:
-    """The state of the scopes `app`, `user` and `session`, keys without prefix."""
+    """Return the state of the scopes `app`, `user` and `session`, keys without prefix."""
     scoped = ScopedState.of(state or {})
     return {"app": scoped.app, "user": scoped.user, "session": scoped.session}
 
 
 def make_json_safe_state(state: Mapping[str, Any]) -> dict[str, Any]:
-    """A state in JSON's types; what has no JSON form is kept as its repr, with a warning."""
+    """Convert a state to JSON's types; what has no JSON form becomes its repr, with a warning."""
     try:
         return dict(to_jsonable_python(dict(state), inf_nan_mode="null"))
     except (ValueError, TypeError):
-        logger.warning("%s in the state has no JSON form; its repr is stored.", without_json(state))
+        what = without_json(state)
+        logger.warning("%s in the state is not JSON-serializable; storing its repr.", what)
         return dict(jsonable(dict(state), inf_nan_mode="null"))
 
 
 def extract_json_safe_state_delta(state: Mapping[str, Any] | None) -> dict[str, dict[str, Any]]:
-    """The state by scope, as `extract_state_delta` has it, in JSON's types."""
+    """Return the state by scope, like `extract_state_delta`, in JSON's types."""
     return make_json_safe_state(extract_state_delta(state))
 
 
 def decode_model(data: object, model_cls: type[M]) -> M | None:
-    """The object that stored data stands for; None for what can stand for none, such as a text."""
+    """Return the object that stored data represents; None for data such as a text, which can't."""
     if data is None or isinstance(data, str | bytes | int | float | list | tuple | set):
         return None
     return model_cls.model_validate(data)
 
 
 _REPLACED = "\ufffd" * 3
-"""What pydantic writes for half of a character in a key."""
+"""What pydantic writes for a lone surrogate in a key."""
 
 
 def is_whole(text: str) -> bool:
-    """Whether nothing was lost when the text was made, as JSON of an event."""
+    """Return whether an event's JSON was written without loss."""
     return _REPLACED not in text
 
 
 def read_iterators(event: Event) -> None:
-    """Put lists in the place of the iterators in an event's output and state.
+    """Replace iterators in an event's output and state with lists.
 
     An output is also the input of the next node, and a delta also becomes state.
     """
@@ -76,9 +77,9 @@ def read_iterators(event: Event) -> None:
 
 
 def read_delta(delta: dict[str, Any]) -> None:
-    """Put lists in the place of the iterators in what is kept of a delta.
+    """Replace iterators in the stored part of a delta with lists.
 
-    Nothing else is set, since threads of the agent may write to the delta meanwhile.
+    Nothing else is set, since the agent's threads may write to the delta meanwhile.
     """
     for key, value in [*delta.items()]:
         if not key.startswith(State.TEMP_PREFIX) and (read := storable(value)) is not value:
@@ -86,10 +87,10 @@ def read_delta(delta: dict[str, Any]) -> None:
 
 
 def make_storable(event: Event) -> None:
-    """Change the event in place, where it has no form in JSON; the rest stays as it is."""
+    """Change the parts of the event that have no JSON form, in place."""
     event.output = _plain(event.output)
     event.custom_metadata = _plain(event.custom_metadata)
-    delta = event.actions.state_delta  # in place: contexts that are open write to the same one
+    delta = event.actions.state_delta  # changed in place: open contexts write to the same dict
     spelled = {_spelled(key): _plain(value) for key, value in [*delta.items()]}
     delta.clear()
     delta.update(spelled)
@@ -98,17 +99,17 @@ def make_storable(event: Event) -> None:
 
 
 def spelled_out(model: M) -> M:
-    """A copy whose texts can be kept, whatever is in the model."""
+    """Return a copy in which all texts can be stored, whatever the model contains."""
     copy = model.model_copy(deep=True)
     _spell_out(copy)
     return copy
 
 
 def _spell_out(model: BaseModel) -> None:
-    """Make the values of a model's fields storable, whatever depth they are at."""
+    """Make the values of a model's fields storable, at any depth."""
     fields = vars(model)
     for name, value in fields.items():
-        fields[name] = _storable(value)  # as it was checked when the model was made
+        fields[name] = _storable(value)  # was validated when the model was made
 
 
 def _storable(value: Any) -> Any:
@@ -135,7 +136,7 @@ def _plain(value: Any) -> Any:
 
 
 def _value_or_repr(value: Any) -> Any:
-    """The value, or its repr if it has no form in JSON; texts are spelled out."""
+    """Return the value, or its repr if it has no JSON form; lone surrogates are escaped."""
     if isinstance(value, str):
         return sendable(value)
     try:

@@ -1,6 +1,6 @@
 """Skills: instructions and files for one kind of work. Names are loaded on first use.
 
-`load_skill_from_dir` and its kin need `pip install devui[yaml]`.
+`load_skill_from_dir` and related functions need `pip install devui[yaml]`.
 """
 
 from typing import TYPE_CHECKING

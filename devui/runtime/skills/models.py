@@ -1,4 +1,4 @@
-"""What a skill consists of: what it is for, its instructions, and its files (agentskills.io)."""
+"""What a skill consists of: its metadata, instructions and files (agentskills.io)."""
 
 import html
 import re
@@ -21,17 +21,17 @@ class Frontmatter(BaseModel):
     model_config = ConfigDict(extra="allow", populate_by_name=True)
 
     name: str
-    """Lower case, digits and single hyphens; also the name of the skill's folder."""
+    """Lower-case letters, digits and single hyphens; also the name of the skill's folder."""
     description: str
-    """What the skill does and when to use it."""
+    """Tells a model what the skill is for, and when to load it."""
     license: str | None = None
-    """Of the skill; for readers."""
+    """The skill's license; for readers."""
     compatibility: str | None = None
-    """What it needs around it; for readers, at most 500 characters."""
+    """What the skill requires of its environment; for readers, at most 500 characters."""
     allowed_tools: str | None = Field(
         None, alias="allowed-tools", serialization_alias="allowed-tools"
     )
-    """Names of tools, parted by blanks. For clients; the runtime makes no use of it."""
+    """Names of tools, separated by spaces. For clients; the runtime doesn't use it."""
     metadata: dict[str, Any] = Field(default_factory=dict)
     """`adk_additional_tools` lists tools of the toolset that come with the skill;
     `adk_inject_state: true` fills in `{var}` in the instructions."""
@@ -40,7 +40,9 @@ class Frontmatter(BaseModel):
     @classmethod
     def _check_metadata(cls, value: dict[str, Any]) -> dict[str, Any]:
         if not isinstance(value.get("adk_additional_tools", []), list):
-            raise ValueError("adk_additional_tools must be a list of the names of tools")  # noqa: TRY004  pydantic's way
+            raise ValueError(  # noqa: TRY004  pydantic's way
+                "adk_additional_tools must be a list of tool names"
+            )
         if not isinstance(value.get("adk_inject_state", False), bool):
             raise ValueError("adk_inject_state must be true or false")  # noqa: TRY004
         return value
@@ -53,8 +55,7 @@ class Frontmatter(BaseModel):
             raise ValueError(f"name must be at most {MAX_NAME} characters")
         if not _NAME.fullmatch(name):
             raise ValueError(
-                "name must be in lower case (a-z, 0-9), its words parted by single hyphens:"
-                " write-report"
+                "name must be lowercase (a-z, 0-9), with single hyphens between words: write-report"
             )
         return name
 
@@ -62,7 +63,7 @@ class Frontmatter(BaseModel):
     @classmethod
     def _check_description(cls, value: str) -> str:
         if not value:
-            raise ValueError("description must not be empty: the model chooses by it")
+            raise ValueError("description must not be empty: the model uses it to choose a skill")
         if len(value) > MAX_DESCRIPTION:
             raise ValueError(f"description must be at most {MAX_DESCRIPTION} characters")
         return value
@@ -82,7 +83,6 @@ class Script(BaseModel):
     """The text of the file."""
 
     def __str__(self) -> str:
-        """The source."""
         return self.src
 
 
@@ -90,34 +90,34 @@ class Resources(BaseModel):
     """The files of a skill, by path within its three folders."""
 
     references: dict[str, str | bytes] = Field(default_factory=dict)
-    """What to read, from `references/`."""
+    """Files to read, from `references/`."""
     assets: dict[str, str | bytes] = Field(default_factory=dict)
-    """What to use, from `assets/`."""
+    """Files to use, from `assets/`."""
     scripts: dict[str, Script] = Field(default_factory=dict)
-    """What to run, from `scripts/`."""
+    """Scripts to run, from `scripts/`."""
 
     def get_reference(self, reference_id: str) -> str | bytes | None:
-        """A file of `references/`; bytes if it is no text."""
+        """Return a file of `references/`, or None; bytes if it isn't text."""
         return self.references.get(reference_id)
 
     def get_asset(self, asset_id: str) -> str | bytes | None:
-        """A file of `assets/`; bytes if it is no text."""
+        """Return a file of `assets/`, or None; bytes if it isn't text."""
         return self.assets.get(asset_id)
 
     def get_script(self, script_id: str) -> Script | None:
-        """A file of `scripts/`."""
+        """Return a file of `scripts/`, or None."""
         return self.scripts.get(script_id)
 
     def list_references(self) -> list[str]:
-        """The paths in `references/`."""
+        """Return the paths in `references/`."""
         return list(self.references)
 
     def list_assets(self) -> list[str]:
-        """The paths in `assets/`."""
+        """Return the paths in `assets/`."""
         return list(self.assets)
 
     def list_scripts(self) -> list[str]:
-        """The paths in `scripts/`."""
+        """Return the paths in `scripts/`."""
         return list(self.scripts)
 
 
@@ -125,7 +125,7 @@ class Skill(BaseModel):
     """A skill: its metadata, instructions and files."""
 
     frontmatter: Frontmatter
-    """Its head."""
+    """The head of SKILL.md."""
     instructions: str
     """The text of SKILL.md below its head."""
     resources: Resources = Field(default_factory=Resources)
@@ -142,11 +142,11 @@ class Skill(BaseModel):
         return self.frontmatter.description
 
 
-# Skills as a model reads about them (adk-runtime 8.8).
+# Skills as they are described to models (adk-runtime 8.8).
 
 
 def format_skills_as_xml(skills: Sequence[Frontmatter | Skill]) -> str:
-    """The names and descriptions, in `<available_skills>`."""
+    """Return the names and descriptions, in `<available_skills>`."""
     lines = ["<available_skills>"]
     for skill in skills:
         for tag, text in (("name", skill.name), ("description", skill.description)):
@@ -156,7 +156,7 @@ def format_skills_as_xml(skills: Sequence[Frontmatter | Skill]) -> str:
     return "\n".join([*lines, "</available_skills>"])
 
 
-# `SkillRegistry`: skills that are found when they are needed (adk-runtime 8.8).
+# `SkillRegistry`: skills that are looked up on demand (adk-runtime 8.8).
 
 
 class SkillRegistry(ABC):
@@ -164,12 +164,12 @@ class SkillRegistry(ABC):
 
     @abstractmethod
     async def get_skill(self, *, name: str) -> Skill:
-        """The skill of that name; raises if there is none."""
+        """Return the skill with that name; raises if there is none."""
 
     @abstractmethod
     async def search_skills(self, *, query: str) -> list[Frontmatter]:
-        """What is known of the skills that fit the query."""
+        """Return the metadata of the skills that fit the query."""
 
     def search_tool_description(self) -> str | None:
-        """What the model reads about searching here; None for the usual words."""
+        """Return what the model reads about searching here; None for the default text."""
         return None

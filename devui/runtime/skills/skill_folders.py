@@ -1,4 +1,4 @@
-"""Skills in folders: SKILL.md and beside it references, assets and scripts (adk-runtime 8.8).
+"""Skills in folders: SKILL.md, with references, assets and scripts beside it (adk-runtime 8.8).
 
 Reading them needs `pip install devui[yaml]`, since the head of SKILL.md is YAML.
 """
@@ -24,7 +24,7 @@ def load_skill_from_dir(skill_dir: str | Path) -> Skill:
     """Load the skill in a folder, with all its files.
 
     Raises:
-        FileNotFoundError: there is no such folder, or no SKILL.md in it.
+        FileNotFoundError: The folder, or SKILL.md in it, doesn't exist.
         ValueError: SKILL.md is invalid, or names another folder.
     """
     folder = Path(skill_dir).resolve()
@@ -44,14 +44,14 @@ def load_skills_from_dir(skills_dir: str | Path) -> list[Skill]:
     """Load the skills in the subfolders of a folder, by name; skips folders without SKILL.md.
 
     Raises:
-        FileNotFoundError: there is no such folder.
-        ValueError: it isn't a folder, or one of the skills is invalid.
+        FileNotFoundError: The folder doesn't exist.
+        ValueError: It isn't a folder, or one of the skills is invalid.
     """
     folder = Path(skills_dir).resolve()
     if not folder.exists():
-        raise FileNotFoundError(f"There is no folder {folder} of skills.")
+        raise FileNotFoundError(f"The skills folder {folder} does not exist.")
     if not folder.is_dir():
-        raise ValueError(f"{folder} is no folder.")
+        raise ValueError(f"{folder} is not a folder.")
     return [load_skill_from_dir(each) for each in sorted(folder.iterdir()) if _skill_file(each)]
 
 
@@ -67,7 +67,7 @@ def list_skills_in_dir(
     """
     folder = Path(skills_base_path).resolve()
     if not folder.is_dir():
-        logger.warning("%s is no folder of skills.", folder)
+        logger.warning("%s is not a skills folder.", folder)
         return {}
     frontmatters = {}
     for each in sorted(one for one in folder.iterdir() if one.is_dir()):
@@ -75,26 +75,26 @@ def list_skills_in_dir(
             frontmatters[each.name] = _read(each)[0]
         except (OSError, ValueError) as error:
             if on_error is None:
-                logger.warning("%s holds no good skill: %s", each, error)
+                logger.warning("%s is not a valid skill: %s", each, error)
             else:
                 on_error(each.name, error)
     return frontmatters
 
 
 async def load_skill_from_dir_async(skill_dir: str | Path) -> Skill:
-    """`load_skill_from_dir` in a thread."""
+    """Run `load_skill_from_dir` in a thread."""
     return await asyncio.to_thread(load_skill_from_dir, skill_dir)
 
 
 async def load_skills_from_dir_async(skills_dir: str | Path) -> list[Skill]:
-    """`load_skills_from_dir` in a thread."""
+    """Run `load_skills_from_dir` in a thread."""
     return await asyncio.to_thread(load_skills_from_dir, skills_dir)
 
 
 async def list_skills_in_dir_async(
     skills_base_path: str | Path, on_error: Callable[[str, Exception], None] | None = None
 ) -> dict[str, Frontmatter]:
-    """`list_skills_in_dir` in a thread."""
+    """Run `list_skills_in_dir` in a thread."""
     return await asyncio.to_thread(list_skills_in_dir, skills_base_path, on_error)
 
 
@@ -104,7 +104,7 @@ def _skill_file(folder: Path) -> Path | None:
 
 def _read(folder: Path) -> tuple[Frontmatter, str]:
     if not folder.is_dir():
-        raise FileNotFoundError(f"There is no folder {folder} of a skill.")
+        raise FileNotFoundError(f"The skill folder {folder} does not exist.")
     file = _skill_file(folder)
     if file is None:
         raise FileNotFoundError(f"There is no SKILL.md in {folder}.")
@@ -115,7 +115,7 @@ def _read(folder: Path) -> tuple[Frontmatter, str]:
         raise ValueError(f"{file}: {error}") from error
     if frontmatter.name != folder.name:
         raise ValueError(
-            f"{file}: the skill is named {frontmatter.name!r} and its folder {folder.name!r};"
+            f"{file}: the skill is named {frontmatter.name!r}, but its folder {folder.name!r};"
             " give both the same name."
         )
     return frontmatter, body
@@ -124,20 +124,20 @@ def _read(folder: Path) -> tuple[Frontmatter, str]:
 def _parted(file: Path) -> tuple[dict[str, Any], str]:
     opening, *rest = file.read_text(encoding="utf-8").split(_FENCE, 2)
     if opening or len(rest) != 2:
-        raise ValueError(f"{file} must begin with a head of YAML between two lines of {_FENCE}.")
+        raise ValueError(f"{file} must begin with YAML front matter between two {_FENCE} lines.")
     try:
         head = parse_yaml(rest[0])
     except ValueError as error:
-        raise ValueError(f"The head of {file}: {error}") from error
+        raise ValueError(f"The front matter of {file}: {error}") from error
     if not isinstance(head, dict):
-        raise ValueError(  # noqa: TRY004  it is the text that is wrong, not its type
-            f"{file}: the head must have the form `name: …`, line by line."
+        raise ValueError(  # noqa: TRY004  the text is wrong, not its type
+            f"{file}: each line of the front matter must have the form `name: …`."
         )
     return head, rest[1].strip()
 
 
 def _files(folder: Path) -> dict[str, str | bytes]:
-    """The files of a folder and those below, by their paths; bytes if they are no text."""
+    """Return the files in a folder and below it, by path; bytes if they aren't text."""
     files: dict[str, str | bytes] = {}
     for path in sorted(folder.rglob("*")):
         if not path.is_file() or "__pycache__" in path.parts:
@@ -151,5 +151,5 @@ def _files(folder: Path) -> dict[str, str | bytes]:
 
 
 def _is_skipped(folder: Path, name: str) -> bool:
-    logger.warning("The script %s of %s is no text: left out.", name, folder)
+    logger.warning("The script %s of %s isn't text; skipping it.", name, folder)
     return False

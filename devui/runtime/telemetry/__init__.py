@@ -1,6 +1,6 @@
 """OpenTelemetry for runs: google-adk's spans, metrics and log records (adk-runtime 13).
 
-Nothing of OpenTelemetry is loaded before somebody has set up a provider (`switch`).
+devui doesn't load OpenTelemetry until a provider has been set up (see `switch`).
 """
 
 from devui.runtime.exports import lazy

@@ -1,4 +1,4 @@
-"""`TelemetryConfig`: what the spans of a run hold (adk-runtime 13)."""
+"""`TelemetryConfig`: what the spans and log records of a run contain (adk-runtime 13)."""
 
 import enum
 import os
@@ -7,13 +7,13 @@ from typing import Any, Literal
 from pydantic import BaseModel, ConfigDict, PrivateAttr, StrictBool
 
 ADK_TELEMETRY_SCHEMA_VERSION_OPT_IN = "ADK_TELEMETRY_SCHEMA_VERSION_OPT_IN"
-"""`1` asks for the spans of google-adk before 2.13: `invocation`, `call_llm`."""
+"""`1` selects the spans of google-adk before 2.13: `invocation`, `call_llm`."""
 OTEL_SEMCONV_STABILITY_OPT_IN = "OTEL_SEMCONV_STABILITY_OPT_IN"
 OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT = (
     "OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT"
 )
 ADK_CAPTURE_MESSAGE_CONTENT_IN_SPANS = "ADK_CAPTURE_MESSAGE_CONTENT_IN_SPANS"
-"""What messages say in the attributes `gcp.vertex.agent.*` of schema 1; on by default."""
+"""Whether schema 1's `gcp.vertex.agent.*` attributes contain message content; on by default."""
 ADK_TELEMETRY_IGNORE_RUN_CONFIG = "ADK_TELEMETRY_IGNORE_RUN_CONFIG"
 ADK_EXPERIMENTAL_TELEMETRY = "ADK_EXPERIMENTAL_TELEMETRY"
 
@@ -24,7 +24,7 @@ _LATEST = "gen_ai_latest_experimental"
 
 
 class ContentCapturingMode(enum.Enum):
-    """Where what messages say may go: nowhere, into log records, into spans, or both."""
+    """Where message content may go: nowhere, into log records, into spans, or both."""
 
     NO_CONTENT = "NO_CONTENT"
     EVENT_ONLY = "EVENT_ONLY"
@@ -39,20 +39,20 @@ _IN_LOGS = {ContentCapturingMode.EVENT_ONLY, ContentCapturingMode.SPAN_AND_EVENT
 class TelemetryConfig(BaseModel):
     """Telemetry settings of one run (`RunConfig.telemetry`); None leaves one to the environment.
 
-    The environment is read when the config is made. `ADK_TELEMETRY_IGNORE_RUN_CONFIG=1` makes it
-    win over these fields.
+    The environment is read when the config is created. With `ADK_TELEMETRY_IGNORE_RUN_CONFIG=1`,
+    it overrides these fields.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
 
     genai_semconv_stability_opt_in: Literal["stable", "experimental"] | None = None
-    """In place of `OTEL_SEMCONV_STABILITY_OPT_IN`."""
+    """Overrides `OTEL_SEMCONV_STABILITY_OPT_IN`."""
     capture_message_content: ContentCapturingMode | None = None
-    """In place of `OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT`."""
+    """Overrides `OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT`."""
     adk_experimental_telemetry_opt_in: StrictBool | None = None
     """Accepted for compatibility: google-adk's `adk.experimental.*` is not emitted here."""
     experimental_features_opt_in: frozenset[str] | None = None
-    """Accepted for compatibility, as the switch above."""
+    """Accepted for compatibility, like the field above."""
 
     _locked: bool = PrivateAttr()
     _legacy: bool = PrivateAttr()
@@ -73,49 +73,49 @@ class TelemetryConfig(BaseModel):
         self._experimental = _setting(ADK_EXPERIMENTAL_TELEMETRY) in _ON
 
     def __eq__(self, other: object) -> bool:
-        """Whether the fields are the same; the environment does not count."""
+        """Compare the fields, but not the environment that was read."""
         return type(other) is type(self) and vars(self) == vars(other)
 
     def __hash__(self) -> int:
-        """By the fields."""
+        """Hash the fields, but not the environment that was read."""
         return hash(tuple(vars(self).values()))
 
     @property
     def uses_legacy_schema(self) -> bool:
-        """Whether spans are those of schema 1."""
+        """Whether spans follow schema 1."""
         return self._legacy
 
     @property
     def should_use_experimental_genai_semconv(self) -> bool:
-        """Whether model calls have the attributes of the latest conventions; schema 2 has."""
+        """Whether model calls have the latest conventions' attributes, as schema 2 does."""
         if not self._locked and self.genai_semconv_stability_opt_in is not None:
             return self.genai_semconv_stability_opt_in == "experimental"
         return self._latest or not self._legacy
 
     @property
     def resolved_content_capturing_mode(self) -> ContentCapturingMode:
-        """Where content goes."""
+        """Where message content goes."""
         return self._own_mode or self._mode
 
     @property
     def content_capturing_mode_value(self) -> str:
-        """The same as a text; empty for nowhere."""
+        """The value of `resolved_content_capturing_mode`; empty for nowhere."""
         mode = self.resolved_content_capturing_mode
         return "" if mode is ContentCapturingMode.NO_CONTENT else mode.value
 
     @property
     def should_add_content_to_logs(self) -> bool:
-        """Whether log records hold content."""
+        """Whether log records contain message content."""
         return self.resolved_content_capturing_mode in _IN_LOGS
 
     @property
     def should_add_content_to_experimental_spans(self) -> bool:
-        """Whether attributes of the conventions hold content."""
+        """Whether the conventions' attributes contain message content."""
         return self.resolved_content_capturing_mode in _IN_SPANS
 
     @property
     def should_add_content_to_legacy_spans(self) -> bool:
-        """Whether the attributes `gcp.vertex.agent.*` of schema 1 hold content."""
+        """Whether schema 1's `gcp.vertex.agent.*` attributes contain message content."""
         return self._in_adk_spans if self._own_mode is None else self._own_mode in _IN_SPANS
 
     @property

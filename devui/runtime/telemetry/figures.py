@@ -25,7 +25,7 @@ class Figures:
     """Histograms of durations, tokens and calls. Attributes that are None are left out."""
 
     def __init__(self, scope: str) -> None:
-        """Make them in the meter of that name."""
+        """Create the histograms in the meter named `scope`."""
         self._meter = metrics.get_meter(scope, __version__)
         self._agent = self._histogram(
             "gen_ai.invoke_agent.duration", "s", "Duration of agent invocations.", _AGENT_SECONDS
@@ -66,7 +66,7 @@ class Figures:
     def agent(
         self, name: str, seconds: float, error: BaseException | None, calls: tuple[int, int]
     ) -> None:
-        """An agent has ended; `calls` of models and of tools are its own."""
+        """Record the end of an agent; `calls` are its own calls of models and tools."""
         about = {"gen_ai.agent.name": name}
         self._agent.record(seconds, _present(about, {"error.type": _type(error)}))
         self._model_calls.record(calls[0], about)
@@ -75,14 +75,14 @@ class Figures:
     def workflow(
         self, name: str, seconds: float, error: BaseException | None, *, nested: bool
     ) -> None:
-        """A workflow has ended, or the whole of a turn."""
+        """Record the end of a workflow, or of a whole turn."""
         about: dict[str, Any] = {"gen_ai.operation.name": "invoke_workflow"}
         about["error.type"] = _type(error)
         about |= {"gen_ai.workflow.name": name or None, "gen_ai.workflow.nested": nested or None}
         self._workflow.record(seconds, _present(about))
 
     def tool(self, agent: str, tool: BaseTool, seconds: float, *, error: str | None) -> None:
-        """A tool has ended."""
+        """Record the end of a tool call."""
         about = {"gen_ai.agent.name": agent, "gen_ai.tool.name": tool.name, "error.type": error}
         self._tool.record(seconds, _present(about, {"gen_ai.tool.type": type(tool).__name__}))
 
@@ -97,7 +97,7 @@ class Figures:
         error: BaseException | None,
         legacy: bool,
     ) -> None:
-        """A model has answered, or failed to."""
+        """Record the end of a model call."""
         about = {
             "gen_ai.agent.name": agent,
             "gen_ai.operation.name": "generate_content",

@@ -1,4 +1,4 @@
-"""What spans and log records tell of a model's call (adk-runtime 13)."""
+"""The contents of spans and log records of model calls (adk-runtime 13)."""
 
 from __future__ import annotations
 
@@ -32,25 +32,25 @@ if TYPE_CHECKING:
     from devui.runtime.telemetry.context import TelemetryConfig
 
 
-# Log records of model calls: what is kept out of spans (adk-runtime 13).
+# Log records of model calls, for what spans leave out (adk-runtime 13).
 
 
 _WITHHELD = "<elided>"
 
 
 class Records:
-    """Emits them, if a provider for logs is set up."""
+    """Emits log records, if a provider for logs is set up."""
 
     def __init__(self, scope: str, conventions: str) -> None:
-        """Take the logger of that name."""
+        """Get the logger named `scope`, with the schema URL `conventions`."""
         self._logger = _logs.get_logger(scope, __version__, schema_url=conventions)
 
     def details(self, attributes: Mapping[str, Any], span: Span) -> None:
-        """All of a call, when it has ended."""
+        """Emit the details of a call that has ended."""
         self._emit("gen_ai.client.inference.operation.details", dict(attributes), None, span)
 
     def request(self, request: LlmRequest, user: str, config: TelemetryConfig) -> None:
-        """What a model is asked, by the older conventions: a record for each content."""
+        """Emit a request under the older conventions, with a record for each content."""
         about = {"gen_ai.system": system_of(request.model)}
         with_content = config.should_add_content_to_logs
         body = _content(request.config.system_instruction, with_content)
@@ -62,7 +62,7 @@ class Records:
     def choice(
         self, response: LlmResponse, model: str | None, span: Span, config: TelemetryConfig
     ) -> None:
-        """What it answered, by the older conventions."""
+        """Emit a response under the older conventions."""
         body = _content(response.content, config.should_add_content_to_logs) | {"index": 0}
         if (reason := reason_of(response)) is not None:
             body["finish_reason"] = reason.value
@@ -97,15 +97,15 @@ _SECRET_OPTIONS = {
     "client_args",
     "async_client_args",
 }
-"""Settings of the connection that may hold keys."""
+"""HTTP options that may contain keys."""
 
 
 @dataclass(frozen=True, slots=True)
 class Common:
-    """What is known of a call before its answer."""
+    """The attributes of a call that are known before its answer."""
 
     about: dict[str, Any]
-    """Of the run: in the span and in the log record."""
+    """Attributes of the run, for both the span and the log record."""
     on_span: dict[str, Any]
     user: str
 
@@ -113,7 +113,7 @@ class Common:
 def common_attributes(
     ctx: InvocationContext, request: LlmRequest, event: Event, config: TelemetryConfig
 ) -> Common:
-    """What is known of a call that is to become `event`."""
+    """Return the attributes of a call whose answer will become `event`."""
     latest = config.should_use_experimental_genai_semconv
     about = {
         "gen_ai.agent.name": ctx.agent.name if ctx.agent else "",
@@ -136,7 +136,7 @@ def common_attributes(
 
 @dataclass(slots=True)
 class Inference:
-    """One call of a model, from the request to the answer that says why it ended."""
+    """One model call, from the request to the answer with a finish reason."""
 
     span: Span
     request: LlmRequest
@@ -149,7 +149,7 @@ class Inference:
     _has_ended: bool = False
 
     def __post_init__(self) -> None:
-        """Tell of the request."""
+        """Record the request."""
         if self.config.should_use_experimental_genai_semconv:
             self._details = messages.request_details(self.request)
         else:
@@ -157,11 +157,11 @@ class Inference:
 
     @property
     def usage(self) -> TokenUsage | None:
-        """What the call has cost."""
+        """The tokens that the call has used; None if the model didn't report any."""
         return usage_of_call(self.responses)
 
     def take(self, response: LlmResponse) -> None:
-        """Tell of a fragment or a whole answer."""
+        """Record a fragment or a complete answer."""
         self.responses.append(response)
         if self._has_ended:
             return
@@ -203,7 +203,7 @@ class Inference:
 
 
 def result_attributes(response: LlmResponse) -> dict[str, Any]:
-    """Why the model ended, and what it counted."""
+    """Return the attributes for the finish reason and the tokens used."""
     usage, reason = usage_of(response), messages.reason_of(response)
     reasons = {} if reason is None else {_REASONS: [reason.lower()]}
     return reasons | (usage.attributes() if usage else {})
@@ -217,7 +217,7 @@ def call_attributes(
     *,
     config: TelemetryConfig,
 ) -> dict[str, Any]:
-    """What `call_llm` of schema 1 tells."""
+    """Return the attributes of schema 1's `call_llm`."""
     settings, with_content = request.config, config.should_add_content_to_legacy_spans
     about: dict[str, Any] = {
         "gen_ai.system": "gcp.vertex.agent",
@@ -241,7 +241,7 @@ def call_attributes(
 
 
 def _request_text(request: LlmRequest) -> str:
-    """The request without files, signatures of thoughts, and what may hold keys."""
+    """Serialize the request without files, thought signatures and what may contain keys."""
     exclude: Any = {"response_schema": True, "http_options": _SECRET_OPTIONS}
     config = request.config.model_dump(exclude_none=True, exclude=exclude, mode="json")
     contents = [
@@ -256,7 +256,7 @@ def _request_text(request: LlmRequest) -> str:
 
 
 def _response_text(response: LlmResponse) -> str:
-    """The response with the sizes of files in their place."""
+    """Serialize the response, with files replaced by their sizes."""
     if response.content is None:
         return response.model_dump_json(exclude_none=True)
     parts = [_without_data(part) for part in response.content.parts or ()]

@@ -2,10 +2,10 @@
 
 Schema 2, the default of google-adk 2.13: `invoke_workflow ROOT` around the turn, in it
 `invoke_agent A`, `generate_content MODEL`, `execute_tool T`, `invoke_node N`, `compact_events WHY`.
-Schema 1, by `ADK_TELEMETRY_SCHEMA_VERSION_OPT_IN=1`: `invocation` around the turn and `call_llm`
+Schema 1, with `ADK_TELEMETRY_SCHEMA_VERSION_OPT_IN=1`: `invocation` around the turn and `call_llm`
 around `generate_content`.
 
-Loaded by `switch` alone, for it needs OpenTelemetry.
+Only `switch` may import this module, since it needs OpenTelemetry.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from devui.runtime.workflow.node_run import NodeRun
 
 SCOPE = "gcp.vertex.agent"
-"""google-adk's instrumentation scope, by which tools that read traces know its spans."""
+"""google-adk's instrumentation scope, by which trace viewers recognize its spans."""
 
 _AGENT = contexts.create_key("devui-agent")
 _WORKFLOW = contexts.create_key("devui-workflow")
@@ -49,7 +49,7 @@ _CONVENTIONS = "https://opentelemetry.io/schemas/1.36.0"
 
 @dataclass(slots=True)
 class _AgentTurn:
-    """An agent at work, up to its end or until it hands over."""
+    """An agent's work until it ends, or transfers to another agent."""
 
     agent: BaseAgent
     span: Span
@@ -57,12 +57,12 @@ class _AgentTurn:
     figures: Figures
     began: float = field(default_factory=time.monotonic)
     models: int = 0
-    """Calls of models that are its own, not those of agents below it."""
+    """The agent's own model calls, without those of its sub-agents."""
     tools: int = 0
     has_ended: bool = False
 
     def end(self, error: Exception | None = None) -> None:
-        """End it, once: what goes wrong later is another agent's."""
+        """End the span once; later errors are another agent's."""
         if self.has_ended:
             return
         self.has_ended = True
@@ -77,7 +77,7 @@ class Instruments:
     """Makes the spans, metrics and log records of runs."""
 
     def __init__(self) -> None:
-        """Take the tracer and the meter of the providers that are set up."""
+        """Get the tracer, the meter and the logger of the providers that are set up."""
         self._tracer = trace.get_tracer(SCOPE, __version__, schema_url=_CONVENTIONS)
         self._figures = Figures(SCOPE)
         self._records = Records(SCOPE, _CONVENTIONS)
@@ -91,7 +91,7 @@ class Instruments:
         run_config: RunConfig,
         events: AsyncGenerator[Event, None],
     ) -> AsyncGenerator[Event, None]:
-        """The events of a whole turn."""
+        """Yield the events of a whole turn, within its span."""
         config, is_graph = _config(run_config), isinstance(root, Workflow)
         around = contexts.get_current()
         with ExitStack() as stack:
@@ -107,7 +107,7 @@ class Instruments:
     def _workflow(
         self, name: str, session: str, around: contexts.Context, entry: BaseNode | None
     ) -> Iterator[contexts.Context]:
-        """A workflow or a turn; `entry` is the root, which needs no span of its own."""
+        """Open the span of a workflow or a turn; `entry` is the root, which gets no other span."""
         nested = contexts.get_value(_WORKFLOW, around) is not None
         about: dict[str, Any] = {
             "gen_ai.operation.name": "invoke_workflow",
@@ -132,7 +132,7 @@ class Instruments:
     async def agent(
         self, agent: BaseAgent, ctx: InvocationContext, events: AsyncGenerator[Event, None]
     ) -> AsyncGenerator[Event, None]:
-        """The events of an agent."""
+        """Yield the events of an agent, within its span."""
         about = {
             "gen_ai.operation.name": "invoke_agent",
             "gen_ai.agent.description": agent.description,
@@ -156,9 +156,9 @@ class Instruments:
     def handed_over(
         self, source: BaseAgent, events: AsyncGenerator[Event, None]
     ) -> AsyncGenerator[Event, None]:
-        """The events of an agent that takes over from another, within whose run they are made.
+        """Return the events of an agent that `source` transferred to.
 
-        In a trace it comes after the other, not below it.
+        The agent runs within the run of `source`, but traces show it after `source`, not below it.
         """
         turn = contexts.get_value(_AGENT)
         if not isinstance(turn, _AgentTurn) or turn.agent is not source:
@@ -169,7 +169,7 @@ class Instruments:
     # Nodes
 
     async def node(self, run: NodeRun, work: Awaitable[None]) -> None:
-        """One attempt of a node. Agents have spans of their own, and so has a root workflow."""
+        """Run an attempt of a node in a span. Agents and root workflows have their own spans."""
         node, ctx = run.node, run.invocation
         around = contexts.get_current()
         if node is None or node.has_own_branches or contexts.get_value(_WORKFLOW) is node:
@@ -198,7 +198,7 @@ class Instruments:
         event: Event,
         answers: AsyncGenerator[LlmResponse, None],
     ) -> AsyncGenerator[LlmResponse, None]:
-        """A call of a model with its callbacks, which only schema 1 has a span for."""
+        """Yield the answers of a model call with its callbacks; only schema 1 has a span for it."""
         config = _config(ctx.run_config)
         if not config.uses_legacy_schema:
             async with aclosing(answers):
@@ -226,7 +226,7 @@ class Instruments:
         event: Event,
         answers: AsyncGenerator[LlmResponse, None],
     ) -> AsyncGenerator[LlmResponse, None]:
-        """What the model itself answers. The span ends with the answer that says why it ended."""
+        """Yield the model's own answers. The span ends with the one that has a finish reason."""
         agent, config = ctx.agent.name if ctx.agent else "", _config(ctx.run_config)
         common = common_attributes(ctx, request, event, config)
         turn, began = contexts.get_value(_AGENT), time.monotonic()
@@ -263,7 +263,7 @@ class Instruments:
     def tool(
         self, ctx: InvocationContext, tool: BaseTool, arguments: Mapping[str, Any]
     ) -> ToolSpan:
-        """A call of a tool that is about to run."""
+        """Start the span of a tool call that is about to run."""
         turn, agent = contexts.get_value(_AGENT), ctx.agent.name if ctx.agent else ""
         span = self._tracer.start_span(f"execute_tool {tool.name}")
         config = _config(ctx.run_config)
@@ -276,7 +276,7 @@ class Instruments:
         return ToolSpan(span, tool, arguments, agent, config, count)
 
     def record_merge(self, ctx: InvocationContext, event: Event) -> None:
-        """Several calls have become one event."""
+        """Record that the responses of several calls became one event."""
         config = _config(ctx.run_config)
         with self._tracer.start_as_current_span("execute_tool (merged)") as span:
             span.set_attributes(ToolSpan.of_several(event, config))
@@ -286,7 +286,7 @@ class Instruments:
     async def summary(
         self, about: Mapping[str, Any], trigger: str, work: Awaitable[Event | None]
     ) -> Event | None:
-        """The summary of old events."""
+        """Summarize old events in a span."""
         common = {"gen_ai.system": system_of(None), "gen_ai.operation.name": "compact_events"}
         common |= {key: value for key, value in about.items() if value is not None}
         common["gen_ai.compaction.trigger"] = trigger
@@ -306,7 +306,7 @@ class Instruments:
     def _recording(
         self, name: str, around: contexts.Context, about: Mapping[str, Any]
     ) -> Iterator[contexts.Context]:
-        """A span that is not made current: events are yielded, to others, while it lasts."""
+        """Open a span without making it current, since other code runs when events are yielded."""
         span = self._tracer.start_span(name, context=around, attributes=dict(about))
         try:
             yield trace.set_span_in_context(span, around)

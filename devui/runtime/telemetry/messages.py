@@ -1,4 +1,4 @@
-"""Requests and responses as OpenTelemetry's GenAI conventions tell them (adk-runtime 13)."""
+"""Requests and responses in the form of OpenTelemetry's GenAI conventions (adk-runtime 13)."""
 
 from __future__ import annotations
 
@@ -19,18 +19,18 @@ if TYPE_CHECKING:
     from devui.runtime.models.llm_response import LlmResponse
 
 
-# What spans call providers and errors (adk-runtime 13).
+# The names of providers and errors in spans (adk-runtime 13).
 
 
 _ENTERPRISE = ("GOOGLE_GENAI_USE_ENTERPRISE", "GOOGLE_GENAI_USE_VERTEXAI")
 _CLAUDE = re.compile(r"claude[-.]", re.IGNORECASE)
 _COLLECTIONS = {"endpoints", "locations", "models", "projects", "publishers", "tunedmodels"}
-"""First parts of a path to a model that name no provider."""
+"""First segments of a model's path that don't name a provider."""
 _PROVIDERS = {"gemini": "gcp.gemini", "vertex_ai": "gcp.vertex_ai"}
 
 
 def error_type(error: BaseException) -> str:
-    """The code of an answer of Google's API, what an error says of itself, or its class."""
+    """Return an error's own `error_type`, its code if it is from Google's API, or its class."""
     own = getattr(error, "error_type", None)
     if own is not None:
         return str(own)
@@ -40,7 +40,7 @@ def error_type(error: BaseException) -> str:
 
 
 def system_of(model: str | None) -> str:
-    """Who serves the model, as `gen_ai.system` has it."""
+    """Return who serves the model, as `gen_ai.system` names it."""
     if model and not is_gemini_model(model):
         name = extract_model_name(model)
         if _CLAUDE.match(name):
@@ -53,27 +53,27 @@ def system_of(model: str | None) -> str:
 
 
 def provider_of(model: str | None) -> str:
-    """Who serves the model, as `gen_ai.provider.name` has it."""
+    """Return who serves the model, as `gen_ai.provider.name` names it."""
     system = system_of(model)
     return _PROVIDERS.get(system, system)
 
 
-# What a model counted for a call, as OpenTelemetry's conventions have it (adk-runtime 13).
+# The tokens used by a model call, as OpenTelemetry's conventions count them (adk-runtime 13).
 
 
 @dataclass(frozen=True, slots=True)
 class TokenUsage:
-    """Tokens; None where the model does not say."""
+    """Token counts; None for those that the model doesn't report."""
 
     input: int | None
-    """Sent, results of the provider's own tools among them."""
+    """Tokens sent, including results of the provider's own tools."""
     output: int | None
-    """Received, thinking included."""
+    """Tokens received, including thoughts."""
     cached: int | None
     thoughts: int | None
 
     def attributes(self) -> dict[str, int]:
-        """By the attribute that tells it."""
+        """Return the known counts by attribute."""
         counts = {
             "gen_ai.usage.input_tokens": self.input,
             "gen_ai.usage.output_tokens": self.output,
@@ -84,7 +84,7 @@ class TokenUsage:
 
 
 def usage_of(response: LlmResponse) -> TokenUsage | None:
-    """What a response says that its call has cost so far."""
+    """Return the tokens that a call has used so far, if its response reports them."""
     usage: Any = response.usage_metadata
     if usage is None:
         return None
@@ -97,7 +97,7 @@ def usage_of(response: LlmResponse) -> TokenUsage | None:
 
 
 def usage_of_call(responses: Sequence[LlmResponse]) -> TokenUsage | None:
-    """The latest word on what a call has cost; None if there is none."""
+    """Return the last token counts that a call's responses report, or None."""
     usage = next((use for each in reversed(responses) if (use := usage_of(each))), None)
     return None if usage is None or usage.input is usage.output is None else usage
 
@@ -121,19 +121,19 @@ _REASONS = {
 
 
 def reason_of(response: LlmResponse) -> types.FinishReason | None:
-    """Why the model ended, if it says so."""
+    """Return the finish reason, or None if the model gives none."""
     reason = response.finish_reason
     return None if reason is types.FinishReason.FINISH_REASON_UNSPECIFIED else reason
 
 
 def finish_reason(response: LlmResponse) -> str:
-    """The same in the words of the conventions; empty if the model does not say."""
+    """Return the finish reason as the conventions name it; empty if the model gives none."""
     reason = reason_of(response)
     return "" if reason is None else _REASONS.get(reason, reason.name.lower())
 
 
 def request_details(request: LlmRequest) -> dict[str, Any]:
-    """What a model is asked, by the attribute that holds it."""
+    """Return the contents of a request by attribute."""
     return {
         INPUT: [_message(content) for content in request.contents],
         SYSTEM: _instructions(request.config.system_instruction),
@@ -142,14 +142,14 @@ def request_details(request: LlmRequest) -> dict[str, Any]:
 
 
 def output_message(response: LlmResponse) -> dict[str, Any] | None:
-    """What the model said, with the reason why it ended."""
+    """Return the model's message with its finish reason, or None if there is no content."""
     if not response.content:
         return None
     return {**_message(response.content), "finish_reason": finish_reason(response)}
 
 
 def without_content(details: Mapping[str, Any]) -> dict[str, Any]:
-    """What may be told of the details where content must not be: the names of the tools."""
+    """Return the details that don't count as content: the tools, without their parameters."""
     tools = [
         {**tool, "parameters": None} if "parameters" in tool else tool
         for tool in details.get(TOOLS, ())
@@ -158,12 +158,12 @@ def without_content(details: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def json_of(value: Any) -> str:
-    """The value as JSON without blanks; what JSON cannot hold is said to be so."""
+    """Serialize a value to compact JSON, with a placeholder for what JSON can't represent."""
     return _json(value, default=lambda _: _UNREADABLE, separators=(",", ":"))
 
 
 def text_of(value: Any) -> str:
-    """The value as JSON with blanks, models of pydantic among it."""
+    """Serialize a value, including pydantic models in it, to JSON with spaces."""
     return _json(value, default=_dumped)
 
 
@@ -217,7 +217,7 @@ def _mapping(value: Any) -> Any:
 
 
 def plain(value: Any) -> Any:
-    """The value as dicts, lists and what else log records can hold."""
+    """Convert a value to dicts, lists and the scalar types that log records can hold."""
     if value is None or isinstance(value, str | bool | int | float | bytes):
         return value
     if isinstance(value, Mapping):
@@ -239,7 +239,7 @@ def _instructions(instruction: Any) -> list[dict[str, Any]]:
 
 
 def _definitions(tool: Any) -> Iterator[dict[str, Any]]:
-    """What a tool offers. A request can also hold what google-genai alone understands."""
+    """Yield a tool's definitions. Requests can also hold tools that only google-genai can read."""
     if not isinstance(tool, types.Tool):
         yield {"name": "UnserializableTool", "type": type(tool).__name__}
         return

@@ -1,4 +1,4 @@
-"""Whether anybody wants telemetry; if not, a run pays for a look-up (adk-runtime 13)."""
+"""Whether telemetry is on; if it is off, it costs a run only a look-up (adk-runtime 13)."""
 
 from __future__ import annotations
 
@@ -20,44 +20,44 @@ logger = logging.getLogger(__name__)
 
 
 class Instruments(Protocol):
-    """What a run tells of itself. Agents, nodes and contexts are `Any`: they stand above."""
+    """Emits a run's telemetry. Agents, nodes and contexts are `Any`: they are of a higher layer."""
 
     def turn(self, root: Any, session: str, run_config: Any, events: Events, /) -> Events:
-        """The events of a whole turn."""
+        """Trace the events of a whole turn."""
 
     def agent(self, agent: Any, ctx: Any, events: Events, /) -> Events:
-        """The events of an agent."""
+        """Trace the events of an agent."""
 
     def handed_over(self, source: Any, events: Events, /) -> Events:
-        """The events of an agent that takes over from another."""
+        """Trace the events of an agent that `source` transferred to."""
 
     async def node(self, run: Any, work: Awaitable[None], /) -> None:
-        """One attempt of a node."""
+        """Trace one attempt of a node."""
 
     def model_call(self, ctx: Any, request: Any, event: Event, answers: Answers, /) -> Answers:
-        """A call of a model with its callbacks."""
+        """Trace a model call with its callbacks."""
 
     def inference(self, ctx: Any, request: Any, event: Event, answers: Answers, /) -> Answers:
-        """What the model itself answers."""
+        """Trace the model's own answers."""
 
     def tool(self, ctx: Any, tool: Any, args: dict[str, Any], /) -> Any:
-        """A span for a call of a tool."""
+        """Start the span of a tool call."""
 
     def record_merge(self, ctx: Any, event: Event, /) -> None:
-        """The one event of several calls."""
+        """Record that the responses of several calls became one event."""
 
     async def summary(self, about: Any, trigger: Any, work: Any, /) -> Any:
-        """The summary of old events."""
+        """Trace the summary of old events."""
 
 
 _cache: list[Instruments | None] = []
 
 
 def instruments() -> Instruments | None:
-    """What makes spans and metrics, once a provider for either is set up; None until then.
+    """Return the instruments, or None until a provider for spans or metrics is set up.
 
-    A provider is set up by code that has imported OpenTelemetry, so nothing is imported to find
-    that there is none.
+    Code that sets up a provider has imported OpenTelemetry, so finding that there is no provider
+    imports nothing.
     """
     if _cache:
         return _cache[0]
@@ -69,9 +69,9 @@ def instruments() -> Instruments | None:
     result: Instruments | None = None
     try:
         result = import_module("devui.runtime.telemetry.instruments").Instruments()
-    except (ImportError, AttributeError, TypeError) as error:  # an OpenTelemetry that is too old
+    except (ImportError, AttributeError, TypeError) as error:  # OpenTelemetry is too old
         logger.warning(
-            "Runs go without spans and metrics: OpenTelemetry cannot be used (%s). Update it with"
+            "Spans and metrics are disabled: OpenTelemetry cannot be used (%s). Update it with"
             " `pip install --upgrade opentelemetry-sdk`.",
             error,
         )
@@ -80,5 +80,5 @@ def instruments() -> Instruments | None:
 
 
 def _is_stand_in(provider: object) -> bool:
-    """Whether nobody has set one up; the class of metrics has no public name."""
+    """Return whether a provider is the default placeholder; that for metrics has no public name."""
     return "Proxy" in type(provider).__name__

@@ -1,4 +1,4 @@
-"""What a span tells of a call of a tool (adk-runtime 13)."""
+"""The spans of tool calls (adk-runtime 13)."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ T = TypeVar("T")
 
 @contextmanager
 def attach(context: contexts.Context) -> Iterator[None]:
-    """Make it current. Nothing may be yielded to others meanwhile."""
+    """Make a context current. The caller must not yield to other code meanwhile."""
     token = contexts.attach(context)
     try:
         yield
@@ -41,9 +41,9 @@ def attach(context: contexts.Context) -> Iterator[None]:
 async def within(
     context: contexts.Context, events: AsyncGenerator[T, None]
 ) -> AsyncGenerator[T, None]:
-    """The events, each made in the context; who gets them is in his own.
+    """Yield the events, each produced in the context; their consumer stays in its own.
 
-    Code that opens a span around a `yield` finds it again behind it.
+    A span that the producer opens around a `yield` is current again after it.
     """
     try:
         while True:
@@ -62,7 +62,7 @@ async def within(
 
 
 def seconds_of(span: Any, began: float) -> float:
-    """How long an ended span was, or how long ago it began where it is not recorded."""
+    """Return how long an ended span took or, if it isn't recorded, the time since `began`."""
     start, end = getattr(span, "start_time", None), getattr(span, "end_time", None)
     if isinstance(start, int) and isinstance(end, int):
         return (end - start) / 1e9
@@ -70,7 +70,7 @@ def seconds_of(span: Any, began: float) -> float:
 
 
 def record(span: Span, error: Exception) -> None:
-    """Note the error in the span, which has failed."""
+    """Record an error in a span, and mark the span as failed."""
     span.record_exception(error)
     span.set_status(Status(StatusCode.ERROR, f"{type(error).__name__}: {error}"))
 
@@ -82,7 +82,7 @@ _SEVERAL = "(merged tools)"
 
 @dataclass(slots=True)
 class ToolSpan:
-    """The span of one call. It tells of the event that came of it, which is made later."""
+    """The span of one tool call. It names the event with the response, which is created later."""
 
     span: Span
     tool: BaseTool
@@ -90,14 +90,14 @@ class ToolSpan:
     agent: str
     config: TelemetryConfig
     count: Callable[[float, str | None], None]
-    """Takes the seconds, and what kind of error there was."""
+    """Called with the duration in seconds and the type of the error, if any."""
     failure: str | None = None
-    """What kind of error the response tells of."""
+    """The type of the error, if the tool failed."""
     _end_time: int | None = None
-    """When the tool had ended, in nanoseconds since the epoch."""
+    """When the tool ended, in nanoseconds since the epoch."""
 
     async def over(self, run: Callable[[], Awaitable[T]]) -> T:
-        """Run the tool. The span ends here if that raises, and else with `end`."""
+        """Run the tool. If it raises, the span ends here; otherwise, `end` ends it."""
         began = time.monotonic()
         try:
             with attach(trace.set_span_in_context(self.span)):
@@ -114,7 +114,7 @@ class ToolSpan:
             self.count(time.monotonic() - began, self.failure)
 
     def end(self, part: types.Part | None, event: Event | None) -> None:
-        """End the span with the response, and the event that holds it."""
+        """End the span with the response and the event that contains it."""
         if not self.span.is_recording():
             return
         response = part.function_response if part else None
@@ -152,7 +152,7 @@ class ToolSpan:
 
     @staticmethod
     def of_several(event: Event, config: TelemetryConfig) -> dict[str, Any]:
-        """What is told of an event that holds the responses of several calls."""
+        """Return the attributes of an event with the responses of several calls."""
         about: dict[str, Any] = {
             "gen_ai.operation.name": "execute_tool",
             "gen_ai.tool.name": _SEVERAL,
@@ -171,7 +171,7 @@ class ToolSpan:
 
 
 def _legacy(arguments: str, response: str) -> dict[str, str]:
-    """What schema 1 tells, with the empty attributes that it has for `adk web`."""
+    """Return the attributes of schema 1, including the empty ones that it has for `adk web`."""
     return {
         "gcp.vertex.agent.llm_request": "{}",
         "gcp.vertex.agent.llm_response": "{}",
@@ -191,7 +191,7 @@ _CREDENTIALS = {
 
 
 def without_secrets(value: Any) -> Any:
-    """The value without what looks like a credential of ADK: spans leave the machine."""
+    """Redact what looks like an ADK credential in a value, since spans leave the machine."""
     if isinstance(value, Mapping):
         return {
             key: "<redacted>" if key in _CREDENTIALS else without_secrets(each)

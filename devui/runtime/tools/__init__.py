@@ -1,4 +1,4 @@
-"""Tools: what an agent's model may call. Names are loaded on first use."""
+"""The tools that an agent's model can call. Names are loaded on first use."""
 
 from typing import TYPE_CHECKING
 

@@ -1,4 +1,4 @@
-"""What agents take and give when they are called like functions (adk-runtime 8.7)."""
+"""The inputs and outputs of agents that are called like functions (adk-runtime 8.7)."""
 
 from __future__ import annotations
 
@@ -16,20 +16,21 @@ if TYPE_CHECKING:
     from devui.runtime.agents.base_agent import BaseAgent
 
 
-# A value of some shape as the parameters of a function that a model calls (adk-runtime 7.6).
+# A value of any type as the parameters of a function that a model calls (adk-runtime 7.6).
 
 
 @dataclass(frozen=True, slots=True)
 class ValueParameters:
-    """The fields of the value are the parameters, or one parameter holds it as a whole."""
+    """The parameters for a value: its fields, or a single parameter that holds it as a whole."""
 
     schema: Any
-    """A pydantic model, any type of Python, or a JSON schema."""
+    """A pydantic model, any Python type, or a JSON schema."""
     wrapped_in: str | None
-    """The parameter that holds a value which has no named fields of its own."""
+    """The parameter that holds a value without named fields; None if its fields are the
+    parameters."""
 
     def declared(self) -> dict[str, Any]:
-        """The parameters as a JSON schema."""
+        """Return the parameters as a JSON schema."""
         schema = json_schema(self.schema)
         if not self.wrapped_in:
             return _with_properties(schema)
@@ -42,15 +43,15 @@ class ValueParameters:
         }
 
     def value(self, args: dict[str, Any]) -> Any:
-        """The value that a call gives, in the form of JSON without None values.
+        """Return the value that a call passes, as JSON data without None values.
 
         Raises:
-            ValueError: it does not fit the schema.
+            ValueError: it doesn't fit the schema.
         """
         if not self.wrapped_in:
             return conformed(self.schema, args)
         if self.wrapped_in not in args and isinstance(self.schema, dict | types.Schema):
-            # Nothing is checked against a JSON schema, so that the answer would be null.
+            # JSON schemas aren't enforced, so the answer would be null.
             raise ValueError(
                 f"The parameter {self.wrapped_in!r}, which holds all of it, is missing."
             )
@@ -58,9 +59,10 @@ class ValueParameters:
 
 
 def _with_properties(schema: dict[str, Any]) -> dict[str, Any]:
-    """The schema of a model; that of a recursive one only refers to where it is defined.
+    """Return the schema of a model, with the definition in place if it is only a reference.
 
-    Models refuse parameters that are not those of an object at first sight.
+    The schemas of recursive models are such references, and models reject parameters whose schema
+    isn't visibly an object.
     """
     name = schema.get("$ref", "").removeprefix("#/$defs/")
     defined = schema.get("$defs", {}).get(name)
@@ -71,7 +73,7 @@ REQUEST = "request"
 
 
 def input_schema(agent: BaseAgent) -> type[BaseModel] | None:
-    """The `input_schema` of the agent, or of the first one that a composite agent runs."""
+    """Return the `input_schema` of the agent, or of the first one that a composite agent runs."""
     schema: type[BaseModel] | None = agent.input_schema
     if schema is not None or _speaks_for_itself(agent):
         return schema
@@ -79,19 +81,19 @@ def input_schema(agent: BaseAgent) -> type[BaseModel] | None:
 
 
 def output_schema(agent: BaseAgent) -> Any:
-    """The `output_schema` of the agent, or of the last one that a composite agent runs."""
+    """Return the `output_schema` of the agent, or of the last one that a composite agent runs."""
     if agent.output_schema is not None or _speaks_for_itself(agent):
         return agent.output_schema
     return output_schema(agent.sub_agents[-1])
 
 
 def _speaks_for_itself(agent: BaseAgent) -> bool:
-    # Looked up by name: `LlmAgent`, which has a model, stands above the tools.
+    # Looked up by name: `LlmAgent`, which has a model, is in a layer above the tools.
     return "model" in dict(agent) or not agent.sub_agents
 
 
 def declared(agent: BaseAgent, name: str) -> types.FunctionDeclaration:
-    """The agent as a function: with the fields of its input schema, or with a `request`."""
+    """Return the agent's declaration, with its input schema's fields or `request` as parameters."""
     schema = input_schema(agent)
     parameters = {
         "type": "object",
@@ -106,12 +108,12 @@ def declared(agent: BaseAgent, name: str) -> types.FunctionDeclaration:
 
 
 def as_message(agent: BaseAgent, args: dict[str, Any], *, dense: bool = True) -> types.Content:
-    """The arguments of a call as the message that the agent gets.
+    """Return the arguments of a call as the message for the agent.
 
-    With an input schema that is JSON, `dense` or with spaces (adk-runtime 8.7, 12.8).
+    With an input schema it is JSON, either `dense` or with spaces (adk-runtime 8.7, 12.8).
 
     Raises:
-        ValueError: they do not fit the agent's input schema.
+        ValueError: they don't fit the agent's input schema.
     """
     schema = input_schema(agent)
     if schema is not None:
@@ -126,20 +128,20 @@ def as_message(agent: BaseAgent, args: dict[str, Any], *, dense: bool = True) ->
 
 
 def misfit(error: ValueError) -> dict[str, str]:
-    """What a model is told whose arguments do not fit."""
+    """Return the error that tells a model that its arguments don't fit."""
     message = message_of(error)
     return {"error": f"The arguments do not fit; correct them and call again.\n{message}"}
 
 
 def as_text(content: types.Content | None, between: str = "\n") -> str:
-    """What a content tells, with `between` its parts: texts without thoughts, results, code."""
+    """Return the text, results and code in a content, without thoughts, joined by `between`."""
     parts = (content.parts if content else None) or []
     texts = [part_text(part) for part in parts if not part.thought]
     return between.join(text for text in texts if text)
 
 
 def part_text(part: types.Part) -> str:
-    """What a part tells: its text, or the output of code, or the code; else an empty text."""
+    """Return a part's text, code output or code, whichever comes first; otherwise an empty text."""
     if part.text:
         return part.text
     if part.code_execution_result and part.code_execution_result.output:

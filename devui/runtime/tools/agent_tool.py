@@ -37,13 +37,13 @@ if TYPE_CHECKING:
     from devui.runtime.agents.invocation_context import InvocationContext
 
 
-# The artifacts of a tool's caller, for an agent that runs inside the tool (adk-runtime 8.7).
+# Gives an agent that runs inside a tool the artifacts of the tool's caller (adk-runtime 8.7).
 
 
 class ForwardingArtifactService(BaseArtifactService):
-    """Reads and writes the caller's files, whatever scope it is asked for.
+    """Reads and writes the caller's files, whatever scope is requested.
 
-    What is saved shows in the caller's `artifact_delta`, as if the tool itself had saved it.
+    Saved files appear in the caller's `artifact_delta`, as if the tool itself had saved them.
     """
 
     def __init__(self, tool_context: Context) -> None:
@@ -60,7 +60,7 @@ class ForwardingArtifactService(BaseArtifactService):
         session_id: str | None = None,
         custom_metadata: dict[str, Any] | None = None,
     ) -> int:
-        """Save a new version in the caller's name."""
+        """Save a new version as the caller."""
         return await self.tool_context.save_artifact(
             filename, ensure_part(artifact), custom_metadata
         )
@@ -74,13 +74,13 @@ class ForwardingArtifactService(BaseArtifactService):
         session_id: str | None = None,
         version: int | None = None,
     ) -> types.Part | None:
-        """That version of the caller's file, or the newest."""
+        """Return that version of the caller's file, or the newest."""
         return await self.tool_context.load_artifact(filename, version)
 
     async def list_artifact_keys(
         self, *, app_name: str, user_id: str, session_id: str | None = None
     ) -> list[str]:
-        """Names of the caller's files."""
+        """Return the names of the caller's files."""
         return await self.tool_context.list_artifacts()
 
     async def delete_artifact(
@@ -92,13 +92,13 @@ class ForwardingArtifactService(BaseArtifactService):
     async def list_versions(
         self, *, app_name: str, user_id: str, filename: str, session_id: str | None = None
     ) -> list[int]:
-        """The numbers of the versions of the caller's file."""
+        """Return the version numbers of the caller's file."""
         return await self._service().list_versions(**self._scope(), filename=filename)
 
     async def list_artifact_versions(
         self, *, app_name: str, user_id: str, filename: str, session_id: str | None = None
     ) -> list[ArtifactVersion]:
-        """What is known about each version of the caller's file."""
+        """Return the metadata of each version of the caller's file."""
         return await self._service().list_artifact_versions(**self._scope(), filename=filename)
 
     async def get_artifact_version(
@@ -110,13 +110,13 @@ class ForwardingArtifactService(BaseArtifactService):
         session_id: str | None = None,
         version: int | None = None,
     ) -> ArtifactVersion | None:
-        """What is known about that version of the caller's file, or the newest."""
+        """Return the metadata of that version of the caller's file, or of the newest."""
         return await self.tool_context.get_artifact_version(filename, version)
 
     def _service(self) -> BaseArtifactService:
         service = self.tool_context.get_invocation_context().artifact_service
         if service is None:
-            raise ValueError("The Runner has no artifact_service; give it one to use this.")
+            raise ValueError("The Runner has no artifact_service. Pass it one to use artifacts.")
         return service
 
     def _scope(self) -> dict[str, str]:
@@ -132,7 +132,7 @@ logger = logging.getLogger(__name__)
 
 _INTERNAL_STATE = "_adk"
 _get_input_schema, _get_output_schema, _part_to_text = input_schema, output_schema, part_text
-"""google-adk's names, by which tools of one's own ask."""
+"""google-adk's names for these functions, which custom tools use."""
 
 
 class AgentTool(BaseTool):
@@ -152,19 +152,20 @@ class AgentTool(BaseTool):
         include_plugins: bool = True,
         propagate_grounding_metadata: bool = False,
     ) -> None:
-        """Make a tool with the name and the description of the agent.
+        """Create a tool with the name and description of the agent.
 
         Args:
-            agent: The agent. With an `input_schema` its fields are the tool's parameters,
-                otherwise there is one, `request`; with an `output_schema` the result is
-                checked against it.
-            skip_summarization: Its answer ends the turn; the caller's model is not asked again.
-            include_plugins: The caller's plugins see the agent's run too.
-            propagate_grounding_metadata: The caller's answers name the sources of the
-                agent's.
+            agent: The agent. The fields of its `input_schema` are the tool's parameters; without
+                one, the only parameter is `request`. With an `output_schema`, the result is
+                validated against it.
+            skip_summarization: Whether the agent's answer ends the turn, without another call of
+                the caller's model.
+            include_plugins: Whether the caller's plugins also run for the agent.
+            propagate_grounding_metadata: Whether the caller's answers include the sources of the
+                agent's answers.
 
         Raises:
-            TypeError: `agent` is no agent.
+            TypeError: `agent` isn't an agent.
         """
         if not isinstance(agent, BaseAgent):
             raise TypeError(f"AgentTool takes an agent, not {brief(agent)}.")
@@ -183,8 +184,8 @@ class AgentTool(BaseTool):
     async def run_async(self, *, args: dict[str, Any], tool_context: Context) -> Any:
         """Run the agent and return its last text, or the value that its output schema describes.
 
-        Arguments that do not fit the agent's schema give the model an error to correct itself by.
-        Raises ValueError for an answer that does not fit, and whatever the agent raises.
+        If the arguments don't fit the agent's schema, the model gets an error and can correct them.
+        Raises ValueError if the answer doesn't fit, and whatever the agent raises.
         """
         try:
             message = as_message(self.agent, args)
@@ -199,7 +200,7 @@ class AgentTool(BaseTool):
         return _result(self, outcome, tool_context)
 
 
-# Functions, since tools of one's own have methods of such names.
+# Functions, since methods could clash with those of subclasses.
 
 
 async def _run(tool: AgentTool, message: types.Content, tool_context: Context) -> Outcome:
@@ -234,7 +235,7 @@ def _runner(tool: AgentTool, tool_context: Context) -> Runner:
         memory_service=InMemoryMemoryService(),
         credential_service=ctx.credential_service,
     )
-    # The plugins belong to the caller's Runner, which is still at work.
+    # The plugins belong to the caller's Runner, which is still running.
     runner.plugin_manager.set_skip_closing_plugins(True)
     return runner
 
@@ -254,7 +255,7 @@ def _result(tool: AgentTool, outcome: Outcome, tool_context: Context) -> Any:
         return parse_output(schema, text)
     except ValueError as error:
         raise ValueError(
-            f"The answer of agent {tool.agent.name!r}, called as a tool, does not fit its"
+            f"The answer of agent {tool.agent.name!r}, called as a tool, does not match its"
             f" output_schema: {error}"
         ) from error
 
@@ -262,8 +263,8 @@ def _result(tool: AgentTool, outcome: Outcome, tool_context: Context) -> Any:
 def _cannot_wait(agent: BaseAgent, waiting: set[str]) -> str:
     ids = ", ".join(sorted(waiting))
     logger.warning(
-        "Agent %r waits for answers to the calls %s, and nobody can give them: an AgentTool's"
-        " session ends with the call. Put the agent into `sub_agents` if it is to wait.",
+        "Agent %r waits for answers to the calls %s, but nobody can give them: an AgentTool's"
+        " session ends with the call. Put the agent into `sub_agents` if it needs to wait.",
         agent.name,
         ids,
     )
@@ -274,13 +275,13 @@ def _cannot_wait(agent: BaseAgent, waiting: set[str]) -> str:
 
 
 def _shared_state(tool_context: Context) -> dict[str, Any]:
-    """The caller's state, without what is the runtime's own."""
+    """Return the caller's state without the runtime's own keys."""
     state = tool_context.state.to_dict()
     return {key: value for key, value in state.items() if not key.startswith(_INTERNAL_STATE)}
 
 
 def _run_config(ctx: InvocationContext) -> RunConfig | None:
-    """The caller's settings; but nobody sees fragments, so the answers come whole."""
+    """Return the caller's settings without streaming: nobody sees partial answers."""
     config = ctx.run_config
     if config is None or config.streaming_mode is StreamingMode.NONE:
         return config

@@ -1,4 +1,4 @@
-"""From the JSON that a model writes to the types of a function's annotations (adk-runtime 8.2)."""
+"""Converts the JSON that a model writes to the annotated types of a function (adk-runtime 8.2)."""
 
 import collections.abc
 import enum
@@ -27,7 +27,7 @@ from pydantic.fields import FieldInfo
 
 from devui.runtime.mistakes import brief, message_of
 
-# What pydantic would declare in one way and take in another, or not at all (adk-runtime 8.2).
+# Types that pydantic declares differently from what it accepts, or rejects (adk-runtime 8.2).
 
 
 _LAZY = (collections.abc.Iterable, collections.abc.Iterator, collections.abc.Generator)
@@ -36,12 +36,12 @@ _MARKS = (Required, NotRequired)
 
 
 def for_json(annotation: Any) -> Any:
-    """The annotation as pydantic declares it and takes its values from JSON.
+    """Return the annotation in a form that pydantic can declare and validate from JSON.
 
-    - An `Iterable` is a list: pydantic would check its items only when the function takes them.
-    - A `Literal` with members of an enum takes their values, which is what is declared.
-    - Before Python 3.12 pydantic refuses `typing.TypedDict`: each is made anew, but for one that
-      holds itself.
+    - An `Iterable` becomes a list; pydantic would check its items only when the function iterates.
+    - A `Literal` with enum members accepts their values, which is what the declaration says.
+    - Before Python 3.12, pydantic rejects `typing.TypedDict`: each is recreated, except one that
+      contains itself.
     """
     return _for_json(annotation, ())
 
@@ -95,22 +95,22 @@ def _anew(kind: Any, around: tuple[Any, ...]) -> Any:
     return typed_dict
 
 
-_CONFIG = ConfigDict(coerce_numbers_to_str=True)  # models write `zip=12345` for texts
+_CONFIG = ConfigDict(coerce_numbers_to_str=True)  # models write `zip=12345` for strings
 _JSON = (str, int, float, bool)
 _LINES = 8
-"""The most mistakes of one call that a model is told."""
+"""The maximum number of mistakes in one call to report to a model."""
 
 
 class ArgumentError(ValueError):
-    """Arguments of a call that are not what the function's annotations say, a line for each."""
+    """Arguments of a call that don't match the function's annotations, with a line for each."""
 
 
 class Converter:
-    """What one parameter of a function makes of the value that a model wrote.
+    """Converts the values that a model writes for one parameter of a function.
 
-    pydantic decides, as it does for the declaration that the model was sent. A value equal to the
-    parameter's default stays that default: `x: str = None` takes null. So does the value of a
-    parameter whose type pydantic does not know.
+    pydantic decides, as it does for the declaration that the model got. A value that equals the
+    parameter's default is passed on as it is: `x: str = None` accepts null. So is any value if
+    pydantic doesn't know the parameter's type.
     """
 
     def __init__(self, parameter: inspect.Parameter) -> None:
@@ -119,10 +119,10 @@ class Converter:
         self._annotation = annotation_of(parameter)
 
     def __call__(self, value: Any) -> Any:
-        """The value in the parameter's type.
+        """Return the value in the parameter's type.
 
         Raises:
-            ArgumentError: it cannot be made of this type.
+            ArgumentError: it can't be converted.
         """
         if type(value) is self._annotation and self._annotation in _JSON:
             return value
@@ -134,24 +134,24 @@ class Converter:
             return self._adapter.validate_python([value])[0]
         except ValidationError as error:
             raise ArgumentError("\n".join(_lines((self._name,), error))) from error
-        except Exception as error:  # whatever the code of users' types raises
+        except Exception as error:  # anything that the code of users' types raises
             raise ArgumentError(
                 f"- {self._name}: {' '.join(message_of(error).split())}; given {brief(value)}"
             ) from error
 
     @cached_property
     def _adapter(self) -> TypeAdapter[list[Any]] | None:
-        # Of a list, since models, dataclasses and TypedDicts by themselves take no configuration.
+        # A list, since models, dataclasses and TypedDicts on their own don't take a configuration.
         kind: Any = list
         try:
             list_type = kind[self._annotation]
             return TypeAdapter(list_type, config=_CONFIG)
         except (PydanticSchemaGenerationError, PydanticUserError, TypeError, NameError):
-            return None  # it has to be declared by hand, so it is converted there, too
+            return None  # such a type is declared by hand, and converted there, too
 
 
 def converters(parameters: Mapping[str, inspect.Parameter]) -> dict[str, Converter]:
-    """The converters of the parameters that have an annotation, by name."""
+    """Return the converters of the annotated parameters, by name."""
     empty = inspect.Parameter.empty
     return {
         name: Converter(each) for name, each in parameters.items() if each.annotation is not empty
@@ -159,7 +159,7 @@ def converters(parameters: Mapping[str, inspect.Parameter]) -> dict[str, Convert
 
 
 def annotation_of(parameter: inspect.Parameter) -> Any:
-    """The annotation with the limits of a default such as `= Field(ge=1)`; Any if there is none."""
+    """Return the annotation with the constraints in a default (`= Field(ge=1)`); Any if none."""
     empty = parameter.annotation is inspect.Parameter.empty
     annotation = Any if empty else for_json(parameter.annotation)
     default = parameter.default
@@ -167,10 +167,10 @@ def annotation_of(parameter: inspect.Parameter) -> Any:
 
 
 def checked_fields(model: type[BaseModel], fields: Mapping[str, Any]) -> None:
-    """Check that a pydantic class takes these values for its fields.
+    """Check that a pydantic class accepts these values for its fields.
 
     Raises:
-        ArgumentError: it does not.
+        ArgumentError: it doesn't.
     """
     try:
         model.model_validate(fields)
@@ -179,7 +179,7 @@ def checked_fields(model: type[BaseModel], fields: Mapping[str, Any]) -> None:
 
 
 def correction(tool: str, error: ArgumentError) -> dict[str, str]:
-    """What a model is told of a call whose arguments do not fit."""
+    """Return the error that tells a model that the arguments of its call don't fit."""
     lines = str(error).split("\n")
     if len(lines) > _LINES:
         lines[_LINES:] = [f"- (and {len(lines) - _LINES} more)"]
@@ -191,7 +191,7 @@ def correction(tool: str, error: ArgumentError) -> dict[str, str]:
 
 
 def _lines(around: tuple[str, ...], error: ValidationError) -> Iterator[str]:
-    """A line for each mistake; `around` takes the place of the list around the value."""
+    """Yield a line for each mistake; `around` replaces the list index at the start of its path."""
     for each in error.errors(include_url=False, include_context=False):
         loc = (*around, *each["loc"][len(around) :])
         path = ".".join(map(str, loc)) or error.title

@@ -1,4 +1,4 @@
-"""Files in a form that models take (adk-runtime 8.8)."""
+"""Converts files to parts that models accept (adk-runtime 8.8)."""
 
 import html
 import io
@@ -10,7 +10,7 @@ from google.genai import types
 _INLINE_PREFIXES = ("image/", "audio/", "video/")
 _INLINE_TYPES = frozenset({"application/pdf"})
 _XML_IMAGES = frozenset({"image/svg", "image/svg+xml", "image/xml"})
-"""Images in name only: models take them as text."""
+"""Images in name only: models accept them as text."""
 _TEXT_TYPES = _XML_IMAGES | {
     "application/csv",
     "application/json",
@@ -25,7 +25,7 @@ _DOCUMENT_TYPES = frozenset(
 )
 _DOCUMENT = "word/document.xml"
 _MAX_DOCUMENT = 10 * 1024 * 1024
-"""As much of a document as is unpacked, in bytes: a small archive may hold a huge file."""
+"""How much of a document is unpacked, in bytes: a small archive may contain a huge file."""
 _NAMESPACES = (
     "http://schemas.openxmlformats.org/wordprocessingml/2006/main",
     "http://purl.oclc.org/ooxml/wordprocessingml/main",
@@ -35,9 +35,9 @@ _TEXT_SUFFIXES = (".csv", ".txt", ".json", ".xml")
 
 
 def as_safe_part_for_llm(artifact: types.Part, artifact_name: str) -> types.Part:
-    """The file itself if models take its type, its text if it has one, else a note about it.
+    """Return the file if models accept its type, else its text if it has one, else a note about it.
 
-    Parts without inline data are returned as they are.
+    Parts without inline data are returned unchanged.
     """
     blob = artifact.inline_data
     if blob is None:
@@ -62,7 +62,7 @@ def as_safe_part_for_llm(artifact: types.Part, artifact_name: str) -> types.Part
 
 
 def _of_type(artifact: types.Part, blob: types.Blob, mime_type: str) -> types.Part:
-    """The file, its type in the letters that models take."""
+    """Return the file with its type spelled as models expect it."""
     if blob.mime_type == mime_type:
         return artifact
     new_blob = blob.model_copy(update={"mime_type": mime_type})
@@ -70,9 +70,9 @@ def _of_type(artifact: types.Part, blob: types.Blob, mime_type: str) -> types.Pa
 
 
 def _document_text(data: bytes) -> str | None:
-    """The paragraphs of a word processor's file; None if it is none.
+    """Return the paragraphs of a Word document; None if it isn't one.
 
-    They are found by pattern: a reader of XML can be made to run out of memory.
+    They are matched with patterns, since an XML parser can be made to run out of memory.
     """
     try:
         with zipfile.ZipFile(io.BytesIO(data)) as archive, archive.open(_DOCUMENT) as file:
@@ -87,7 +87,7 @@ def _document_text(data: bytes) -> str | None:
 
 
 def _prefix(source: str) -> str:
-    """How the tags of the document begin: mostly `w:`, or as its writer has named the namespace."""
+    """Return the tags' namespace prefix in the document, as a pattern: usually `w:`."""
     for prefix, namespace in _DECLARED.findall(source):
         if namespace in _NAMESPACES:
             return f"{re.escape(prefix)}:" if prefix else ""

@@ -1,4 +1,4 @@
-"""`BaseAuthenticatedTool`: a tool that is given a credential (adk-runtime 8.6)."""
+"""`BaseAuthenticatedTool`: a tool that gets a credential (adk-runtime 8.6)."""
 
 from abc import abstractmethod
 from collections.abc import Callable
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from devui.runtime.agents.context import Context
 
 PENDING = "The user has been asked for permission. Wait for the answer."
-"""What the model reads until there is a credential."""
+"""The result that the model reads until there is a credential."""
 
 
 class BaseAuthenticatedTool(BaseTool):
@@ -31,10 +31,10 @@ class BaseAuthenticatedTool(BaseTool):
         """Describe the tool.
 
         Args:
-            name: What the model calls it by.
-            description: What the model reads about it.
-            auth_config: The credential it needs; None for none.
-            response_for_auth_required: What the model reads while the user is asked.
+            name: The name by which the model calls it.
+            description: The description that the model reads.
+            auth_config: The credential it needs; None if it needs none.
+            response_for_auth_required: What the model reads while the user is being asked.
         """
         super().__init__(name=name, description=description)
         self._credentials_manager = CredentialManager(auth_config) if auth_config else None
@@ -60,7 +60,7 @@ class BaseAuthenticatedTool(BaseTool):
 async def credential_for_call(
     manager: CredentialManager | None, tool_context: "Context"
 ) -> AuthCredential | None:
-    """The credential that a call needs; None if it needs none, or the user has been asked for it.
+    """Return the credential for a call; None if it needs none or the user has been asked for it.
 
     With a manager, None means that the call has to wait.
     """
@@ -72,7 +72,7 @@ async def credential_for_call(
     return credential
 
 
-# `AuthenticatedFunctionTool`: a function that is given a credential (adk-runtime 8.6).
+# `AuthenticatedFunctionTool`: a function that gets a credential (adk-runtime 8.6).
 
 
 _PARAMETER = "credential"
@@ -94,12 +94,12 @@ class AuthenticatedFunctionTool(FunctionTool):
         """Wrap a function.
 
         Args:
-            func: What to call.
-            auth_config: The credential it needs; None for none.
-            response_for_auth_required: What the model reads while the user is asked.
+            func: Called with the model's arguments and the credential.
+            auth_config: The credential it needs; None if it needs none.
+            response_for_auth_required: What the model reads while the user is being asked.
 
         Raises:
-            ValueError: its signature cannot be read, or it is a generator function.
+            ValueError: its signature can't be read.
         """
         super().__init__(func=func)
         self._ignore_params.append(_PARAMETER)

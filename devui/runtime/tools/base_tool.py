@@ -1,4 +1,4 @@
-"""`BaseTool`: something that an agent's model may call (adk-runtime 8.1; effects: devui's own)."""
+"""`BaseTool`: anything that an agent's model may call (adk-runtime 8.1; effects: devui's own)."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import logging
 from abc import ABC
 from collections.abc import Callable, Iterable
 from functools import partial
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, TypeVar, get_args
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self, TypeVar, get_args
 
 from google.genai import types
 
@@ -17,43 +17,44 @@ from devui.runtime.models.llm_request import LlmRequest
 if TYPE_CHECKING:
     from devui.runtime.agents.context import Context
     from devui.runtime.sessions.state import State
+    from devui.runtime.tools.tool_configs import ToolArgsConfig
 
 
-# What a tool's call does to the world, as its author says: marks for its function.
+# Marks by which authors declare the effects of a tool's function.
 #
-# Whoever has to decide about a call that is perhaps made a second time reads them: a run that was
-# cut off while the tool was at work (resume seed), a fork, a replay (dev-uis 4.1, feature 19).
+# They are read when a call may have to be repeated: in a run that was interrupted while the tool
+# was running (resume seed), a fork, a replay (dev-uis 4.1, feature 19).
 
 
 F = TypeVar("F", bound=Callable[..., Any])
 
 Effect = Literal["read_only", "idempotent", "effects"]
-"""It changes nothing; calling it twice does what calling it once does; each call changes something.
-"""
+"""`read_only` changes nothing, `idempotent` may be called twice with the effect of one call, and
+`effects` changes something with each call."""
 
 _MARK = "__devui_effect__"
 
 
 def read_only(func: F) -> F:
-    """Say of a tool's function that it changes nothing; it is called again without a question.
+    """Declare that a tool's function changes nothing, so that it can be repeated without asking.
 
-    Returns the function itself. What it writes to the session's state does not count.
+    Returns the function itself. Its writes to the session's state don't count.
     """
     return _mark(func, "read_only")
 
 
 def idempotent(func: F) -> F:
-    """Say of a tool's function that calling it twice does what calling it once does.
+    """Declare that calling a tool's function twice has the same effect as calling it once.
 
-    When a run is cut off while the tool is at work, its outcome is unknown. A tool with this mark
-    is then simply run again; for others a person is asked. The decorator returns the function
+    When a run is interrupted while the tool is running, the outcome is unknown. A tool with this
+    mark is then simply run again; for others, a person is asked. The decorator returns the function
     itself.
     """
     return _mark(func, "idempotent")
 
 
 def has_effects(func: F) -> F:
-    """Say of a tool's function that each call changes the world: it books, sends, pays.
+    """Declare that each call of a tool's function has effects: it books, sends or pays.
 
     A person is asked before it is called a second time. Returns the function itself.
     """
@@ -61,7 +62,7 @@ def has_effects(func: F) -> F:
 
 
 def effect_of(func: Callable[..., Any]) -> Effect | None:
-    """The mark of the function, or of what a partial is made of; None for one without."""
+    """Return the mark of a function, or of the function in a partial; None if it has none."""
     while isinstance(func, partial):
         func = func.func
     mark: Effect | None = getattr(func, _MARK, None)
@@ -73,7 +74,7 @@ def _mark(func: F, effect: Effect) -> F:
     return func
 
 
-# The sources of what a tool found go to the answer that is made of it (adk-runtime 8.7, 8.9).
+# Passes the sources of a tool's result on to the answer made from it (adk-runtime 8.7, 8.9).
 
 
 _GROUNDING_KEY = "temp:_adk_grounding_metadata"
@@ -85,7 +86,7 @@ def keep_sources(state: State, sources: types.GroundingMetadata) -> None:
 
 
 def kept_sources(tools: Iterable[BaseTool], context: Context) -> types.GroundingMetadata | None:
-    """The latest sources that were kept, if one of these tools is meant to hand on its own."""
+    """Return the latest sources if one of these tools is set to pass on its own, else None."""
     for tool in tools:
         if tool.propagate_grounding_metadata:
             sources: types.GroundingMetadata | None = context.state.get(_GROUNDING_KEY)
@@ -95,36 +96,37 @@ def kept_sources(tools: Iterable[BaseTool], context: Context) -> types.Grounding
 
 logger = logging.getLogger(__name__)
 
+_load = lazy("devui.runtime.agents", {"tool_from_config": "yaml_agents"})
 __getattr__ = lazy("devui.runtime.tools", {"ToolContext": "tool_context"})
-"""Some import ToolContext from here; it needs tools itself."""
+"""Some code imports ToolContext from here; it is lazy, since its module imports tools."""
 
 
 class BaseTool(ABC):  # noqa: B024  # a tool overrides what it needs; none of it is mandatory
     """A tool: a declaration for the model, and the code that runs on a call (adk-runtime 8.1)."""
 
     speaks_to_user: ClassVar[bool] = False
-    """With `skip_summarization` the result also stands in the event as a text to read."""
+    """Whether the result of a call with `skip_summarization` is also added to the event as text."""
     emits_events: bool = False
-    """It gives the session events while it runs, through `emit` of the invocation."""
+    """Whether it emits events of the session while it runs, through the invocation's `emit`."""
     defers_response: ClassVar[bool] = False
-    """A call that returns nothing stays open, as that of a long-running tool does."""
+    """Whether a call that returns nothing stays open, like that of a long-running tool."""
 
     propagate_grounding_metadata: bool = False
-    """Whether answers made of the tool's result name the sources that it tells of."""
+    """Whether answers based on the tool's result include the sources that it names."""
     effect: Effect | Literal["hint"] | None = None
-    """What a call does to the world, as the author says (`read_only`, `idempotent`, `effects`), or
-    `hint`: the server that the tool belongs to claims that it may be called twice. None: unknown,
-    so somebody is asked before a call is made a second time."""
+    """The effect of a call, as declared by the author (`read_only`, `idempotent`, `effects`), or
+    `hint`: the tool's server claims that calls may be repeated. None means unknown, so a person is
+    asked before a call is repeated."""
 
-    # A tool of one's own may set no more than its name and description.
+    # Defaults, since a custom tool may set only its name and description.
     is_long_running: bool = False
-    """A call that returns nothing pauses the turn until a client sends the response."""
+    """Whether a call that returns nothing pauses the turn until a client sends the response."""
     custom_metadata: dict[str, Any] | None = None
-    """Free labels; must be JSON-able."""
+    """Custom labels; must be JSON-serializable."""
     behavior: types.Behavior | None = None
-    """Kept for models that speak live."""
+    """For models with live audio; not used by the runtime."""
     response_scheduling: types.FunctionResponseScheduling | None = None
-    """What each function response says of when to take it up."""
+    """The scheduling that each function response requests, if any."""
 
     def __init__(
         self,
@@ -139,13 +141,13 @@ class BaseTool(ABC):  # noqa: B024  # a tool overrides what it needs; none of it
         """Describe the tool.
 
         Args:
-            name: What the model calls it by; unique within an agent.
+            name: The name by which the model calls it; unique within an agent.
             description: Tells the model what the tool does and when to use it.
-            is_long_running: The result comes later: a call that returns nothing
-                pauses the turn until a client sends the function response.
-            custom_metadata: Free labels; must be JSON-able.
-            behavior: Kept for models that speak live.
-            response_scheduling: What each function response says of when to take it up.
+            is_long_running: Whether the result comes later: a call that returns nothing pauses the
+                turn until a client sends the function response.
+            custom_metadata: Custom labels; must be JSON-serializable.
+            behavior: For models with live audio; not used by the runtime.
+            response_scheduling: The scheduling that each function response requests.
         """
         self.name = name
         self.description = description
@@ -154,20 +156,35 @@ class BaseTool(ABC):  # noqa: B024  # a tool overrides what it needs; none of it
         self.behavior = behavior
         self.response_scheduling = response_scheduling
 
+    @classmethod
+    def from_config(cls, config: ToolArgsConfig, config_abs_path: str) -> Self:
+        """Create the tool that an entry of `tools` in a YAML file describes.
+
+        Args:
+            config: The entry's `args`, whose keys are the parameters of the class.
+            config_abs_path: The path of the file.
+
+        Raises:
+            ValueError: the class has no such parameter, or something that the entry names doesn't
+                exist.
+        """
+        tool: Self = _load("tool_from_config")(cls, config, config_abs_path)
+        return tool
+
     def beside_others(self, agent: Any) -> BaseTool:
-        """What the model of the LlmAgent `agent` is offered in its place: itself."""
+        """Return the tool to offer to the LlmAgent `agent` in place of this one, or itself."""
         return self
 
     def _origin(self) -> str:
-        """Where it comes from, for messages: `pay (agent.py:12)`."""
+        """Return where it comes from, for messages: `pay (agent.py:12)`."""
         return place(type(self))
 
     def _get_declaration(self) -> types.FunctionDeclaration | None:
-        """How the tool is declared to the model; None for a tool that is not."""
+        """Return the tool's declaration for the model; None for a tool that isn't declared."""
         if type(self).run_async is not BaseTool.run_async:
             logger.warning(
-                "Tool %r is not offered to the model, since %s does not declare it. Define"
-                " _get_declaration(self), and return a types.FunctionDeclaration.",
+                "Tool %r is not offered to the model because %s does not declare it. Define"
+                " _get_declaration(self) and return a types.FunctionDeclaration.",
                 self.name,
                 place(type(self)),
             )
@@ -176,8 +193,7 @@ class BaseTool(ABC):  # noqa: B024  # a tool overrides what it needs; none of it
     async def run_async(self, *, args: dict[str, Any], tool_context: Context) -> Any:
         """Do what the model asked for and return the result.
 
-        A dict is the function response as it is; anything else is wrapped as
-        `{"result": value}`.
+        A dict is the function response itself; any other value is wrapped as `{"result": value}`.
         """
         raise NotImplementedError(
             f"The model called tool {self.name!r}, but {type(self).__name__} does not define"
@@ -185,9 +201,9 @@ class BaseTool(ABC):  # noqa: B024  # a tool overrides what it needs; none of it
         )
 
     async def check_require_confirmation(self, args: dict[str, Any], tool_context: Context) -> bool:
-        """Whether the user must agree to a call with these arguments before it is run."""
+        """Return whether the user must agree to a call with these arguments before it runs."""
         return False
 
     async def process_llm_request(self, *, tool_context: Context, llm_request: LlmRequest) -> None:
-        """Prepare a request that goes out; by default, declare the tool in it."""
+        """Prepare a request before it is sent; by default, declare the tool in it."""
         llm_request.append_tools([self])

@@ -1,26 +1,30 @@
-"""`BaseToolset`: tools that are found out when they are needed."""
+"""`BaseToolset`: tools that are determined when they are needed."""
 
 import copy
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Collection, Iterable
 from functools import partial
 from inspect import isawaitable
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol, Self
 
 from google.genai import types
 
 from devui.runtime.auth.auth_tool import AuthConfig
 from devui.runtime.copying import copy_with
+from devui.runtime.exports import lazy
 from devui.runtime.mistakes import brief, check_takes, not_awaited, place
 from devui.runtime.models.llm_request import LlmRequest
 from devui.runtime.tools.base_tool import BaseTool
 
 if TYPE_CHECKING:
     from devui.runtime.agents.context import Context, ReadonlyContext
+    from devui.runtime.tools.tool_configs import ToolArgsConfig
+
+_load = lazy("devui.runtime.agents", {"tool_from_config": "yaml_agents"})
 
 
 class ToolPredicate(Protocol):
-    """Decides whether a tool is offered; any function of this form is one (adk-runtime 8.9)."""
+    """Decides whether a tool is offered; any such function will do (adk-runtime 8.9)."""
 
     def __call__(
         self, tool: BaseTool, readonly_context: "ReadonlyContext | None" = None
@@ -31,7 +35,7 @@ ToolFilter = Collection[str] | Callable[[BaseTool, "ReadonlyContext | None"], bo
 
 
 class ToolsetError(TypeError):
-    """A toolset lists something else than tools, which ends the run (adk-runtime 8.9)."""
+    """A toolset listed something other than tools, which ends the run (adk-runtime 8.9)."""
 
 
 class BaseToolset(ABC):
@@ -43,11 +47,11 @@ class BaseToolset(ABC):
 
     _use_invocation_cache = True
 
-    # A toolset of one's own may set none of these.
+    # Defaults, since a custom toolset may set none of these.
     tool_filter: ToolFilter | None = None
-    """The names of the tools to offer, or a predicate; all are if it is empty."""
+    """The names of the tools to offer, or a predicate; None or an empty list offers all."""
     tool_name_prefix: str | None = None
-    """Put before each name, with an underscore."""
+    """A prefix for each name, followed by an underscore."""
     _cached_prefixed_tools: list[BaseTool] | None = None
     _cached_invocation_id: str | None = None
 
@@ -57,24 +61,24 @@ class BaseToolset(ABC):
         """Choose and rename tools.
 
         Args:
-            tool_filter: The names of the tools to offer, or a predicate; all are if it is
-                empty. Subclasses apply it through `_is_tool_selected`.
-            tool_name_prefix: Put before each name, with an underscore.
+            tool_filter: The names of the tools to offer, or a predicate; None or an empty list
+                offers all. Subclasses apply it through `_is_tool_selected`.
+            tool_name_prefix: A prefix for each name, followed by an underscore.
         """
         self.tool_filter = [tool_filter] if isinstance(tool_filter, str) else tool_filter
         self.tool_name_prefix = tool_name_prefix
 
     @abstractmethod
     async def get_tools(self, readonly_context: "ReadonlyContext | None" = None) -> list[BaseTool]:
-        """The tools that the agent may use in this context."""
+        """Return the tools that the agent may use in this context."""
 
     async def get_tools_with_prefix(
         self, readonly_context: "ReadonlyContext | None" = None
     ) -> list[BaseTool]:
-        """`get_tools` under prefixed names; mostly remembered until the invocation changes.
+        """Return the tools of `get_tools` under prefixed names, by default cached per invocation.
 
-        Raises ToolsetError for what is no list of tools, TypeError for a `get_tools` that is a
-        plain function or takes something else, or whatever `get_tools` raises.
+        Raises ToolsetError if they aren't a list of tools, TypeError if `get_tools` is a plain
+        function or takes other arguments, and whatever `get_tools` raises.
         """
         invocation_id = readonly_context.invocation_id if readonly_context else None
         prefixed_tools = self._cached_prefixed_tools if self._use_invocation_cache else None
@@ -85,27 +89,37 @@ class BaseToolset(ABC):
         return prefixed_tools
 
     def get_auth_config(self) -> AuthConfig | None:
-        """The credential that the toolset needs to list or call its tools; None if it needs none.
+        """Return the credential needed to list or call the tools; None if none is needed.
 
-        It is got ready before the tools are listed: `readonly_context.get_credential(key)` gives
-        it, by the config's `credential_key`. If the user has to be asked, the turn ends there.
+        It is obtained before the tools are listed, and `readonly_context.get_credential(key)`
+        returns it for the config's `credential_key`. If the user has to be asked, the turn ends
+        there.
         """
         return None
 
     async def process_llm_request(  # noqa: B027  most toolsets have nothing to prepare
         self, *, tool_context: "Context", llm_request: LlmRequest
     ) -> None:
-        """Prepare a request that goes out, before the tools themselves do."""
+        """Prepare a request before it is sent, and before the tools themselves do so."""
 
     async def close(self) -> None:  # noqa: B027  most toolsets hold nothing
-        """Release what the toolset holds; called when its runner closes."""
+        """Release the toolset's resources; called when its runner closes."""
+
+    @classmethod
+    def from_config(cls, config: "ToolArgsConfig", config_abs_path: str) -> Self:
+        """Create the toolset that an entry of `tools` in a YAML file describes.
+
+        See `BaseTool.from_config`.
+        """
+        toolset: Self = _load("tool_from_config")(cls, config, config_abs_path)
+        return toolset
 
     def _tools_at_load(self) -> list[BaseTool]:
-        """Those that it lists in every context, under the names that a model is told."""
+        """Return the tools that it lists in every context, under the names that a model sees."""
         return []
 
     def _unconditional_tools(self, tools: Iterable[BaseTool]) -> list[BaseTool]:
-        """Those of the tools that are offered in every context, as `_tools_at_load` gives them."""
+        """Return those of the tools that are offered in every context, for `_tools_at_load`."""
         if callable(self.tool_filter):
             return []
         selection = (tool for tool in tools if self._is_tool_selected(tool, None))
@@ -120,14 +134,14 @@ class BaseToolset(ABC):
 
 
 def toolsets_of(tools: Iterable[Any]) -> list[BaseToolset]:
-    """The toolsets among an agent's `tools`, where functions and tools stand beside them.
+    """Return the toolsets among an agent's `tools`, which may also be functions and tools.
 
     See adk-runtime 8.9.
     """
     return [entry for entry in tools if isinstance(entry, BaseToolset)]
 
 
-# Functions, since toolsets of one's own have methods of such names.
+# Functions, since methods could clash with those of subclasses.
 
 
 def _prefixed(tool: BaseTool, prefix: str | None) -> BaseTool:
@@ -140,9 +154,9 @@ def _prefixed(tool: BaseTool, prefix: str | None) -> BaseTool:
 
 
 def _declaration(tool: BaseTool, name: str) -> types.FunctionDeclaration | None:
-    """The tool's own under another name, for code that does not go by the tool's.
+    """Return the tool's declaration under another name, for code that ignores the tool's name.
 
-    What is no declaration stays as it is, and is told where it is used.
+    Anything that isn't a declaration is returned unchanged, and reported where it is used.
     """
     declared = tool._get_declaration()
     if not isinstance(declared, types.FunctionDeclaration):
@@ -151,7 +165,7 @@ def _declaration(tool: BaseTool, name: str) -> types.FunctionDeclaration | None:
 
 
 async def _tools_of(toolset: BaseToolset, ctx: "ReadonlyContext | None") -> Iterable[BaseTool]:
-    """What a toolset lists, checked."""
+    """Return what a toolset lists, checked to be an iterable."""
     try:
         listing = toolset.get_tools(ctx)
     except TypeError:

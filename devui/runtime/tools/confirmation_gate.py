@@ -1,4 +1,4 @@
-"""Asks the user before a tool is run that needs a consent (adk-runtime 8.5)."""
+"""Asks the user before running a tool that requires confirmation (adk-runtime 8.5)."""
 
 from __future__ import annotations
 
@@ -20,15 +20,15 @@ logger = logging.getLogger(__name__)
 
 
 def requirement(required: Any) -> bool | Callable[..., Any]:
-    """A function that tells, or what it says, as in an `if`; not of a text: "no" would mean yes.
+    """Return a function unchanged, and any other value as a bool.
 
     Raises:
-        TypeError: it is a text.
+        TypeError: it is a string, since "no" would mean yes.
     """
     if isinstance(required, str):
         raise TypeError(
-            f"`require_confirmation` is {brief(required)}; give True, False, or a function of the"
-            " tool's arguments that tells."
+            f"`require_confirmation` is {brief(required)}; pass True, False, or a function of the"
+            " tool's arguments that returns one."
         )
     return required if callable(required) else bool(required)
 
@@ -39,19 +39,19 @@ async def is_required(
     tool_context: Context,
     typed_arguments: Mapping[str, Any] = MappingProxyType({}),
 ) -> bool:
-    """Whether a call needs a consent; a function is asked with those arguments that it takes.
+    """Return whether a call needs confirmation; a function decides, given the arguments it takes.
 
-    It gets each in the type of its own annotation; without one, as the tool does:
-    `typed_arguments`. A call whose arguments it cannot take needs a consent.
+    It gets each argument in the type of its own annotation; without one, in the tool's type from
+    `typed_arguments`. A call whose arguments it can't take needs confirmation.
     """
     if not callable(required):
         return bool(required)
     signature = FunctionSignature.of(required)
     if missing := [name for name in signature.mandatory if name not in args]:
         raise TypeError(
-            f"The function {place(required)}, a `require_confirmation`, needs {', '.join(missing)},"
-            f" not among the arguments of this call ({', '.join(args) or 'none'}). Give it"
-            " parameters of the tool, with defaults where the tool has them."
+            f"The `require_confirmation` function {place(required)} needs {', '.join(missing)}, not"
+            f" among the arguments of this call ({', '.join(args) or 'none'}). Use parameters of"
+            " the tool, with defaults where the tool has them."
         )
     values = {
         name: value if name in signature.converters else typed_arguments.get(name, value)
@@ -60,7 +60,7 @@ async def is_required(
     try:
         positional, keywords = bind(signature, convert(signature, values), tool_context)
     except ArgumentError as error:
-        logger.warning("The user is asked, since %s cannot tell: %s", place(required), error)
+        logger.warning("Asking the user, because %s can't be called: %s", place(required), error)
         return True
     if signature.takes_any:
         keywords |= {name: values[name] for name in values.keys() - signature.parameters.keys()}
@@ -70,10 +70,10 @@ async def is_required(
 async def withheld(
     tool: BaseTool, args: dict[str, Any], tool_context: Context
 ) -> dict[str, Any] | None:
-    """What to answer in place of the tool; None if it may be run.
+    """Return what to answer instead of running the tool; None if it may run.
 
-    Every call passes here before the tool is run. Tools that take a `require_confirmation` pass
-    again in their `run_async`, which other tools may call.
+    Every call passes through here before the tool runs. Tools with a `require_confirmation` check
+    again in their `run_async`, because other tools may call that.
     """
     try:
         is_asked = await tool.check_require_confirmation(args, tool_context)

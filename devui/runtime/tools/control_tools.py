@@ -1,4 +1,4 @@
-"""Tools by which a model steers its run: leave, hand over, ask the user (adk-runtime 6.6, 8.4)."""
+"""Tools by which a model controls its run: exit, transfer, ask the user (adk-runtime 6.6, 8.4)."""
 
 from typing import Any
 
@@ -8,7 +8,7 @@ from devui.runtime.mistakes import brief
 from devui.runtime.tools.function_tool import FunctionTool, LongRunningFunctionTool
 from devui.runtime.tools.tool_context import ToolContext
 
-# The tool by which a model ends the loop it runs in (adk-runtime 8.8).
+# The tool with which a model ends the loop it runs in (adk-runtime 8.8).
 
 
 def exit_loop(tool_context: ToolContext) -> None:
@@ -17,7 +17,7 @@ def exit_loop(tool_context: ToolContext) -> None:
     tool_context.actions.skip_summarization = True
 
 
-# The tool by which a model lets the user choose (adk-runtime 8.4).
+# The tool with which a model lets the user choose (adk-runtime 8.4).
 
 
 def get_user_choice(options: list[str], tool_context: ToolContext) -> str | None:
@@ -34,7 +34,7 @@ get_user_choice_tool = LongRunningFunctionTool(get_user_choice)
 """Pauses the turn until the client sends the choice (adk-runtime 8.4)."""
 
 
-# The tool by which a model asks the user something and waits for the answer (adk-runtime 8.4).
+# The tool with which a model asks the user a question and waits for it (adk-runtime 8.4).
 
 
 def adk_request_input(message: str, response_schema: dict[str, Any] | None = None) -> None:
@@ -53,7 +53,7 @@ request_input = LongRunningFunctionTool(adk_request_input)
 """Pauses the turn until the client sends the answer (adk-runtime 8.4)."""
 
 
-# The tool by which a model hands the conversation to another agent (adk-runtime 6.6).
+# The tool with which a model transfers the conversation to another agent (adk-runtime 6.6).
 
 
 _REASON = "transfer_reason"
@@ -78,24 +78,25 @@ def transfer_to_agent(
 
 
 class TransferToAgentTool(FunctionTool):
-    """`transfer_to_agent` that tells the model which names are valid (adk-runtime 6.6)."""
+    """`transfer_to_agent`, with the valid names in its declaration (adk-runtime 6.6)."""
 
     def __init__(self, agent_names: list[str], include_transfer_reason: bool = False) -> None:
         """Allow transfers to these agents.
 
         Args:
-            agent_names: Their names.
-            include_transfer_reason: Let the model say why, in `actions.transfer_reason`.
+            agent_names: The names of the agents.
+            include_transfer_reason: Whether the model may give a reason, in
+                `actions.transfer_reason`.
         """
         super().__init__(transfer_to_agent)
         self._agent_names = agent_names
         self._include_transfer_reason = include_transfer_reason
         if not include_transfer_reason:
-            # Without the parameter, the description must not speak of it either.
+            # Without the parameter, the description must not mention it either.
             self.description = self.description.partition(f"\n    {_REASON}:")[0]
 
     async def run_async(self, *, args: dict[str, Any], tool_context: ToolContext) -> Any:
-        """Hand over, or tell the model which names are valid if it has made one up."""
+        """Transfer to the agent, or tell the model the valid names if it made one up."""
         name = args.get("agent_name")
         if isinstance(name, str) and name not in self._agent_names:
             valid = ", ".join(self._agent_names)

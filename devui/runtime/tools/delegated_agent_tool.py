@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from devui.runtime.events.event import Event
 
 
-# A sub-agent that carries out tasks for its parent's model (adk-runtime 12.8).
+# A sub-agent that performs tasks for its parent's model (adk-runtime 12.8).
 
 
 _NOTE = (
@@ -36,14 +36,14 @@ _NOTE = (
 class TaskAgentTool(BaseTool):
     """Gives a task to a sub-agent of mode `task`.
 
-    The call stays open: the caller's run is broken off after the answer that makes it, the
-    sub-agent works and talks with the user, and the caller goes on when the task is done.
+    The call stays open: the caller's run ends after the answer with the call, the sub-agent works
+    and talks with the user, and the caller continues when the task is done.
     """
 
     defers_response = True
 
     def __init__(self, agent: BaseAgent) -> None:
-        """Make a tool with the name and the description of the agent."""
+        """Create a tool with the name and description of the agent."""
         super().__init__(name=agent.name, description=f"{agent.description}\n\n{_NOTE}")
         self.agent = agent
 
@@ -52,7 +52,7 @@ class TaskAgentTool(BaseTool):
         return declaration.model_copy(update={"description": self.description})
 
     async def run_async(self, *, args: dict[str, Any], tool_context: Context) -> Any:
-        """None if the arguments fit: the call stays open, and its caller's run ends."""
+        """Return None if the arguments fit: the call stays open, and the caller's run ends."""
         try:
             as_message(self.agent, args)
         except ValueError as error:
@@ -60,25 +60,25 @@ class TaskAgentTool(BaseTool):
         return None
 
 
-# What an agent said that runs inside a tool (adk-runtime 8.7).
+# The result of an agent that runs inside a tool (adk-runtime 8.7).
 
 
 @dataclass(slots=True)
 class Outcome:
-    """The end of what came out of the run so far; fragments do not count."""
+    """The result of a run so far; partial events don't count."""
 
     content: types.Content | None = None
     error: str | None = None
     grounding: types.GroundingMetadata | None = None
     output: Any = None
-    """What the agent finished its task with."""
+    """The output with which the agent finished its task."""
     latest_output: Any = None
     """The output of the latest event that has one."""
     waiting: set[str] = field(default_factory=set)
-    """Long-running calls that have no response yet."""
+    """The ids of long-running calls without a response."""
 
     def take(self, event: Event) -> None:
-        """Take note of an event."""
+        """Update the outcome from an event."""
         if event.partial:
             return
         if finishing_response(event) is not None:
@@ -96,17 +96,17 @@ class Outcome:
 class DelegatedAgentTool(BaseTool):
     """Runs a sub-agent of mode `single_turn` inside the parent's session.
 
-    The sub-agent sees what it was asked and what it did since, on a branch of its own, and
-    nothing else of the conversation. Its events belong to the session; its last words are the
-    result. What it raises is told to the parent's model. When it waits for a human the call
-    stays open, and goes on where it was once the answer has come.
+    The sub-agent sees only its request and its own work since then, on a branch of its own, and
+    nothing else of the conversation. Its events belong to the session; its last message is the
+    result. The parent's model gets an error for anything that it raises. If it waits for a person,
+    the call stays open, and continues where it was once the answer arrives.
     """
 
     emits_events = True
     defers_response = True
 
     def __init__(self, agent: BaseAgent) -> None:
-        """Make a tool with the name and the description of the agent."""
+        """Create a tool with the name and description of the agent."""
         super().__init__(name=agent.name, description=agent.description)
         self.agent = agent
 
@@ -150,19 +150,19 @@ class DelegatedAgentTool(BaseTool):
         return outcome
 
     def _context(self, message: types.Content, tool_context: Context) -> InvocationContext:
-        """The invocation as the sub-agent sees it."""
+        """Return the invocation as the sub-agent sees it."""
         ctx = tool_context.get_invocation_context()
         branch = branch_below(ctx.branch, f"{self.name}@{tool_context.function_call_id}")
-        path = f"{ctx.node_path}/{self.name}@1" if ctx.node_path else None  # each call counts anew
+        path = f"{ctx.node_path}/{self.name}@1" if ctx.node_path else None  # from 1 in each call
         own = {"branch": branch, "node_path": path, "emit": None, **self._context_fields(message)}
         return ctx.model_copy(update=own)
 
     def _context_fields(self, message: types.Content) -> dict[str, Any]:
-        """What of the invocation tells the sub-agent what it was asked."""
+        """Return the fields of the invocation that tell the sub-agent its request."""
         return {"user_content": message}
 
     def _mark(self, event: Event, ctx: InvocationContext) -> None:
-        """Say of an event what it means to the caller, unless the sub-agent has done that."""
+        """Mark what an event means to the caller, unless the sub-agent has done so."""
 
     def _result(self, outcome: Outcome) -> dict[str, Any]:
         text = as_text(outcome.content, between="")
@@ -173,10 +173,10 @@ class DelegatedAgentTool(BaseTool):
 
 
 class DelegatedNodeTool(DelegatedAgentTool):
-    """Runs an agent without a model, of a class of one's own that has a `mode`.
+    """Runs a custom agent without a model that has a `mode`.
 
-    It is run as a node is that takes no input: it goes on hearing the user's words alone, and the
-    result is the `output` of its last event that has one.
+    It is run like a node without an input: it still sees only the user's message, and the result is
+    the `output` of its last event with one.
     """
 
     def _context_fields(self, message: types.Content) -> dict[str, Any]:
@@ -195,7 +195,7 @@ def _as_response(result: Any) -> dict[str, Any]:
 
 
 def _earlier(ctx: InvocationContext) -> list[Event]:
-    """What came of the call, and of calls within it, in an earlier run that broke off or waited."""
+    """Return the events and answers of the call, and of calls within it, from an earlier run."""
     if ctx.begun_at is None:
         return []
     branch = ctx.branch or ""
@@ -204,9 +204,9 @@ def _earlier(ctx: InvocationContext) -> list[Event]:
 
 
 def _is_answered_elsewhere(ctx: InvocationContext) -> bool:
-    """Whether the user has just answered something, and nothing that was asked within the call."""
+    """Whether the user's latest answer was for something outside the call."""
     if ctx.resumed_at is None:
-        return True  # it was said to the agent of a task
+        return True  # it was a message to the agent of a task
     answer = ctx.latest_answer
     if answer is None or ctx.branch is None:
         return False

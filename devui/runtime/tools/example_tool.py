@@ -1,4 +1,4 @@
-"""`ExampleTool`: shows a model by examples how to answer (adk-runtime 8.8)."""
+"""`ExampleTool`: shows a model examples of how to answer (adk-runtime 8.8)."""
 
 from collections.abc import Sequence
 
@@ -14,10 +14,10 @@ class ExampleTool(BaseTool):
     """Adds examples to the system instruction. The model neither sees nor calls it."""
 
     def __init__(self, examples: Sequence[Example] | BaseExampleProvider) -> None:
-        """Show these examples, or those that a provider finds for the user's words.
+        """Show these examples, or those that a provider finds for the user's message.
 
         Raises:
-            ValueError: what is given is neither.
+            ValueError: `examples` is neither.
         """
         super().__init__(name="example_tool", description="Not shown to the model.")
         self.examples = (

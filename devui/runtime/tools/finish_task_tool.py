@@ -1,4 +1,4 @@
-"""The tool by which an agent of mode `task` says that its task is done (adk-runtime 12.8)."""
+"""The tool with which an agent of mode `task` reports that its task is done (adk-runtime 12.8)."""
 
 from __future__ import annotations
 
@@ -35,11 +35,11 @@ class _Summary(BaseModel):
 class FinishTaskTool(BaseTool):
     """`finish_task`, with the fields of the agent's output schema as parameters, or a `result`.
 
-    An output that does not fit gives the model an error to correct itself by.
+    If the output doesn't fit, the model gets an error and can correct it.
     """
 
     def __init__(self, output_schema: Any = None) -> None:
-        """Take outputs of this shape; None takes a text under `result`."""
+        """Accept outputs of this type; None accepts text as `result`."""
         super().__init__(
             name=FINISH_TASK, description="Say that your task is done, and what has come of it."
         )
@@ -54,12 +54,12 @@ class FinishTaskTool(BaseTool):
         )
 
     async def process_llm_request(self, *, tool_context: Context, llm_request: LlmRequest) -> None:
-        """Declare the tool, and say when it is to be called."""
+        """Declare the tool, and tell the model when to call it."""
         await super().process_llm_request(tool_context=tool_context, llm_request=llm_request)
         llm_request.append_instructions([_INSTRUCTION])
 
     async def run_async(self, *, args: dict[str, Any], tool_context: Context) -> Any:
-        """Check the output and keep it for the event that finishes the task."""
+        """Validate the output and keep it for the event that finishes the task."""
         try:
             output = self._parameters.value(args)
         except ValueError as error:

@@ -1,4 +1,4 @@
-"""What a function's signature says: the parameters a model fills, and the context.
+"""Reads a function's signature: the parameters that a model fills in, and the context.
 
 See adk-runtime 8.2.
 """
@@ -31,7 +31,7 @@ from devui.runtime.tools.argument_converters import (
 logger = logging.getLogger(__name__)
 
 CONTEXT_NAME = "tool_context"
-"""The parameter that gets the context if none is annotated as one."""
+"""The parameter that gets the context if none is annotated as such."""
 _LIKE_CONTEXTS = frozenset({"ctx", "context", "toolcontext", "callback_context"})
 _BY_POSITION = inspect.Parameter.POSITIONAL_ONLY
 _FILLABLE = (
@@ -50,35 +50,35 @@ class FunctionSignature:
     name: str
     """`__name__`, or the class name of a callable object."""
     doc: str
-    """The docstring, unindented; empty without one."""
+    """The docstring, unindented; empty if there is none."""
     parameters: Mapping[str, inspect.Parameter]
-    """What the model fills; annotations are resolved where they can be."""
+    """The parameters that the model fills in; annotations are resolved where possible."""
     by_position: Mapping[str, inspect.Parameter]
-    """The positional-only parameters in their order, the one of the context among them."""
+    """The positional-only parameters in order, including one for the context."""
     context: str | None
-    """The parameter that gets the context and that the model does not see."""
+    """The parameter that gets the context and is hidden from the model."""
     mandatory: tuple[str, ...]
     """The names of the parameters without a default."""
     converters: Mapping[str, Converter]
-    """For each annotated parameter, how its arguments are converted."""
+    """For each annotated parameter, its converter."""
     is_resolved: bool
     """Whether every annotation could be resolved."""
     is_generator: bool
-    """Whether it yields, sync or async."""
+    """Whether it is a generator, sync or async."""
     is_async: bool
-    """Whether it is an `async def` that returns."""
+    """Whether it is a coroutine function."""
     takes_any: bool
-    """Whether it has a `**` parameter, which a model is not told of."""
+    """Whether it has a `**` parameter, which is hidden from the model."""
     collecting: frozenset[str]
-    """The names of its `*` and `**` parameters, if it has the latter: what a model calls so is an
-    argument like any other, and goes into the `**` parameter."""
+    """The names of its `*` and `**` parameters, if it has the latter. An argument that a model
+    gives such a name is like any other, and goes into the `**` parameter."""
 
     @classmethod
     def of(cls, function: Callable[..., Any]) -> FunctionSignature:
         """Read a function, method, partial or callable object.
 
         Raises:
-            ValueError: the signature cannot be read.
+            ValueError: the signature can't be read.
         """
         target = unpartialled(function)
         name = name_of(function) or type(target).__name__
@@ -106,18 +106,18 @@ class FunctionSignature:
         )
 
     def without(self, names: Collection[str]) -> FunctionSignature:
-        """The same, but for parameters that nobody is to be told of."""
+        """Return a copy without the parameters that are hidden from the model."""
         remaining = {key: each for key, each in self.parameters.items() if key not in names}
         return replace(self, parameters=remaining)
 
 
 def warn_of_contexts(signature: FunctionSignature, function: Callable[..., Any]) -> None:
-    """Warn of parameters that are named like a context, but would be filled by the model."""
+    """Warn about parameters that are named like a context, but would be filled in by the model."""
     for name, parameter in signature.parameters.items():
         if name in _LIKE_CONTEXTS and parameter.annotation is inspect.Parameter.empty:
             logger.warning(
-                "Tool %r: the model is asked for `%s` of %s. If that is to be the context, annotate"
-                " it: `%s: ToolContext`.",
+                "Tool %r: the model has to fill in `%s` of %s. If it is meant to be the context,"
+                " annotate it: `%s: ToolContext`.",
                 signature.name,
                 name,
                 place(function),
@@ -126,14 +126,14 @@ def warn_of_contexts(signature: FunctionSignature, function: Callable[..., Any])
 
 
 def warn_of_wrappers(signature: FunctionSignature, function: Callable[..., Any]) -> None:
-    """Warn of a decorator's function that hides the parameters of the one that it calls."""
+    """Warn about a decorator's wrapper that hides the parameters of the wrapped function."""
     if signature.parameters or not signature.takes_any:
         return
     parameters = inspect.signature(function).parameters.values()
     if any(parameter.kind is _SEVERAL for parameter in parameters):
         logger.warning(
-            "Tool %r: the model is told of no parameters, since %s takes whatever it is given. If a"
-            " decorator has made it, put @functools.wraps(function) above it there.",
+            "Tool %r declares no parameters to the model, because %s takes any arguments. If it is"
+            " a decorator's wrapper, add @functools.wraps(function) to it.",
             signature.name,
             place(function),
         )
@@ -160,13 +160,13 @@ def _is_async(target: Callable[..., Any]) -> bool:
 def _parameters(
     function: Callable[..., Any], target: Callable[..., Any], name: str
 ) -> tuple[dict[str, inspect.Parameter], bool]:
-    """The parameters with resolved annotations, and whether all could be resolved."""
+    """Return the parameters with resolved annotations, and whether all could be resolved."""
     try:
         parameters = inspect.signature(function).parameters
     except TypeError as error:
         if not callable(function):
-            raise ValueError(  # noqa: TRY004  as what cannot be read
-                f"A tool is to be made of {brief(function)}; give a function without calling it."
+            raise ValueError(  # noqa: TRY004  like other signatures that can't be read
+                f"{brief(function)} can't be a tool; pass the function itself, without calling it."
             ) from error
         raise ValueError(
             f"The signature of {name!r} cannot be read, so it cannot be declared to a model."
@@ -187,7 +187,7 @@ def _parameters(
 def _hints(
     target: Callable[..., Any], name: str, names: Collection[str]
 ) -> tuple[dict[str, Any], bool]:
-    """What the annotations stand for, and whether all are known that a model is told of."""
+    """Return the resolved annotations, and whether those for the model are complete."""
     source = annotated(target)
     try:
         return get_type_hints(source, include_extras=True), True
@@ -206,10 +206,10 @@ def _hints(
 
 
 def _hints_of(source: Any, names: Collection[str]) -> dict[str, Any]:
-    """The hints of some parameters: many import under TYPE_CHECKING what the others are."""
+    """Return the hints of some parameters; those of others may only exist for type checkers."""
 
     def stand_in() -> None:
-        """Has the annotations that are asked for, and no others."""
+        """Carry only the annotations of those parameters."""
 
     annotations = {key: hint for key, hint in source.__annotations__.items() if key in names}
     stand_in.__annotations__ = annotations
@@ -225,25 +225,25 @@ def _context_parameter(parameters: Mapping[str, inspect.Parameter]) -> str | Non
 
 
 def _is_context(annotation: Any) -> bool:
-    """Whether an annotation is the context class, also as `Context | None`."""
+    """Whether an annotation is the context class, including `Context | None`."""
     if get_origin(annotation) in (Union, UnionType):
         return any(_is_context(member) for member in get_args(annotation))
     return isinstance(annotation, type) and issubclass(annotation, Context)
 
 
-# From the arguments a model wrote to those a function takes (adk-runtime 8.2).
+# Turns the arguments that a model wrote into those that a function takes (adk-runtime 8.2).
 
 
 def convert(
     signature: FunctionSignature, args: Mapping[str, Any], ready: Collection[str] = ()
 ) -> dict[str, Any]:
-    """The arguments that the function knows, in the types it asks for; the others are dropped.
+    """Return the arguments that the function knows, in the types it asks for, without the others.
 
-    Known are also the names of a `*` and a `**` parameter, where there is the latter (as in ADK).
-    Those that are `ready` are no model's, and stay as they are.
+    The names of a `*` and a `**` parameter count as known if there is a `**` parameter (as in ADK).
+    Arguments in `ready` don't come from the model, and aren't converted.
 
     Raises:
-        ArgumentError: some cannot be converted; it tells of all of them.
+        ArgumentError: some can't be converted; the message lists all of them.
     """
     values: dict[str, Any] = {}
     mistakes: list[str] = []
@@ -263,7 +263,7 @@ def convert(
 def bind(
     signature: FunctionSignature, keywords: dict[str, Any], tool_context: Context
 ) -> tuple[list[Any], dict[str, Any]]:
-    """What the function is called with, by position and by name, of arguments that `convert`."""
+    """Return the positional and keyword arguments of the call, from the result of `convert`."""
     keywords = dict(keywords)
     if signature.context:
         keywords[signature.context] = tool_context
@@ -276,22 +276,22 @@ def _take_positional(signature: FunctionSignature, keywords: dict[str, Any]) -> 
     for name, parameter in signature.by_position.items():
         value = keywords.pop(name, parameter.default)
         if value is inspect.Parameter.empty:
-            break  # the function says itself that it misses one
+            break  # the function itself reports the missing argument
         positional.append(value)
     return positional
 
 
-# The declaration of a function for a model, made from its signature and docstring.
+# The declaration of a function for a model, from its signature and docstring.
 
 
 def declare(signature: FunctionSignature, description: str) -> types.FunctionDeclaration:
-    """Declare a function: its parameters become a JSON schema (adk-runtime 8.2).
+    """Declare a function; its parameters become a JSON schema (adk-runtime 8.2).
 
-    The whole docstring is the description. A function without parameters, or
-    with an annotation that cannot be resolved, is declared without a schema.
+    The whole docstring is the description. A function without parameters, or with an annotation
+    that can't be resolved, is declared without a schema.
 
     Raises:
-        ValueError: an annotation has no form in JSON.
+        ValueError: an annotation can't be expressed in JSON.
     """
     return types.FunctionDeclaration(
         name=signature.name,
@@ -303,7 +303,7 @@ def declare(signature: FunctionSignature, description: str) -> types.FunctionDec
 
 
 def declare_model(model: type[BaseModel], description: str) -> types.FunctionDeclaration:
-    """Declare a pydantic class by its fields, with their limits (adk-runtime 8.2)."""
+    """Declare a pydantic class by its fields, with their constraints (adk-runtime 8.2)."""
     return types.FunctionDeclaration(
         name=model.__name__,
         description=description or None,
@@ -312,7 +312,7 @@ def declare_model(model: type[BaseModel], description: str) -> types.FunctionDec
 
 
 class _Schema(GenerateJsonSchema):
-    # A default that JSON cannot hold is left out: the model need not know it.
+    # A default that JSON can't express is left out: the model doesn't need it.
     ignored_warning_kinds: set[JsonSchemaWarningKind] = {  # noqa: RUF012  pydantic's declaration
         "skipped-choice",
         "non-serializable-default",
@@ -322,15 +322,15 @@ class _Schema(GenerateJsonSchema):
 def parameters_schema(
     function: str, parameters: Mapping[str, inspect.Parameter]
 ) -> dict[str, Any] | None:
-    """The parameters of the function of that name as a JSON schema; None without (adk-runtime 8.2).
+    """Return the JSON schema of a function's parameters; None if it has none (adk-runtime 8.2).
 
     Raises:
-        ValueError: an annotation has no form in JSON.
+        ValueError: an annotation can't be expressed in JSON.
     """
     if not parameters:
         return None
-    # Fields are numbered and carry the parameter's name as alias: pydantic refuses some names
-    # that functions may use (`_id`, `schema`, `copy`).
+    # Fields are numbered, with the parameter's name as alias: pydantic rejects some names that
+    # functions may use (`_id`, `schema`, `copy`).
     fields: dict[str, Any] = {
         f"p{number}": (annotation_of(parameter), _field(parameter))
         for number, parameter in enumerate(parameters.values())
@@ -349,7 +349,7 @@ def parameters_schema(
 
 
 def _is_private(parameter: inspect.Parameter) -> bool:
-    """Whether nobody but the code is meant to give it, as by its name: `_cache=None`."""
+    """Whether its name and default mark it as internal to the code: `_cache=None`."""
     return parameter.name.startswith("_") and parameter.default is not inspect.Parameter.empty
 
 
@@ -359,7 +359,7 @@ def _schema(function: str, fields: dict[str, Any]) -> dict[str, Any]:
 
 
 def _culprit(fields: dict[str, Any]) -> str:
-    """The name of the first parameter that cannot be declared by itself; "" if each can."""
+    """Return the name of the first parameter that can't be declared on its own, or ""."""
     for number, field in fields.items():
         try:
             _schema("", {number: field})
@@ -370,7 +370,7 @@ def _culprit(fields: dict[str, Any]) -> str:
 
 def _field(parameter: inspect.Parameter) -> Any:
     default = parameter.default
-    if isinstance(default, FieldInfo):  # written as in a model: `city: str = Field(description=…)`
+    if isinstance(default, FieldInfo):  # as in a model: `city: str = Field(description=…)`
         default = ... if default.is_required() else default.default
     if default is inspect.Parameter.empty or default is ...:
         return Field(alias=parameter.name)

@@ -1,4 +1,4 @@
-"""`FunctionTool`: a function, as a tool (adk-runtime 8.2)."""
+"""`FunctionTool`: a function as a tool (adk-runtime 8.2)."""
 
 from __future__ import annotations
 
@@ -34,25 +34,25 @@ if TYPE_CHECKING:
     from devui.runtime.agents.invocation_context import InvocationContext
 
 
-# What a tool tells while it runs, as events of the session (adk-runtime 8.2).
+# Reports a tool's progress while it runs, as events of the session (adk-runtime 8.2).
 
 
 _OWN = ("state_delta", "artifact_delta")
-"""What goes with the tool's own events; everything else is up to the function response."""
+"""The actions that go with the tool's own events; all others go with the function response."""
 
 Items = AsyncGenerator[Any, None] | Generator[Any, None, None]
 
 
 class ToolProgress:
-    """Commits what a generator yields; the generator goes on when that is done.
+    """Commits what a generator yields; the generator continues once that is done.
 
-    A Content or an Event is told as it is, by the tool, on a branch of the call: the user sees
-    it, models do not. Any other value but None is the result, of which there may be one. What
-    the generator changes in the state goes with its next event.
+    A Content or an Event is sent as it is, with the tool as its author, on a branch of the call:
+    the user sees it, models don't. Any other value except None is the result, and there may be only
+    one. The generator's state changes go with its next event.
     """
 
     def __init__(self, name: str, tool_context: Context) -> None:
-        """Follow the call that `tool_context` belongs to, of the tool of that name."""
+        """Follow the call that `tool_context` belongs to, by the tool with that name."""
         self._name = name
         self._outer = tool_context
         self._ctx = _below(tool_context.get_invocation_context(), name, tool_context)
@@ -61,15 +61,15 @@ class ToolProgress:
             function_call_id=tool_context.function_call_id,
             tool_confirmation=tool_context.tool_confirmation,
         )
-        """What the generator gets for a context: one with the call's branch."""
+        """The context for the generator, with the branch of the call."""
         self._result: Any = None
 
     async def follow(self, items: Items) -> Any:
-        """Commit all that the generator yields; returns the result, None without one.
+        """Commit all that the generator yields; return the result, or None without one.
 
         Raises:
-            ValueError: it gave several results.
-            Exception: what it raised, of which an event tells.
+            ValueError: it yielded several results.
+            Exception: what it raised, which is also recorded as an event.
         """
         try:
             steps = items if isinstance(items, AsyncGenerator) else stepped_in_threads(items)
@@ -84,7 +84,7 @@ class ToolProgress:
         return self._result
 
     def _event(self, item: Any) -> Event | None:
-        """The event of what was yielded; None if there is nothing to tell."""
+        """Return the event for what was yielded; None if there is nothing to send."""
         actions = self.context.actions
         changed = any(getattr(actions, name) for name in _OWN)
         if item is None and not changed:
@@ -105,9 +105,9 @@ class ToolProgress:
     def _conclude(self, event: Event) -> None:
         if self._result is not None:
             raise ValueError(
-                f"Tool {self._name!r} gave two results, {self._result!r:.100} and"
+                f"Tool {self._name!r} yielded two results, {self._result!r:.100} and"
                 f" {event.output!r:.100}. A generator yields one value; yield Events or Contents"
-                " to tell of the progress."
+                " to report progress."
             )
         self._result = event.output
         if path := self._ctx.node_path:
@@ -118,18 +118,18 @@ class ToolProgress:
             return
         emit = self._outer.get_invocation_context().emit
         if emit is None:
-            raise RuntimeError(f"Tool {self._name!r} yields: it can only be called by a model.")
+            raise RuntimeError(f"Tool {self._name!r} yields, so only a model can call it.")
         await emit(event)
 
     def _pass_on_signals(self) -> None:
-        """Let the function response say where control goes, as any tool's does."""
+        """Copy the actions that direct the flow to the function response, as for any tool."""
         for name, value in self.context.actions:
             if value and name not in _OWN:
                 setattr(self._outer.actions, name, value)
 
 
 def _below(ctx: InvocationContext, name: str, tool_context: Context) -> InvocationContext:
-    """The invocation as the tool's events see it: on a branch and in a place of the call."""
+    """Return the invocation for the tool's events, with a branch and path of the call."""
     segment = f"{name}@{tool_context.function_call_id}"
     branch = branch_below(ctx.branch, segment)
     path = f"{ctx.node_path}/{segment}" if ctx.node_path else None
@@ -147,10 +147,10 @@ def _event_of(item: Any) -> Event:
 class FunctionTool(BaseTool):
     """A tool that calls a function (adk-runtime 8.2).
 
-    The declaration comes from the function's signature and docstring. Plain
-    functions run in a thread, so they never block the event loop; `async def`
-    functions run on it. A parameter annotated `ToolContext` (or one that is
-    named `tool_context`) gets the context and is hidden from the model.
+    The declaration comes from the function's signature and docstring. Plain functions run in a
+    thread, so they never block the event loop; `async def` functions run on it. A parameter
+    annotated with `ToolContext` (or named `tool_context`) gets the context and is hidden from the
+    model.
 
     A generator reports progress: what it yields becomes events, and the one value among them is the
     result; see `ToolProgress`. A function marked `idempotent` may be called again if its result was
@@ -166,25 +166,26 @@ class FunctionTool(BaseTool):
         """Wrap a function, method, partial or callable object.
 
         Args:
-            func: What to call.
-            require_confirmation: Whether the user must agree to each call first; or a function of
-                the same arguments that tells.
+            func: Called with the model's arguments.
+            require_confirmation: Whether the user must agree to each call first, or a function of
+                the same arguments that decides this.
 
         Raises:
-            ValueError: its signature cannot be read.
-            TypeError: `require_confirmation` is something else.
+            ValueError: its signature can't be read.
+            TypeError: `require_confirmation` is a string.
         """
         self.func = func
         self.effect = effect_of(func)
         self._function_signature = FunctionSignature.of(func)
         self._require_confirmation = requirement(require_confirmation)
         signature = self._function_signature
-        # An async function may run nodes, which tell events.
+        # An async function may run nodes, which emit events.
         self.emits_events = signature.is_generator or bool(signature.is_async and signature.context)
         self._ignore_params = [signature.context or CONTEXT_NAME, "input_stream"]
-        """What the model is not told of; a subclass appends the parameters that it fills itself."""
+        """The parameters hidden from the model; a subclass appends those that it fills in
+        itself."""
         self._declaration_cache: dict[tuple[str, ...], types.FunctionDeclaration] = {}
-        """By the parameters that are not told of."""
+        """The declarations by the names of the hidden parameters."""
         super().__init__(
             name=self._function_signature.name, description=self._function_signature.doc
         )
@@ -205,18 +206,18 @@ class FunctionTool(BaseTool):
         return copy_with(self._declaration_cache[ignored_names])
 
     def _get_mandatory_args(self) -> list[str]:
-        """The parameters without a default that the model is told of."""
+        """Return the parameters without a default that the model sees."""
         return [
             name for name in self._function_signature.mandatory if name not in self._ignore_params
         ]
 
     async def run_async(self, *, args: dict[str, Any], tool_context: Context) -> Any:
-        """Call the function with the arguments the model wrote.
+        """Call the function with the arguments that the model wrote.
 
-        Mandatory arguments that are missing, and those that cannot become what their
-        annotations say, give the model an error to correct itself by; the function is
-        not called then. Nor is it called before the user has agreed, if that is
-        required. Exceptions of the function pass through.
+        If mandatory arguments are missing, or some can't be converted to their annotated types, the
+        function isn't called, and an error is returned that lets the model correct them. Nor is it
+        called before the user has agreed, if that is required. The function's exceptions are passed
+        on.
         """
         if names := [name for name in self._get_mandatory_args() if name not in args]:
             return {
@@ -240,9 +241,9 @@ class FunctionTool(BaseTool):
         return await progress.follow(self.func(*positional, **keywords))
 
     async def check_require_confirmation(self, args: dict[str, Any], tool_context: Context) -> bool:
-        """Whether the user must agree to a call with these arguments (adk-runtime 8.5).
+        """Return whether the user must agree to a call with these arguments (adk-runtime 8.5).
 
-        Nobody is asked about a call that will not be made, since its arguments cannot be converted.
+        The user isn't asked if the arguments can't be converted, since the call won't be made.
         """
         required = self._require_confirmation
         if not required:
@@ -255,13 +256,13 @@ class FunctionTool(BaseTool):
 
     @property
     def _model(self) -> type[BaseModel] | None:
-        """The function, if it is a pydantic class."""
+        """The function if it is a pydantic class, else None."""
         function: Any = self.func
         is_model = isinstance(function, type) and issubclass(function, BaseModel)
         return function if is_model else None
 
     def _arguments_for_call(self, args: dict[str, Any]) -> dict[str, Any]:
-        """The arguments for the function; those that a subclass fills in stay as they are."""
+        """Return the function's arguments; those that a subclass fills in aren't converted."""
         values = convert(self._function_signature, args, ready=self._ignore_params)
         if self._model is not None:
             checked_fields(self._model, values)
@@ -280,9 +281,8 @@ _NOTE = (
 class LongRunningFunctionTool(FunctionTool):
     """A function tool that may answer later (adk-runtime 8.4).
 
-    Returning None pauses the turn after the function-call event; a client sends
-    the function response when it has one. Returning a value gives the model an
-    interim response.
+    Returning None pauses the turn after the function-call event; a client sends the function
+    response when it has one. Returning a value gives the model an interim response.
     """
 
     def __init__(
@@ -291,7 +291,7 @@ class LongRunningFunctionTool(FunctionTool):
         *,
         require_confirmation: bool | Callable[..., Any] = False,
     ) -> None:
-        """Wrap a function; models are told that it takes long."""
+        """Wrap a function; the declaration says that it takes long."""
         super().__init__(func, require_confirmation=require_confirmation)
         self.is_long_running = True
 

@@ -1,4 +1,4 @@
-"""Tools that a Gemini model runs on Google's side: search, maps, web pages (adk-runtime 8.8)."""
+"""Tools that run on Google's side for a Gemini model: search, maps, web pages (adk-runtime 8.8)."""
 
 from google.genai import types
 
@@ -10,28 +10,28 @@ from devui.runtime.tools.base_tool import BaseTool
 from devui.runtime.tools.tool_context import ToolContext
 from devui.runtime.utils.model_name_utils import takes_server_tools
 
-# Tools that a Gemini model runs on its own side (adk-runtime 8.8).
+# Tools that run inside a Gemini model (adk-runtime 8.8).
 
 
 def add_server_tool(llm_request: LlmRequest, name: str, tool: types.Tool) -> None:
     """Let the model use a tool of its provider.
 
     Raises:
-        ValueError: the model is not one of Gemini's.
+        ValueError: the model isn't a Gemini model.
     """
     if not takes_server_tools(llm_request.model):
         raise ValueError(
-            f"{name} runs inside Gemini models only, and {llm_request.model!r} is none. Use a"
+            f"{name} only runs inside Gemini models; {llm_request.model!r} is not one. Use a"
             " Gemini model, or give the agent a function that does the same."
         )
     llm_request.config.tools = [*(llm_request.config.tools or []), tool]
 
 
 class ServerTool(BaseTool):
-    """A tool that is switched on in the request; no call of it ever comes back."""
+    """A tool that is enabled in the request; the model never returns calls of it."""
 
     def __init__(self, name: str, tool: types.Tool, *, model: str | None = None) -> None:
-        """Switch on `tool`, and ask `model` in place of the agent's if it is given."""
+        """Enable `tool`, and use `model` instead of the agent's if it is given."""
         super().__init__(name=name, description=name)
         self.model = model
         self._tool = tool
@@ -39,7 +39,7 @@ class ServerTool(BaseTool):
     async def process_llm_request(
         self, *, tool_context: ToolContext, llm_request: LlmRequest
     ) -> None:
-        """Switch the tool on; ValueError for models that do not have it."""
+        """Enable the tool; raise ValueError for models that don't have it."""
         if self.model is not None:
             llm_request.model = self.model
         add_server_tool(llm_request, self.name, self._tool.model_copy())
@@ -76,7 +76,7 @@ google_maps_grounding = GoogleMapsGroundingTool()
 
 
 def create_google_search_agent(model: str | BaseLlm) -> LlmAgent:
-    """An agent that can do nothing but search the web, with a Gemini model."""
+    """Create an agent that can only search the web, with a Gemini model."""
     return LlmAgent(
         name="google_search_agent",
         model=model,
@@ -88,13 +88,13 @@ def create_google_search_agent(model: str | BaseLlm) -> LlmAgent:
 
 
 class GoogleSearchAgentTool(AgentTool):
-    """An agent that searches, as a tool: models before Gemini 3 refuse the search beside functions.
+    """An agent that searches, as a tool: models before Gemini 3 reject search beside functions.
 
-    What the caller answers names the sources that the search found.
+    The caller's answers include the sources that the search found.
     """
 
     def __init__(self, agent: LlmAgent) -> None:
-        """Make a tool of an agent with a search, such as `create_google_search_agent` makes."""
+        """Create a tool from an agent that searches, as `create_google_search_agent` returns."""
         super().__init__(agent, propagate_grounding_metadata=True)
 
 
@@ -105,12 +105,12 @@ class GoogleSearchTool(ServerTool):
     """Lets the model search the web while answering."""
 
     def __init__(self, *, bypass_multi_tools_limit: bool = False, model: str | None = None) -> None:
-        """Switch the search on.
+        """Configure the search.
 
         Args:
-            bypass_multi_tools_limit: In an agent with other tools, which models before Gemini 3
-                refuse, an agent with the same model and no other tool searches.
-            model: The model to ask in place of the agent's, if the tool is not so replaced.
+            bypass_multi_tools_limit: Whether a separate agent with the same model does the search
+                if the agent has other tools, which models before Gemini 3 reject.
+            model: The model to use instead of the agent's, unless a separate agent does the search.
         """
         super().__init__(
             "google_search", types.Tool(google_search=types.GoogleSearch()), model=model
@@ -118,9 +118,9 @@ class GoogleSearchTool(ServerTool):
         self.bypass_multi_tools_limit = bypass_multi_tools_limit
 
     def beside_others(self, agent: "LlmAgent") -> BaseTool:
-        """With `bypass_multi_tools_limit` an agent that searches; else the tool itself.
+        """Return an agent that searches if `bypass_multi_tools_limit` is set, else the tool itself.
 
-        To hand over to other agents is a tool, too.
+        Transfers to other agents count as a tool, too.
         """
         if not self.bypass_multi_tools_limit or not (
             len(agent.tools) > 1 or agent.may_hand_over_to

@@ -20,18 +20,18 @@ if TYPE_CHECKING:
     from devui.runtime.agents.context import Context
 
 
-# Contents that a model asks for by name, shown in one request only (adk-runtime 8.8, 8.9).
+# Contents that a model requests by name, shown in one request only (adk-runtime 8.8, 8.9).
 
 
 class AskedContentsTool(BaseTool):
-    """A tool by which a model asks to see contents.
+    """A tool with which a model requests contents by name.
 
-    Its response holds the names; what has them is put behind it in the next request, and never
-    into the history.
+    Its response holds the names. Their contents are added after it in the next request, and never
+    to the history.
     """
 
     def __init__(self, *, name: str, description: str, names: str) -> None:
-        """Describe the tool; `names` is what its one parameter is called, a list of texts."""
+        """Describe the tool; `names` is the name of its only parameter, a list of strings."""
         super().__init__(name=name, description=description)
         self._names = names
 
@@ -46,7 +46,7 @@ class AskedContentsTool(BaseTool):
         )
 
     async def run_async(self, *, args: dict[str, Any], tool_context: Context) -> Any:
-        """Note what the next request is to show; names that are no list of texts are an error."""
+        """Return the names to show in the next request, or an error if they aren't strings."""
         names = args.get(self._names, [])
         if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
             return {
@@ -62,7 +62,7 @@ class AskedContentsTool(BaseTool):
         }
 
     def _asked_for(self, llm_request: LlmRequest) -> list[str]:
-        """The names in the tool's responses that the conversation ends with."""
+        """Return the names in the tool's responses at the end of the conversation."""
         last = next(newest_first(llm_request.contents), None)
         all_names: list[str] = []
         for part in (last.parts if last else None) or []:
@@ -74,7 +74,7 @@ class AskedContentsTool(BaseTool):
 
 
 def labelled(what: str, part: types.Part) -> types.Content:
-    """A content that shows the part, and says what it is."""
+    """Return a content that shows the part after a label."""
     return Aside(role="user", parts=[types.Part(text=f"{what} is:"), part])
 
 
@@ -104,13 +104,13 @@ class LoadArtifactsTool(AskedContentsTool):
         process_artifact: ProcessArtifactCallback | None = None,
         enable_spreadsheet_parsing: bool = False,
     ) -> None:
-        """Make the tool.
+        """Create the tool.
 
         Args:
-            process_artifact: Called with a file and its name, sync or async; returns the part
-                that the model gets, or None for none. By default types that models do not take
+            process_artifact: Called with a file and its name, sync or async; returns the part for
+                the model, or None for no part. By default, types that models don't accept
                 become text.
-            enable_spreadsheet_parsing: Not supported: that takes pandas and what it reads with.
+            enable_spreadsheet_parsing: Not supported, since it needs pandas and its readers.
 
         Raises:
             ValueError: `enable_spreadsheet_parsing` is set.
@@ -118,7 +118,7 @@ class LoadArtifactsTool(AskedContentsTool):
         if enable_spreadsheet_parsing:
             raise ValueError(
                 "load_artifacts does not read spreadsheets: enable_spreadsheet_parsing is not"
-                " supported. Give process_artifact a function that reads them by your library."
+                " supported. Pass a function that reads them as process_artifact."
             )
         super().__init__(
             name=_NAME,
@@ -132,7 +132,7 @@ class LoadArtifactsTool(AskedContentsTool):
     async def process_llm_request(
         self, *, tool_context: ToolContext, llm_request: LlmRequest
     ) -> None:
-        """Declare the tool, list the files, and show those that the model has just asked for."""
+        """Declare the tool, list the files, and show those that the model has just requested."""
         await super().process_llm_request(tool_context=tool_context, llm_request=llm_request)
         available = await tool_context.list_artifacts()
         if not available:
@@ -146,13 +146,13 @@ class LoadArtifactsTool(AskedContentsTool):
     async def _load(
         self, request: str, available: Collection[str], tool_context: ToolContext
     ) -> types.Part | None:
-        # A model may write any name; only those that were listed for this session are loaded.
+        # A model may write any name; only those listed for this session are loaded.
         name = next(
             (each for each in (request, f"{USER_PREFIX}{request}") if each in available), None
         )
         artifact = await tool_context.load_artifact(name) if name else None
         if artifact is None or name is None:
-            logger.warning("The model asked for the artifact %r, which is not there.", request)
+            logger.warning("The model asked for artifact %r, which doesn't exist.", request)
             return None
         try:
             part: types.Part | None = await call(self._process_artifact, artifact, name)

@@ -24,21 +24,21 @@ _INSTRUCTION = (
 
 
 class Resources(Protocol):
-    """What the tool needs of an McpToolset."""
+    """The methods of an McpToolset that the tool needs."""
 
     async def list_resources(self, readonly_context: ReadonlyContext | None = None) -> list[str]:
-        """The names of the resources."""
+        """Return the names of the resources."""
 
     async def read_resource(
         self, name: str, readonly_context: ReadonlyContext | None = None
     ) -> list[Any]:
-        """The contents of a resource."""
+        """Return the contents of a resource."""
 
 
 class LoadMcpResourceTool(AskedContentsTool):
-    """Tells the model which resources there are, and shows it those that it asks for.
+    """Tells the model which resources there are, and shows it the ones it requests.
 
-    A server that cannot list or read them is logged; the agent goes on without.
+    If the server can't list or read them, the error is logged and the agent continues without them.
     """
 
     def __init__(self, mcp_toolset: Resources) -> None:
@@ -51,7 +51,7 @@ class LoadMcpResourceTool(AskedContentsTool):
         self._toolset = mcp_toolset
 
     async def process_llm_request(self, *, tool_context: Context, llm_request: LlmRequest) -> None:
-        """Declare the tool, list the resources, and show those that were just asked for."""
+        """Declare the tool, list the resources, and show those that were just requested."""
         await super().process_llm_request(tool_context=tool_context, llm_request=llm_request)
         try:
             names = await self._toolset.list_resources(tool_context)
@@ -74,7 +74,7 @@ class LoadMcpResourceTool(AskedContentsTool):
 
 
 def _part(content: Any) -> types.Part:
-    """The content as MCP has it: a text, or bytes as base64."""
+    """Return the part for an MCP content: text, or bytes as base64."""
     fields = content.model_dump(by_alias=True)
     if fields.get("text") is not None:
         return types.Part(text=fields["text"])

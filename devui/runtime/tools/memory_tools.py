@@ -1,4 +1,4 @@
-"""`load_memory` and `preload_memory`: what a model knows of earlier sessions (adk-runtime 8.8)."""
+"""`load_memory` and `preload_memory`: give a model access to earlier sessions (adk-runtime 8.8)."""
 
 import logging
 from collections.abc import Iterator
@@ -22,7 +22,7 @@ _INSTRUCTION = (
 
 
 class LoadMemoryResponse(BaseModel):
-    """What the memory holds, best first."""
+    """The matching memories, best first."""
 
     memories: list[MemoryEntry] = Field(default_factory=list)
 
@@ -65,7 +65,7 @@ class LoadMemoryTool(FunctionTool):
 load_memory_tool = LoadMemoryTool()
 
 
-# `preload_memory`: shows a model what the memory holds before it asks (adk-runtime 8.8).
+# `preload_memory`: shows a model relevant memories before it asks (adk-runtime 8.8).
 
 
 logger = logging.getLogger(__name__)
@@ -88,14 +88,16 @@ class PreloadMemoryTool(BaseTool):
     async def process_llm_request(
         self, *, tool_context: ToolContext, llm_request: LlmRequest
     ) -> None:
-        """Put memories that fit the user's message before the message."""
+        """Insert memories that match the user's message before it."""
         query = _text(tool_context.user_content)
         if not query:
             return
         try:
             response = await tool_context.search_memory(query)
         except Exception:
-            logger.warning("The memory could not be searched; going on without.", exc_info=True)
+            logger.warning(
+                "The memory could not be searched; continuing without it.", exc_info=True
+            )
             return
         lines = [line for memory in response.memories for line in _lines(memory)]
         if not lines:

@@ -1,4 +1,4 @@
-"""A node of a graph, or a whole `Workflow`, that an agent's model calls (adk-runtime 8.8)."""
+"""A node of a graph, or a whole `Workflow`, as a tool for an agent's model (adk-runtime 8.8)."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ if TYPE_CHECKING:
 
 
 class NodeTool(BaseTool):
-    """Runs a node for a call of a model, in the agent's session, on a branch of the call.
+    """Runs a node when a model calls it, in the agent's session, on a branch of the call.
 
-    The arguments are the node's input, its output is the result. What the nodes tell are events
-    of the session. While one of them waits for an answer the call stays open; it goes on where it
-    was when the answer has come.
+    The arguments are the node's input, and its output is the result. The nodes' events belong to
+    the session. While a node waits for an answer the call stays open, and continues where it was
+    once the answer arrives.
     """
 
     emits_events = True
@@ -31,10 +31,10 @@ class NodeTool(BaseTool):
     def __init__(
         self, node: BaseNode, name: str | None = None, description: str | None = None
     ) -> None:
-        """Make a tool of a node; name and description are those of the node unless given.
+        """Create a tool from a node; name and description default to those of the node.
 
         Raises:
-            WorkflowConfigurationError: it does not tell what it takes.
+            WorkflowConfigurationError: the node's input is unknown.
         """
         self.node = node.for_tool()
         name = name or node.name
@@ -60,7 +60,7 @@ class NodeTool(BaseTool):
         )
 
     async def run_async(self, *, args: dict[str, Any], tool_context: Context) -> Any:
-        """Run the node; arguments that do not fit give the model an error to correct itself by."""
+        """Run the node, or return an error that lets the model correct arguments that don't fit."""
         try:
             node_input = self._input(args)
         except ValidationError as error:
@@ -80,10 +80,10 @@ class NodeTool(BaseTool):
         return {"error": message}
 
     def _input(self, args: dict[str, Any]) -> Any:
-        """The input that the arguments stand for.
+        """Return the node's input from the arguments.
 
         Raises:
-            ValueError: they do not fit.
+            ValueError: they don't fit.
         """
         value: Any = args
         if self._parameters is not None and self._parameters.wrapped_in:

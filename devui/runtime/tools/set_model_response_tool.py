@@ -1,4 +1,4 @@
-"""The tool by which a model gives a structured answer although it also has other tools."""
+"""A tool that lets a model with other tools return a structured answer."""
 
 from typing import TYPE_CHECKING, Any, ClassVar, get_args, get_origin
 
@@ -17,14 +17,14 @@ NAME = "set_model_response"
 class SetModelResponseTool(BaseTool):
     """`set_model_response`: its parameters are a model's fields, or one (adk-runtime 7.6).
 
-    An answer that does not fit gives the model an error to correct itself by; one
-    that does becomes `actions.set_model_response`.
+    If the answer doesn't fit, the model gets an error and can correct it; if it does, it becomes
+    `actions.set_model_response`.
     """
 
     NAME: ClassVar[str] = NAME
 
     def __init__(self, output_schema: Any) -> None:
-        """Take answers of this shape: a pydantic model, any type of Python, or a JSON schema."""
+        """Accept answers of this type: a pydantic model, any Python type, or a JSON schema."""
         super().__init__(
             name=NAME, description="Give your final answer, in the required structure."
         )
@@ -39,7 +39,7 @@ class SetModelResponseTool(BaseTool):
         )
 
     async def run_async(self, *, args: dict[str, Any], tool_context: "Context") -> Any:
-        """Check the answer and keep it as the agent's response."""
+        """Validate the answer and keep it as the agent's response."""
         try:
             response = self._parameters.value(args)
         except ValueError as error:
@@ -49,7 +49,7 @@ class SetModelResponseTool(BaseTool):
 
 
 def _wrapper(schema: Any) -> str | None:
-    """The parameter that holds an answer which is no model with fields of its own."""
+    """Return the parameter for an answer that isn't a pydantic model; None for a model."""
     if _is_model(schema):
         return None
     is_models = get_origin(schema) is list and any(map(_is_model, get_args(schema)))

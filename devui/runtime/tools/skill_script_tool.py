@@ -1,4 +1,4 @@
-"""`RunSkillScriptTool`: runs a script of a skill by a code executor (adk-runtime 8.8)."""
+"""`RunSkillScriptTool`: runs a script of a skill with a code executor (adk-runtime 8.8)."""
 
 import asyncio
 import base64
@@ -34,14 +34,15 @@ if TYPE_CHECKING:
     from devui.runtime.agents.llm_agent import LlmAgent
 
 
-# Files that scripts of skills have made, kept as artifacts (adk-runtime 8.8).
+# Saves files created by scripts of skills as artifacts (adk-runtime 8.8).
 
 
 logger = logging.getLogger(__name__)
 
 MEBIBYTE = 1024 * 1024
 LIMITS = {"file": 5 * MEBIBYTE, "all": 16 * MEBIBYTE, "count": 50}
-"""Bytes of one file and of all, and how many there may be; the rest is told as skipped."""
+"""The maximum size of a file and of all files in bytes, and their maximum number; the rest is
+reported as skipped."""
 
 REPORTING = """\
 import mimetypes, stat
@@ -85,22 +86,22 @@ def shell(plan, report):
     said = {"stdout": out.decode(errors="replace"), "stderr": error.decode(errors="replace")}
     report["ended"] = {**said, "exit_code": status}
 """
-"""What the program around a script reports in one line of its output, which a marker begins: the
-files that were made, and how a script of the shell has ended."""
+"""The part of the program around a script that reports, in one line of output after a marker, the
+files that were created and how a shell script ended."""
 
 
 class Output(NamedTuple):
-    """What a script has written, and the files that it has made."""
+    """The output of a script, and the files it created."""
 
     stdout: str
     files: list[dict[str, Any]]
     skipped: list[str]
     shell_result: CodeExecutionResult | None = None
-    """How a script of the shell has ended."""
+    """The result of a shell script; None for other scripts."""
 
 
 def parted(stdout: str, marker: str) -> Output:
-    """The output without the line of the report, and what that says."""
+    """Split the output into the script's own and the report in it."""
     before, separator, after = stdout.partition(marker)
     if not separator:
         return Output(stdout, [], [])
@@ -115,42 +116,42 @@ def parted(stdout: str, marker: str) -> Output:
         shell_result = CodeExecutionResult(**report["ended"])
         return Output(shell_result.stdout, files, skipped, shell_result)
     except (ValueError, AttributeError, TypeError):
-        logger.warning("A script has spoilt the report of how it ended.")
+        logger.warning("A script corrupted the report of its outcome.")
         return Output(before + rest, [], [])
 
 
 async def save(context: "Context", files: list[dict[str, Any]]) -> list[str]:
-    """Keep the files as artifacts of the session; the names of those that were kept."""
+    """Save the files as artifacts of the session; return the names of those that were saved."""
     if files and context.get_invocation_context().artifact_service is None:
-        logger.warning("%d files of a script are not kept: no artifact service.", len(files))
+        logger.warning("%d files of a script were not saved: no artifact service.", len(files))
         return []
     names = []
     for name, part in _parts(files):
         try:
             await context.save_artifact(name, part)
         except Exception:
-            logger.exception("The file %r of a script could not be kept.", name)
+            logger.exception("The file %r of a script could not be saved.", name)
         else:
             names.append(name)
     return names
 
 
 def _parts(files: list[dict[str, Any]]) -> Iterator[tuple[str, types.Part]]:
-    """The files that may be kept; a script can have written anything into its output."""
+    """Yield the files that may be saved; a script can have written anything to its output."""
     for file in files:
         path = PurePosixPath(str(file.get("path")))
         if path.is_absolute() or ".." in path.parts or str(path).startswith(USER_PREFIX):
-            logger.warning("The file %r of a script is not kept: such a name is not safe.", path)
+            logger.warning("The file %r of a script was not saved: its name is not safe.", path)
             continue
         try:
             data = base64.b64decode(str(file.get("data")), validate=True)
         except binascii.Error:
-            logger.warning("The file %r of a script cannot be read.", path)
+            logger.warning("The file %r of a script could not be decoded.", path)
             continue
         yield str(path), types.Part.from_bytes(data=data, mime_type=str(file.get("mime_type")))
 
 
-# Skills in an environment of their agent's author (adk-runtime 8.8).
+# Skills in an environment that the agent's author provides (adk-runtime 8.8).
 
 
 _SCRIPTS = "scripts"
@@ -160,7 +161,7 @@ class SkillWorkspace:
     """Puts the files of skills where their scripts run, and runs commands there."""
 
     def __init__(self, environment: BaseEnvironment, folder: Path | str | None) -> None:
-        """Choose where skills are: in an absolute folder, or `skills` in that of the environment.
+        """Set the folder of skills: an absolute path, or `skills` in the environment's folder.
 
         Raises:
             ValueError: the folder is relative.
@@ -175,25 +176,25 @@ class SkillWorkspace:
     def of(
         cls, environment: BaseEnvironment | None, folder: Path | str | None
     ) -> "SkillWorkspace | None":
-        """None without an environment; ValueError for a folder alone, or a relative one."""
+        """Return None without an environment; raise ValueError for a lone or relative folder."""
         if environment is not None:
             return cls(environment, folder)
         if folder is not None:
-            raise ValueError("skills_folder is a folder of an environment: give that, too.")
+            raise ValueError("skills_folder is a folder in an environment. Pass environment, too.")
         return None
 
     @property
     def folder(self) -> Path:
-        """Where skills are."""
+        """The folder of the skills."""
         return self._folder or self.environment.working_dir / "skills"
 
     async def begin(self) -> None:
-        """Make the environment ready, unless it is."""
+        """Initialize the environment unless it is initialized."""
         if not self.environment.is_initialized:
             await self.environment.initialize()
 
     async def run(self, skill: Skill, script: str, command: str, seconds: float) -> ExecutionResult:
-        """Run a command beside the files of a skill, which are written if the script is not there.
+        """Run a command next to a skill's files, which are written first if the script is missing.
 
         Raises:
             PermissionError: a path of the skill leads out of its folder.
@@ -206,14 +207,14 @@ class SkillWorkspace:
         return await self.environment.execute(command, timeout=seconds)
 
     async def refresh(self, skill: Skill, noted: str) -> None:
-        """Write a skill that has changed once more; `noted` is the digest of what it is now."""
+        """Write a skill again if it has changed; `noted` is the digest of its current version."""
         if self._versions.get(skill.name) != noted:
             await self.begin()
             await self._write(skill)
             self._versions[skill.name] = noted
 
     async def close(self) -> None:
-        """Close the environment, if it was made ready."""
+        """Close the environment if it was initialized."""
         if self.environment.is_initialized:
             await self.environment.close()
 
@@ -224,7 +225,7 @@ class SkillWorkspace:
 
 
 def skill_files(skill: Skill) -> list[tuple[str, bytes]]:
-    """The files of a skill by their paths in its folder."""
+    """Return the files of a skill with their paths in its folder."""
     resources = skill.resources
     files: list[tuple[str, str | bytes]] = [
         *((f"references/{name}", data) for name, data in resources.references.items()),
@@ -235,10 +236,10 @@ def skill_files(skill: Skill) -> list[tuple[str, bytes]]:
 
 
 def _inner(path: str) -> PurePosixPath:
-    """A path of a skill's file, which must stay within its folder."""
+    """Return the path of a skill's file; raise PermissionError if it leads out of the folder."""
     inner_path = PurePosixPath(path.replace("\\", "/"))
     if _is_absolute(path) or PureWindowsPath(path).drive or ".." in inner_path.parts:
-        raise PermissionError(f"The path of a skill's file leads out of it: {path}")
+        raise PermissionError(f"The path of a skill's file is outside the skill: {path}")
     return inner_path
 
 
@@ -259,7 +260,7 @@ with tempfile.TemporaryDirectory() as folder:
     for name, data in plan["files"].items():
         path = os.path.realpath(os.path.join(folder, *name.split("/")))
         if os.path.commonpath([path, os.path.realpath(folder)]) != os.path.realpath(folder):
-            raise PermissionError("The path of a skill's file leads out of it: " + name)
+            raise PermissionError("The path of a skill's file is outside the skill: " + name)
         os.makedirs(os.path.dirname(path), exist_ok=True)
         with open(path, "wb") as file:
             file.write(base64.b64decode(data))
@@ -285,7 +286,7 @@ with tempfile.TemporaryDirectory() as folder:
             print(plan["marker"] + json.dumps(report))
         os.chdir(before)
 """
-"""Puts the skill's files into a folder and runs the script there; what it needs is in `plan`."""
+"""Puts the skill's files into a folder and runs the script there; `plan` has its parameters."""
 
 
 class RunSkillScriptTool(SkillTool):
@@ -297,9 +298,9 @@ class RunSkillScriptTool(SkillTool):
         """Describe the tool.
 
         Args:
-            toolset: Whose skills they are.
-            timeout: How long a shell script may take, in seconds.
-            keeps_files: Whether files that a script makes become artifacts.
+            toolset: The toolset with the skills.
+            timeout: The time limit of a shell script, in seconds.
+            keeps_files: Whether files that a script creates become artifacts.
         """
         any_args = {"anyOf": [{"type": "object"}, _STRINGS]}
         super().__init__(
@@ -388,7 +389,7 @@ class RunSkillScriptTool(SkillTool):
 
 
 class RunSkillCommandTool(SkillTool):
-    """Runs a command beside the files of a skill, in the environment of the toolset."""
+    """Runs a command next to the files of a skill, in the environment of the toolset."""
 
     def __init__(self, toolset: Skills, workspace: SkillWorkspace, timeout: int) -> None:
         """Describe the tool; `timeout` is in seconds."""
@@ -426,7 +427,7 @@ class RunSkillCommandTool(SkillTool):
 
 
 def script_of(skill: Skill, args: dict[str, Any], context: "Context") -> str:
-    """The path in `scripts/` of the script that the model named; SkillError if there is none."""
+    """Return the path in `scripts/` of the script that the model named, or raise SkillError."""
     name = str(args["file_path"]).removeprefix("scripts/")
     if skill.resources.get_script(name) is None:
         raise not_found("SCRIPT", f"Script '{args['file_path']}'", skill, context)
@@ -434,7 +435,7 @@ def script_of(skill: Skill, args: dict[str, Any], context: "Context") -> str:
 
 
 def failed(args: dict[str, Any], error: Exception) -> SkillError:
-    """What the model is told of a script that could not be run."""
+    """Return the error that tells the model that a script could not be run."""
     problem = f"{type(error).__name__}: {str(error)[:200]}"
     return SkillError(
         "EXECUTION_ERROR", f"Failed to execute script '{args['file_path']}':\n{problem}"
@@ -442,7 +443,7 @@ def failed(args: dict[str, Any], error: Exception) -> SkillError:
 
 
 def executor_of(context: "ReadonlyContext") -> BaseCodeExecutor | None:
-    """The code executor of the agent; None for agents that have none."""
+    """Return the code executor of the agent; None if it has none."""
     agent = context._invocation_context.agent
     if agent is None or "code_executor" not in type(agent).model_fields:
         return None
@@ -450,10 +451,10 @@ def executor_of(context: "ReadonlyContext") -> BaseCodeExecutor | None:
 
 
 def script_arguments(args: dict[str, Any]) -> list[str]:
-    """The arguments for the script, from what the model wrote.
+    """Return the arguments for the script, from what the model wrote.
 
     Raises:
-        SkillError: they are not of the declared types, or are given in two ways.
+        SkillError: they have other types than declared, or are given in two ways.
     """
     options, short = args.get("args"), args.get("short_options")
     positional = args.get("positional_args")
@@ -476,7 +477,7 @@ def script_arguments(args: dict[str, Any]) -> list[str]:
 
 
 def _status(result: CodeExecutionResult, stdout: str) -> str:
-    """How it ended; by its exit status, or if there is none by what it wrote."""
+    """Return how the script ended, by its exit status and its output."""
     if result.exit_code or (result.stderr and not stdout):
         return "error"
     return "warning" if result.stderr else "success"

@@ -1,4 +1,4 @@
-"""The tools by which a model finds and reads skills (adk-runtime 8.8)."""
+"""The tools with which a model finds and reads skills (adk-runtime 8.8)."""
 
 import hashlib
 import json
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from devui.runtime.code_executors.base_code_executor import BaseCodeExecutor
 
 
-# What a model is told about skills (agentskills.io).
+# The instructions for a model about skills (agentskills.io).
 
 
 LIST_SKILLS = "list_skills"
@@ -51,13 +51,13 @@ def skill_instruction(
     runs_scripts: bool = True,
     folder: PurePath | None = None,
 ) -> str:
-    """The rules for the tools that are offered.
+    """Return the rules for the tools that are offered.
 
     Args:
-        prefix: That of the tools' names.
-        tool_names: The tools that there are; None for all.
+        prefix: The prefix of the tools' names.
+        tool_names: The tools that are offered; None for all.
         runs_scripts: Whether scripts can be run.
-        folder: Where the skills are, if scripts are run by commands.
+        folder: The folder of the skills, if scripts are run by commands.
     """
     full_names = {tool: f"{prefix}_{tool}" if prefix else tool for tool in _ALWAYS}
     load, resource = f"`{full_names[LOAD_SKILL]}`", f"`{full_names[LOAD_SKILL_RESOURCE]}`"
@@ -92,7 +92,7 @@ def skill_instruction(
     )
 
 
-# How long a skill that was read stays active (adk-runtime 8.8; agentskills.io).
+# How long a skill stays active after it was read (adk-runtime 8.8; agentskills.io).
 
 
 _LENGTH_BYTES = 8
@@ -106,9 +106,9 @@ class SkillLifecycleMode(Enum):
     PERSISTENT = "persistent"
     """At the end of the session."""
     BOUNDED = "bounded"
-    """When too many others of this kind have been read since."""
+    """When too many other bounded skills have been read since."""
     EPHEMERAL = "ephemeral"
-    """With the invocation in which it was read."""
+    """At the end of the invocation in which it was read."""
 
 
 @dataclass(frozen=True)
@@ -116,22 +116,22 @@ class SkillLifecycleConfig:
     """How long the skills of a toolset stay active."""
 
     enabled: bool = True
-    """False leaves all of them active, whatever else is said here."""
+    """False keeps all skills active, regardless of the other settings."""
     default_mode: SkillLifecycleMode = SkillLifecycleMode.PERSISTENT
     max_active_skills: int = 5
-    """How many BOUNDED ones an agent may have at once."""
+    """How many BOUNDED skills an agent may have active at once."""
     skill_overrides: dict[str, SkillLifecycleMode] = field(default_factory=dict)
-    """The modes of single skills by their names."""
+    """The modes of individual skills by name."""
     revalidate_skills: bool = False
-    """Whether each request looks if active skills have changed, and tells the model what they say
-    now; skills of a registry are asked for each time."""
+    """Whether each request checks if active skills have changed, and tells the model their current
+    instructions. Skills of a registry are fetched each time."""
 
     def __post_init__(self) -> None:
         if self.max_active_skills < 1:
             raise ValueError(f"max_active_skills must be at least 1, not {self.max_active_skills}.")
 
     def mode(self, name: str) -> SkillLifecycleMode:
-        """How long the skill of that name stays."""
+        """Return the lifecycle mode of the skill with that name."""
         if not self.enabled:
             return SkillLifecycleMode.PERSISTENT
         return self.skill_overrides.get(name, self.default_mode)
@@ -141,13 +141,13 @@ class ActiveSkills:
     """The skills that an agent has read, kept in the state of its session."""
 
     def __init__(self, config: SkillLifecycleConfig) -> None:
-        """Keep to the config as it is now; to change its dict later changes nothing."""
+        """Copy the config, so that later changes to its dict have no effect."""
         self.config = replace(config, skill_overrides=dict(config.skill_overrides))
         modes = {config.default_mode, *config.skill_overrides.values()}
         self._some_end = config.enabled and SkillLifecycleMode.EPHEMERAL in modes
 
     def names(self, ctx: "ReadonlyContext") -> list[str]:
-        """Those that are active, the one that was read last at the end."""
+        """Return the names of the active skills, the most recently read one last."""
         all_names = _stored_names(ctx)
         if not all_names or not self._some_end:
             return all_names
@@ -155,12 +155,13 @@ class ActiveSkills:
         return [name for name in all_names if not _is_over(records.get(name), ctx.invocation_id)]
 
     def add(self, ctx: "Context", name: str, skill: Skill | None = None) -> list[str]:
-        """Make a skill active, or mark it as read once more; returns those that no longer are.
+        """Activate a skill, or mark it as read again; return those that are no longer active.
 
         Args:
-            ctx: The agent that has read it.
-            name: Its name.
-            skill: What was read, to notice changes; None leaves what was noted before.
+            ctx: The context of the agent that has read it.
+            name: The name of the skill.
+            skill: The version that was read, to detect changes; None keeps what was recorded
+                before.
         """
         active = self.names(ctx)
         over = [one for one in _stored_names(ctx) if one not in active and one != name]
@@ -179,7 +180,7 @@ class ActiveSkills:
         return [*over, *displaced]
 
     def remove(self, ctx: "Context", name: str) -> bool:
-        """Make a skill inactive; whether it was active."""
+        """Deactivate a skill; return whether it was active."""
         all_names = _stored_names(ctx)
         if name not in all_names:
             return False
@@ -190,7 +191,7 @@ class ActiveSkills:
         return was_active
 
     def digests(self, ctx: "ReadonlyContext") -> dict[str, str]:
-        """What the active skills were when the model read them, as digests by their names."""
+        """Return the digests of the active skills, as the model read them, by name."""
         if not (self.config.enabled and self.config.revalidate_skills):
             return {}
         records = _records(ctx)
@@ -198,12 +199,12 @@ class ActiveSkills:
         return {name: noted for name, noted in hashes.items() if noted}
 
     def _displaced(self, active: Iterable[str]) -> list[str]:
-        """The oldest of the bounded ones, if there are too many."""
+        """Return the oldest bounded skills above the limit."""
         bounded = [name for name in active if self.config.mode(name) is SkillLifecycleMode.BOUNDED]
         return bounded[: max(0, len(bounded) - self.config.max_active_skills)]
 
     def _record(self, ctx: "Context", name: str, skill: Skill | None) -> _Record:
-        """What has to be noted besides the name; nothing for most."""
+        """Return what has to be recorded in addition to the name; empty for most."""
         mode = self.config.mode(name)
         record: _Record = {}
         if mode is SkillLifecycleMode.EPHEMERAL:
@@ -216,7 +217,7 @@ class ActiveSkills:
 
 
 def digest(skill: Skill) -> str:
-    """A hash of all that a skill can tell a model; the same as google-adk's."""
+    """Return a hash of everything in a skill that a model can read; the same as google-adk's."""
     hasher = hashlib.sha256()
 
     def take(*values: str | bytes) -> None:
@@ -245,7 +246,7 @@ def _records(ctx: "ReadonlyContext") -> dict[str, _Record]:
 
 
 def _keep_records(ctx: "Context", active: list[str], noted: dict[str, _Record]) -> None:
-    """Note what is new, and forget what was noted of skills that are not active."""
+    """Add the new records, and delete those of skills that aren't active."""
     records = {**_records(ctx), **noted}
     remaining = {name: record for name, record in records.items() if name in active}
     if noted or len(remaining) != len(records):
@@ -253,7 +254,7 @@ def _keep_records(ctx: "Context", active: list[str], noted: dict[str, _Record]) 
 
 
 def _is_over(record: _Record | None, invocation_id: str) -> bool:
-    """Whether a skill was for one invocation alone, and that is past."""
+    """Whether a skill was active for one invocation only, and that has ended."""
     if record is None or record.get("lifecycle") != SkillLifecycleMode.EPHEMERAL.value:
         return False
     read_in = record.get("activated_in")
@@ -276,23 +277,23 @@ _STRING = {"type": "string"}
 
 
 class Skills(Protocol):
-    """Where the tools find the skills: their toolset."""
+    """The toolset in which the tools find the skills."""
 
     registry: SkillRegistry | None
     code_executor: "BaseCodeExecutor | None"
     active: ActiveSkills
-    """Those that the model has read."""
+    """The skills that the model has read."""
 
     @property
     def skills(self) -> list[Skill]:
-        """Those that were given to it."""
+        """The skills that were passed to the toolset."""
 
     async def find(self, name: str, invocation_id: str) -> Skill | None:
-        """The skill of that name, also from the registry; None if there is none."""
+        """Return the skill with that name, also from the registry; None if there is none."""
 
 
 class SkillError(Exception):
-    """Why a call of a skill's tool was of no use, in words for the model."""
+    """Why a call of a skill tool failed, in words for the model."""
 
     def __init__(self, code: str, message: str) -> None:
         super().__init__(message)
@@ -300,7 +301,7 @@ class SkillError(Exception):
 
 
 class SkillTool(BaseTool):
-    """What the tools of skills have in common."""
+    """The base class of the tools for skills."""
 
     def __init__(
         self, toolset: Skills, name: str, description: str, parameters: Mapping[str, Any]
@@ -317,7 +318,7 @@ class SkillTool(BaseTool):
         )
 
     async def run_async(self, *, args: dict[str, Any], tool_context: "Context") -> Any:
-        """What the model reads; a mistake of its own comes as `error` and `error_code`."""
+        """Return what the model reads; its own mistakes return `error` and `error_code`."""
         try:
             self._check(args)
             return await self._run(args, tool_context)
@@ -347,7 +348,7 @@ class SkillTool(BaseTool):
 
 
 class ListSkillsTool(SkillTool):
-    """Lists the skills that the toolset was given."""
+    """Lists the skills of the toolset."""
 
     TOOL_NAME: ClassVar[str] = LIST_SKILLS
 
@@ -423,7 +424,7 @@ class LoadSkillTool(SkillTool):
 
 
 class LoadSkillResourceTool(SkillTool):
-    """Gives the model a file of a skill; one that is no text is put into the next request."""
+    """Gives the model a file of a skill; a binary file is added to the next request."""
 
     TOOL_NAME: ClassVar[str] = LOAD_SKILL_RESOURCE
 
@@ -456,7 +457,7 @@ class LoadSkillResourceTool(SkillTool):
     async def process_llm_request(
         self, *, tool_context: "Context", llm_request: LlmRequest
     ) -> None:
-        """Declare the tool; put in files that the model has just asked for."""
+        """Declare the tool, and add the binary files that the model has just requested."""
         await super().process_llm_request(tool_context=tool_context, llm_request=llm_request)
         last = next(newest_first(llm_request.contents), None)
         for part in (last.parts if last else None) or []:
@@ -473,7 +474,7 @@ class LoadSkillResourceTool(SkillTool):
         try:
             skill = await self._skill(result, context)
         except SkillError as error:
-            logger.warning("%s is not in the request: %s", result["file_path"], error)
+            logger.warning("%s was not added to the request: %s", result["file_path"], error)
             return
         data = resource(skill, result["file_path"])
         if isinstance(data, bytes):
@@ -484,7 +485,7 @@ class LoadSkillResourceTool(SkillTool):
 
 
 def resource(skill: Skill, path: str) -> str | bytes | None:
-    """The file at a path; None if there is none. SkillError for a path that cannot be one."""
+    """Return the file at a path, or None; raise SkillError for a path that can't be a file's."""
     folder, _, name = path.partition("/")
     if folder == "references":
         return skill.resources.get_reference(name)
@@ -499,7 +500,7 @@ def resource(skill: Skill, path: str) -> str | bytes | None:
 
 
 def not_found(kind: str, what: str, skill: Skill, context: "Context") -> SkillError:
-    """The error for a file that is not there; from the second one on, it ends the guessing."""
+    """Return the error for a missing file; repeated ones tell the model to stop guessing."""
     key = f"temp:_adk_skill_{kind.lower()}_not_found_count_{context.invocation_id}"
     count = int(context.state.get(key) or 0) + 1
     context.state[key] = count

@@ -1,4 +1,4 @@
-"""`SkillToolset`: skills for an agent, read by its model when they are needed (agentskills.io)."""
+"""`SkillToolset`: skills for an agent, which its model reads when needed (agentskills.io)."""
 
 import asyncio
 import logging
@@ -48,22 +48,22 @@ __all__ = ["SkillDiscoveryMode", "SkillLifecycleConfig", "SkillLifecycleMode", "
 logger = logging.getLogger(__name__)
 
 DEFAULT_SKILL_SYSTEM_INSTRUCTION = skill_instruction()
-"""What a model is told when all tools of skills are there."""
+"""The instruction for a model when all tools for skills are offered."""
 
 __path__: list[str] = []
-"""Lets the import of a name that this module has not be explained, as that of a package's is."""
+"""Allows a failed import from this module to be explained, like one from a package."""
 
 _SCRIPT_SECONDS = 300
 _MAX_FETCHED = 64
 
 
 class SkillDiscoveryMode(Enum):
-    """How the model learns which skills there are."""
+    """How the model learns which skills are available."""
 
     LAZY = "lazy"
     """It calls `list_skills`."""
     EAGER = "eager"
-    """They stand in the system instruction, and there is no `list_skills`."""
+    """They are in the system instruction, and `list_skills` isn't offered."""
 
 
 class SkillToolset(BaseToolset):
@@ -92,25 +92,26 @@ class SkillToolset(BaseToolset):
 
         Args:
             skills: Skills to offer; `devui.runtime.skills.load_skill_from_dir` reads them.
-            registry: Where to look for more of them.
-            code_executor: Runs their scripts; else the agent's does.
-            environment: Where they are run by commands of the shell, in place of an executor.
-            skills_folder: An absolute path for skills in the environment; else `skills` in its
-                folder.
-            script_timeout: How long a shell script or a command may take, in seconds.
-            save_output_artifacts: Whether files that a script makes become artifacts; for an
-                executor alone.
-            additional_tools: Tools that skills name in `adk_additional_tools`; offered when such
-                a skill has been read in the session.
-            tool_name_prefix: Put before each name, with an underscore.
+            registry: Where to look for more skills.
+            code_executor: Runs their scripts; by default, the agent's executor does.
+            environment: Runs their scripts by shell commands, instead of an executor.
+            skills_folder: An absolute path for skills in the environment; by default, `skills` in
+                its folder.
+            script_timeout: The time limit of a shell script or command, in seconds.
+            save_output_artifacts: Whether files that a script creates become artifacts; only with
+                an executor.
+            additional_tools: Tools that skills name in `adk_additional_tools`; offered once such a
+                skill has been read in the session.
+            tool_name_prefix: A prefix for each name, followed by an underscore.
             tool_filter: The names of the tools to offer, or a predicate.
-            discovery_mode: How the model learns which skills there are.
-            lifecycle_config: How long a skill stays active once it was read; else to the end of
-                the session.
+            discovery_mode: How the model learns which skills are available.
+            lifecycle_config: How long a skill stays active after it was read; by default, until the
+                end of the session.
 
         Raises:
-            TypeError: there is a path in place of a skill.
-            ValueError: two skills have one name, or what is given for scripts does not go together.
+            TypeError: a skill is given as a path.
+            ValueError: two skills have the same name, or the settings for scripts contradict each
+                other.
         """
         super().__init__(tool_filter=tool_filter, tool_name_prefix=tool_name_prefix)
         self._skills = _by_name(skills or [])
@@ -132,7 +133,7 @@ class SkillToolset(BaseToolset):
         self._tools = self._core_tools()
 
     def _core_tools(self) -> list[SkillTool]:
-        """Those that are offered whichever skill is active."""
+        """Return the tools that are offered whichever skill is active."""
         return [
             *([ListSkillsTool(self)] if self._discovery_mode is SkillDiscoveryMode.LAZY else []),
             LoadSkillTool(self),
@@ -148,28 +149,28 @@ class SkillToolset(BaseToolset):
 
     @property
     def skills_folder(self) -> Path | None:
-        """Where skills are in the environment; None if there is none."""
+        """The folder of the skills in the environment; None without an environment."""
         return self._skill_workspace.folder if self._skill_workspace is not None else None
 
     @property
     def skills(self) -> list[Skill]:
-        """The skills it has by itself, without the registry."""
+        """The toolset's own skills, without those of the registry."""
         return self._list_skills()
 
     def _list_skills(self) -> list[Skill]:
-        """The same: those that it was given, unless a subclass finds them elsewhere."""
+        """Return the skills it was created with; a subclass may find them elsewhere."""
         return list(self._skills.values())
 
     def _get_skill(self, skill_name: str) -> Skill | None:
-        """The one of that name among them; to be overridden together with `_list_skills`."""
+        """Return its own skill with that name; overridden together with `_list_skills`."""
         return self._skills.get(skill_name)
 
     def list_active_skills(self, ctx: "ReadonlyContext") -> list[str]:
-        """The skills that the agent has read and that are still active, the latest at the end."""
+        """Return the skills that the agent has read and that are still active, the latest last."""
         return self.active.names(ctx)
 
     async def load_skill(self, ctx: "Context", skill_name: str) -> bool:
-        """Offer the tools that a skill names as if the model had read it, which is told nothing.
+        """Offer the tools that a skill names as if the model had read it; the model isn't told.
 
         Returns:
             Whether the skill was not active before.
@@ -188,7 +189,7 @@ class SkillToolset(BaseToolset):
         return not was_active
 
     def unload_skill(self, ctx: "Context", skill_name: str) -> bool:
-        """Offer the tools that a skill names no more, until it is read again.
+        """Stop offering the tools that a skill names until it is read again.
 
         Returns:
             Whether the skill was active.
@@ -196,10 +197,10 @@ class SkillToolset(BaseToolset):
         return self.active.remove(ctx, skill_name)
 
     def clone_with_updated_skills(self, skills: list[Skill]) -> "SkillToolset":
-        """A toolset of other skills that is like this one in everything else.
+        """Return a toolset with other skills and the same settings.
 
         Raises:
-            ValueError: two skills have one name.
+            ValueError: two skills have the same name.
         """
         return SkillToolset(
             skills,
@@ -220,7 +221,7 @@ class SkillToolset(BaseToolset):
         return self._unconditional_tools(t for t in self._tools if t.name != RUN_SKILL_SCRIPT)
 
     async def get_tools(self, readonly_context: "ReadonlyContext | None" = None) -> list[BaseTool]:
-        """The tools of skills, and those that the active ones name."""
+        """Return the tools for skills, and those that the active skills name."""
         runs = self._runs_scripts(readonly_context)
         own: list[BaseTool] = [t for t in self._tools if runs or t.name != RUN_SKILL_SCRIPT]
         additional = await self._resolve_additional_tools_from_state(readonly_context)
@@ -231,12 +232,12 @@ class SkillToolset(BaseToolset):
     async def process_llm_request(
         self, *, tool_context: "Context", llm_request: LlmRequest
     ) -> None:
-        """Tell the model how to use skills and, unless it can list them, which there are."""
+        """Tell the model how to use skills and, unless it can list them, which ones exist."""
         if self._skill_workspace is not None:
             await self._skill_workspace.begin()
         tool_names = {t.name for t in self._tools if self._is_tool_selected(t, tool_context)}
         if self._discovery_mode is SkillDiscoveryMode.EAGER:
-            tool_names.add(LIST_SKILLS)  # nobody misses it
+            tool_names.add(LIST_SKILLS)  # not missing, since the skills are in the instruction
         instructions = [
             skill_instruction(
                 prefix=self.tool_name_prefix,
@@ -256,7 +257,7 @@ class SkillToolset(BaseToolset):
         llm_request.append_instructions(instructions)
 
     async def find(self, name: str, invocation_id: str) -> Skill | None:
-        """The skill of that name; the registry is asked once in an invocation."""
+        """Return the skill with that name; the registry is asked once per invocation."""
         if (own := self._get_skill(name)) is not None or self.registry is None:
             return own
         key = (invocation_id, name)
@@ -275,7 +276,7 @@ class SkillToolset(BaseToolset):
         )
 
     def _runs_scripts(self, context: "ReadonlyContext | None") -> bool:
-        """Whether there is a script to run and something to run it; unknown counts as yes."""
+        """Whether there may be a script to run and something to run it; True if that is unknown."""
         if context is None:
             return True
         executor = self._skill_workspace or self.code_executor or executor_of(context)
@@ -284,14 +285,14 @@ class SkillToolset(BaseToolset):
         return self.registry is not None or any(s.resources.scripts for s in self.skills)
 
     async def _change_notices(self, context: "Context") -> list[str]:
-        """What skills say now that say something else than when the model read them."""
+        """Return the current instructions of skills that have changed since the model read them."""
         notices = []
         noted = self.active.digests(context)
         looking = (self.find(name, context.invocation_id) for name in noted)
         skills = await asyncio.gather(*looking, return_exceptions=True)
         for (name, before), skill in zip(noted.items(), skills, strict=True):
             if isinstance(skill, BaseException):
-                logger.warning("Nobody knows if the skill %r has changed: %r", name, skill)
+                logger.warning("Can't tell whether the skill %r has changed: %r", name, skill)
             elif skill is not None and (now := digest(skill)) != before:
                 await _refreshed(self, skill, now)
                 notices.append(
@@ -303,7 +304,7 @@ class SkillToolset(BaseToolset):
     async def _resolve_additional_tools_from_state(
         self, readonly_context: "ReadonlyContext | None"
     ) -> list[BaseTool]:
-        """The tools that active skills name; there to be overridden."""
+        """Return the tools that active skills name; subclasses may override this."""
         if readonly_context is None:
             return []
         names: dict[str, None] = {}
@@ -338,14 +339,14 @@ async def _refreshed(toolset: SkillToolset, skill: Skill, noted: str) -> None:
     try:
         await toolset._skill_workspace.refresh(skill, noted)
     except Exception:
-        logger.exception("The files of the skill %r could not be written anew.", skill.name)
+        logger.exception("The files of the skill %r could not be rewritten.", skill.name)
 
 
 def _by_name(skills: Sequence[Skill]) -> dict[str, Skill]:
     for skill in skills:
         if isinstance(skill, str | Path):
             raise TypeError(
-                f"`skills` holds {brief(skill)}; give Skills, such as load_skill_from_dir(...)."
+                f"`skills` contains {brief(skill)}; pass Skills, such as load_skill_from_dir(...)."
             )
     skill_by_name = {skill.name: skill for skill in skills}
     if len(skill_by_name) < len(skills):

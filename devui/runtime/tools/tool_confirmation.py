@@ -1,4 +1,4 @@
-"""`ToolConfirmation`, at its public place (adk-runtime 8.5)."""
+"""The public import path of `ToolConfirmation` (adk-runtime 8.5)."""
 
 from devui.runtime.events.event_actions import ToolConfirmation
 

@@ -1,4 +1,4 @@
-"""`ToolContext` is the same class as `Context`, and so is `CallbackContext` (adk-runtime 4.3)."""
+"""`ToolContext` and `CallbackContext` are the same class as `Context` (adk-runtime 4.3)."""
 
 from devui.runtime.agents.context import Context as ToolContext
 

@@ -1,4 +1,4 @@
-"""Closing generators of events in time, by the name that custom agents import."""
+"""Closes event generators promptly, under the name that custom agents import."""
 
 from contextlib import aclosing as Aclosing  # noqa: N812  ADK's name of it
 

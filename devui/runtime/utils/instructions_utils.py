@@ -1,4 +1,4 @@
-"""Filling instructions from state and artifacts (adk-runtime 6.3)."""
+"""Fills instructions from state and artifacts (adk-runtime 6.3)."""
 
 import re
 from collections.abc import Awaitable, Callable
@@ -26,18 +26,18 @@ async def inject_session_state(
 ) -> str:
     """Fill `{key}`, `{app:key}` and `{artifact.name}`; a `?` before `}` makes it optional.
 
-    A value of None gives an empty text, and so does an optional one that is
-    missing. Braces around anything that is not a name stay as they are, so JSON
-    in an instruction is safe; `${x}` and `\\{x}` stay as they are too. `{lbrace}` and
-    `{rbrace}` are braces, unless the state has such a key: `{lbrace}name}` gives `{name}`.
+    A value of None gives an empty text, and so does a missing optional one. Braces around anything
+    but a name stay as they are, so JSON in an instruction is safe; so do `${x}` and `\\{x}`.
+    `{lbrace}` and `{rbrace}` are braces, unless the state has such a key: `{lbrace}name}` gives
+    `{name}`.
 
-    With `use_jinja2` it is a Jinja template in a sandbox: `{{ key }}`, `{{ state["user:key"] }}`,
+    With `use_jinja2`, it is a Jinja template in a sandbox: `{{ key }}`, `{{ state["user:key"] }}`,
     `{{ artifact("name") }}`.
 
     Raises:
-        KeyError: a key or an artifact that is not optional does not exist.
-        ValueError: an artifact is asked for and the runner has no artifact service.
-        jinja2.TemplateError: the Jinja template has a mistake or names a key that does not exist.
+        KeyError: A key or artifact that is not optional does not exist.
+        ValueError: An artifact is requested and the runner has no artifact service.
+        jinja2.TemplateError: The Jinja template has an error or names a key that does not exist.
     """
     if use_jinja2:
         return await _render(template, readonly_context)
@@ -78,16 +78,16 @@ async def _fill(braced: str, context: ReadonlyContext) -> str:
     raise KeyError(
         f"The instruction of agent {context.agent_name!r} needs the state key {name!r}, which"
         f" is not set. Set it before the agent runs, or write {{{name}?}} if it may be missing."
-        f" To keep the braces in the text, write {_escape(braced)}, or give a function as the"
-        " instruction: what it returns is left as it is."
+        f" To keep the braces in the text, write {_escape(braced)}, or pass a function as the"
+        " instruction: what it returns is used unchanged."
     )
 
 
 def _escape(braced: str) -> str:
-    """How to write braces so that they stay as they are.
+    """Return the text with its braces escaped, so that they stay as they are.
 
-    Keys do it, since google-adk leaves no text with such a key unchanged: it raises. Any other
-    escape would change what some prompt says there.
+    Keys serve as escapes, because google-adk raises for any text with such a key. Any other escape
+    would change what some prompt says there.
     """
     return braced.replace("{", "{lbrace}")
 
@@ -124,6 +124,6 @@ def _artifact_text(artifact: types.Part, filename: str) -> str:
 
 
 def _is_key(name: str) -> bool:
-    """Whether this may be a state key: an identifier, with or without a known prefix."""
+    """Return whether this may be a state key: an identifier, with or without a known prefix."""
     prefix = next((prefix for prefix in _PREFIXES if name.startswith(prefix)), "")
     return name.removeprefix(prefix).isidentifier()

@@ -1,4 +1,4 @@
-"""`BaseNode`: what every node of a graph is (adk-runtime 12.1)."""
+"""`BaseNode`: the base class of all nodes in a graph (adk-runtime 12.1)."""
 
 from __future__ import annotations
 
@@ -23,50 +23,51 @@ if TYPE_CHECKING:
 class BaseNode(Declared, Spelt):
     """A unit of work with an input and an output.
 
-    Subclasses define it in `_run_impl`. Agents are nodes, too.
+    Subclasses define the work in `_run_impl`. Agents are nodes, too.
     """
 
     model_config = ConfigDict(arbitrary_types_allowed=True, extra="ignore", defer_build=True)
 
     waits_for_all: ClassVar[bool] = False
-    """It runs when all nodes before it have ended, and takes all their outputs."""
+    """Whether it runs once all its predecessors have ended, with all their outputs as input."""
     finds_its_way: ClassVar[bool] = False
-    """It is made of nodes: resumed, it is always run, and finds out which of them have ended."""
+    """Whether it consists of nodes. On resume it is always run, and finds out itself which of them
+    have ended."""
     has_own_branches: ClassVar[bool] = False
-    """The branches of its events are its own business; those of other nodes name the branch
-    on which the graph goes on."""
+    """Whether its events are on branches of its own. For other nodes, an event's branch is the one
+    that the graph continues on."""
 
     name: str
     """An identifier, unique within the graph."""
     description: str = ""
-    """Tells people, and models where the node is a tool, what it does."""
+    """What it does, for people and for models that call it as a tool."""
     rerun_on_resume: bool = False
-    """What happens once the answer is there that the node has asked for: run the node again,
-    with the answer in `ctx.resume_inputs`; or else take the answer for its output."""
+    """Whether to run the node again once its question is answered, with the answer in
+    `ctx.resume_inputs`. If false, the answer becomes its output."""
     wait_for_output: bool = False
-    """It has ended only when it gave an output or a route; until then it may be run again."""
+    """Whether it ends only when it gives an output or a route. Until then it may be run again."""
     retry_config: RetryConfig | None = None
-    """When the node is tried again after a failure; never by default."""
+    """When to retry after a failure; None means never."""
     timeout: float | None = None
-    """Seconds that one attempt may take."""
+    """The time limit of one attempt, in seconds."""
     input_schema: Any = None
-    """A type that the input is made to fit. A JSON schema is not enforced."""
+    """The type that the input is validated against. A JSON schema is not enforced."""
     output_schema: Any = None
-    """A type that the output is made to fit. A JSON schema is not enforced."""
+    """The type that the output is validated against. A JSON schema is not enforced."""
     state_schema: type[BaseModel] | None = None
-    """Which keys of the state this node, and the nodes in it, may write, and their types."""
+    """The state keys that this node and the nodes in it may write, with their types."""
 
     @field_validator("name")
     @classmethod
     def _check_name(cls, name: str) -> str:
         if not name.isidentifier():
             raise WorkflowConfigurationError(
-                f"{name!r} is no name for a node: use letters, digits and '_', "
-                "not beginning with a digit."
+                f"{name!r} is not a valid node name: use letters, digits and '_', "
+                "and don't begin with a digit."
             )
         return name
 
-    # Nodes are compared by identity: the same node may stand in several edges.
+    # Nodes are compared by identity: the same node may be in several edges.
     def __eq__(self, other: object) -> bool:
         return self is other
 
@@ -74,13 +75,13 @@ class BaseNode(Declared, Spelt):
         return id(self)
 
     async def run(self, *, ctx: Context, node_input: Any) -> AsyncGenerator[Event, None]:
-        """Run the node and yield events: what it yields that is none is made one.
+        """Run the node and yield its events; other values that it yields are converted to events.
 
-        A RequestInput becomes a call that a human answers, None nothing, and any other value an
-        event with that output.
+        A RequestInput becomes a call that a person answers, None is skipped, and any other value
+        becomes an event with that output.
 
         Raises:
-            ValidationError: the input or the output does not fit its schema.
+            ValidationError: the input or the output doesn't fit its schema.
         """
         node_input = self._validate_input_data(node_input)
         async with aclosing(yields_of(self._run_impl, self.name, ctx, node_input)) as items:
@@ -89,45 +90,45 @@ class BaseNode(Declared, Spelt):
                     yield _as_event(self, item)
 
     async def _run_impl(self, *, ctx: Context, node_input: Any) -> AsyncGenerator[Any, None]:
-        """What the node does; to be overridden."""
+        """Do the work of the node; subclasses override this."""
         raise NotImplementedError(f"{type(self).__name__} does not define _run_impl.")
         yield  # makes this an async generator
 
     # As a tool of an agent
 
     def for_tool(self) -> Self:
-        """The node as it is when a model calls it."""
+        """Return the node that runs when a model calls this one."""
         return self
 
     def taken_as_tool(self) -> Any:
-        """The schema of what a model gives when it calls the node; None if it gives nothing.
+        """Return the schema of what a model passes to the node; None if it passes nothing.
 
         Raises:
-            WorkflowConfigurationError: the node does not tell.
+            WorkflowConfigurationError: the schema is unknown.
         """
         if self.input_schema is None:
             raise WorkflowConfigurationError(
-                f"Node {self.name!r} cannot be a tool: it does not tell what it takes. Give it an"
+                f"Node {self.name!r} cannot be a tool: it does not declare its input. Set an"
                 " input_schema, such as a pydantic model or str."
             )
         return self.input_schema
 
     def checked_as_tool(self, value: Any) -> Any:
-        """What a model gave, checked.
+        """Validate what a model passed, and return it.
 
         Raises:
-            ValueError: it does not fit.
+            ValueError: the value doesn't fit.
         """
         return self._validate_input_data(value)
 
-    # What a node of one's own may override; google-adk's has the same methods.
+    # Subclasses may override these methods; google-adk has the same ones.
 
     def _validate_input_data(self, data: Any) -> Any:
-        """The input, made to fit its schema."""
+        """Return the input, validated against its schema."""
         return _fitted(self.input_schema, data, f"input_schema of node {self.name!r}")
 
     def _validate_output_data(self, data: Any) -> Any:
-        """The output, made to fit its schema."""
+        """Return the output, validated against its schema."""
         return _fitted(self.output_schema, data, f"output_schema of node {self.name!r}")
 
 
@@ -151,10 +152,10 @@ def _fitted(schema: Any, data: Any, what: str) -> Any:
 def yields_of(
     implementation: Callable[..., Any], name: str, ctx: Context, node_input: Any
 ) -> AsyncGenerator[Any, None]:
-    """What the method yields that says what the node of that name does.
+    """Call the method that implements a node, and return its generator.
 
     Raises:
-        TypeError: it takes other parameters, or yields nothing.
+        TypeError: the method takes other parameters, or isn't an async generator.
     """
     try:
         items = implementation(ctx=ctx, node_input=node_input)
@@ -165,7 +166,7 @@ def yields_of(
 
 
 class _Start(BaseNode):
-    """One object, in copies of a graph and in other processes too: it is told by its identity."""
+    """A singleton, even in copies of a graph and in other processes: it is compared by identity."""
 
     def __copy__(self) -> Self:
         return self
@@ -178,4 +179,4 @@ class _Start(BaseNode):
 
 
 START = _Start(name="__START__")
-"""Where a graph begins; its outputs are the input of the workflow. It is never run."""
+"""The beginning of a graph. It is never run; its output is the input of the workflow."""

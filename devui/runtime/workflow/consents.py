@@ -26,13 +26,13 @@ if TYPE_CHECKING:
 
 
 REJECTED = {"error": "This tool call is rejected."}
-"""The output of a node that the user did not agree to."""
+"""The output of a node that the user rejected."""
 
 
 def consent_request(
     ctx: Context, name: str, args: dict[str, Any], *, hint: str = "", payload: Any = None
 ) -> RequestInput:
-    """The question whether a tool, or a function, may be called with these arguments."""
+    """Return the question whether a tool or function may be called with these arguments."""
     fields: dict[str, Any] = {
         "tool_name": name,
         "args": to_jsonable_python(args, by_alias=False, serialize_unknown=True),
@@ -48,10 +48,10 @@ def consent_request(
 
 
 def take_consent(ctx: Context) -> ToolConfirmation | None:
-    """The user's answer, which the context then has, too; None if there is none yet.
+    """Return the user's answer, and put it into the context; None if there is no answer yet.
 
     Raises:
-        WorkflowDataError: it is no answer to such a question.
+        WorkflowDataError: the answer isn't a confirmation.
     """
     answer = ctx.resume_inputs.get(_interrupt_id(ctx))
     if answer is None:
@@ -61,7 +61,7 @@ def take_consent(ctx: Context) -> ToolConfirmation | None:
         ctx.tool_confirmation = ToolConfirmation.from_response_dict(values)
     except (AttributeError, ValidationError) as error:
         raise WorkflowDataError(
-            f"{answer!r:.200} does not tell whether node {ctx.node_path} may run; answer with"
+            f"{answer!r:.200} does not say whether node {ctx.node_path} may run; answer with"
             ' {"confirmed": true} or {"confirmed": false}.'
         ) from error
     return ctx.tool_confirmation
@@ -75,12 +75,12 @@ def _interrupt_id(ctx: Context) -> str:
 
 
 def credential_request(ctx: Context, config: AuthConfig) -> Event | None:
-    """The request for the credential; None if the node has it, or the answer has just come.
+    """Return the request for the credential; None if the node has it or just got an answer.
 
-    The credential is kept for this invocation: `ctx.get_auth_response(config)`.
+    The credential is kept for this invocation; `ctx.get_auth_response(config)` returns it.
 
     Raises:
-        WorkflowDataError: the answer is no credential, or belongs to another login.
+        WorkflowDataError: the answer isn't a credential, or belongs to another login.
     """
     handler = AuthHandler(config)
     if take_credentials(ctx) or handler.has_auth_response(ctx.state):
@@ -89,10 +89,10 @@ def credential_request(ctx: Context, config: AuthConfig) -> Event | None:
 
 
 def take_credentials(ctx: Context) -> bool:
-    """Keep what the user has answered to requests of the node; whether there is an answer.
+    """Keep the user's answers to the node's requests; return whether there are any.
 
     Raises:
-        WorkflowDataError: an answer is no credential, or belongs to another login.
+        WorkflowDataError: an answer isn't a credential, or belongs to another login.
     """
     interrupts = _answered_interrupts(ctx)
     for interrupt in interrupts:
@@ -103,9 +103,9 @@ def take_credentials(ctx: Context) -> bool:
 
 
 def request_event(ctx: Context, config: AuthConfig) -> Event:
-    """The request for a credential, as it is sent to the client.
+    """Return the event that asks the client for a credential.
 
-    A node that needs several asks for one after the other, with an id for each.
+    A node that needs several credentials asks for one at a time, each with an id of its own.
     """
     count = len(_answered_interrupts(ctx))
     interrupt = f"{_id(ctx)}#{count + 1}" if count else _id(ctx)
@@ -144,12 +144,12 @@ def _keep(ctx: Context, answer: Any, config: AuthConfig) -> None:
 def _credential(answer: Any, config: AuthConfig) -> AuthCredential:
     credential = credential_of(answer, config)
     if credential is None:
-        raise LoginRefused("It holds no credential.")
+        raise LoginRefused("It contains no credential.")
     return credential
 
 
 def _request(ctx: Context, interrupt: str) -> AuthConfig | None:
-    """The request as it was sent: with the state and the proof of the login."""
+    """Return the request as it was sent, with the state and proof of the login."""
     for event in reversed(ctx.session.events):
         for call in event.get_function_calls():
             if call.id == interrupt:

@@ -1,4 +1,4 @@
-"""Nodes that the code of a node runs: `ctx.run_node()` (adk-runtime 12.7)."""
+"""Nodes that other nodes' code runs with `ctx.run_node()` (adk-runtime 12.7)."""
 
 from __future__ import annotations
 
@@ -62,20 +62,20 @@ async def run_child(
 
 
 def _check(caller: NodeRun, run_id: str | None) -> None:
-    """Refuse what could not be resumed.
+    """Refuse a call that could not be resumed.
 
     Raises:
-        ValueError: the caller is not run again on resume, or the id could be one of the numbers.
+        ValueError: the caller isn't rerun on resume, or the id could be mistaken for a number.
     """
     if caller.node is not None and not caller.node.rerun_on_resume:
         raise ValueError(
-            f"Node {caller.name!r} uses ctx.run_node(): it must be made with"
-            " node(..., rerun_on_resume=True), since it has to be run again when a node below it"
-            " gets the answer that it waits for."
+            f"Node {caller.name!r} uses ctx.run_node(). Create it with"
+            " node(..., rerun_on_resume=True): it has to run again when a node below it gets the"
+            " answer that it waits for."
         )
     if run_id and run_id.isdigit():
         raise ValueError(
-            f"run_id={run_id!r} could be the number of another run; put a letter into it."
+            f"run_id={run_id!r} could clash with the number of another run; add a letter to it."
         )
 
 
@@ -92,7 +92,7 @@ def _may_wait(node: BaseNode) -> bool:
 
 
 async def _once(start: Start) -> NodeRun:
-    """The run of that path: as it was, if it has ended before or is at work; else begun."""
+    """Return the run at that path. Start it unless it is running, has a result or waits."""
     running, path = start.parent.running, start.path
     child = running.children.get(path)
     if child is not None and not (child.done() and child.result().error):
@@ -129,7 +129,7 @@ async def _once(start: Start) -> NodeRun:
 async def root_events(ctx: InvocationContext, node: BaseNode) -> AsyncGenerator[Event, None]:
     """Run the node with the user's message as its input, and yield the events of all nodes.
 
-    A node goes on when its event has been committed. Raises what a node raised that failed.
+    A node continues once its event has been committed. Raises the error of a node that failed.
     """
     relay: EventRelay[NodeRun] = EventRelay(ctx)
     async with aclosing(relay.events(_root(ctx, node, relay))) as events:

@@ -1,8 +1,8 @@
-"""What can go wrong with a graph of nodes (adk-runtime 12.9)."""
+"""The errors of graphs and their nodes (adk-runtime 12.9)."""
 
 
 class GraphValidationError(ValueError):
-    """The edges of a workflow make no graph that can be run."""
+    """The edges of a workflow don't form a graph that can be run."""
 
 
 class WorkflowConfigurationError(ValueError):
@@ -10,19 +10,19 @@ class WorkflowConfigurationError(ValueError):
 
 
 class WorkflowDataError(ValueError):
-    """What came to a node in this run does not fit it; the graph itself is fine."""
+    """The data given to a node in this run doesn't fit; the graph itself is fine."""
 
 
 class NodeTimeoutError(Exception):
-    """A node took longer than its `timeout`; it may be retried like any other failure."""
+    """A node exceeded its `timeout`; it may be retried like any other failure."""
 
     def __init__(self, *, node_name: str, timeout: float) -> None:
-        """Tell which node it was, and the seconds that it had."""
+        """`timeout` is in seconds."""
         self.node_name = node_name
         self.timeout = timeout
         super().__init__(
-            f"Node {node_name!r} did not end within {timeout:g} s; raise its `timeout`,"
-            " or let it do less."
+            f"Node {node_name!r} did not finish within {timeout:g} s; raise its `timeout`,"
+            " or make it do less."
         )
 
 
@@ -30,14 +30,14 @@ class DynamicNodeFailError(Exception):
     """A node started by `ctx.run_node()` failed."""
 
     def __init__(self, *, message: str, error: Exception, error_node_path: str) -> None:
-        """Tell what the node raised, and where in the graph."""
+        """`error` is what the node raised, and `error_node_path` the path of its run."""
         self.error = error
         self.error_node_path = error_node_path
         super().__init__(message)
 
 
 class NodeInterruptedError(BaseException):
-    """A node started by `ctx.run_node()` waits for an answer, and so its caller has to.
+    """A node started by `ctx.run_node()` waits for an answer, so its caller has to wait, too.
 
-    No `Exception`, so that the code of a node does not catch it by accident.
+    Not an `Exception`, so that the code of a node doesn't catch it by accident.
     """

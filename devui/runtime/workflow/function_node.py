@@ -45,22 +45,22 @@ from devui.runtime.workflow.values import retitle, unwrapped
 NODE_INPUT = "node_input"
 _CONTEXT = "ctx"
 _CONTEXTS = {"context", "tool_context", "callback_context"}
-"""Names that the context has elsewhere."""
+"""Names of the context parameter outside of nodes."""
 _VARIABLE = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
 
 
 @dataclass(frozen=True, slots=True)
 class FunctionParameters:
-    """The parameters of one function, read once when its node is made."""
+    """The parameters of a function, read once when its node is created."""
 
     name: str
-    """The node's."""
+    """The name of the node."""
     place: str
     """Where the function is defined, for messages: `agent.py:12`."""
     parameters: Mapping[str, inspect.Parameter]
     hints: Mapping[str, Any]
     context: str | None
-    """The parameter that gets the context."""
+    """The name of the parameter that gets the context, if any."""
 
     @classmethod
     def of(cls, function: Callable[..., Any], name: str) -> FunctionParameters:
@@ -78,31 +78,31 @@ class FunctionParameters:
 
     @property
     def from_state(self) -> list[str]:
-        """The names of those that are read from the state."""
+        """The names of the parameters that are read from the state."""
         return [key for key in self.parameters if key not in {self.context, NODE_INPUT}]
 
     def of_input(self, value: Any) -> Any:
-        """The input of the node in the type that `node_input` asks for."""
+        """Return the node's input, converted to the type of the parameter `node_input`."""
         return self._fitted(NODE_INPUT, value)
 
     def bind(self, ctx: Context, node_input: Any, *, to_input: bool) -> dict[str, Any]:
-        """The arguments for one call.
+        """Return the arguments for one call.
 
         Args:
             ctx: The node's context.
             node_input: The node's input.
-            to_input: Parameters are read from the input's keys, and not from the state.
+            to_input: Whether parameters are read from the keys of the input instead of the state.
 
         Raises:
             WorkflowDataError: a value is missing.
-            ValidationError: a value does not fit its parameter.
+            ValidationError: a value doesn't fit its parameter.
         """
         arguments = {} if self.context is None else {self.context: ctx}
         source = node_input if to_input else ctx.state
         return arguments | self._values(node_input, source, to_input=to_input)
 
     def declared(self) -> dict[str, Any] | None:
-        """The parameters that a model fills, as a JSON schema; None without any."""
+        """Return the JSON schema of the parameters for a model; None if there are none."""
         inputs = {
             key: parameter.replace(annotation=self.hints.get(key, parameter.annotation))
             for key, parameter in self.parameters.items()
@@ -111,11 +111,11 @@ class FunctionParameters:
         return parameters_schema(self.name, inputs)
 
     def check(self, arguments: Any) -> None:
-        """Check what a model gave for the parameters.
+        """Check the values that a model passed for the parameters.
 
         Raises:
             WorkflowDataError: a value is missing.
-            ValidationError: a value does not fit its parameter.
+            ValidationError: a value doesn't fit its parameter.
         """
         self._values(arguments, arguments, to_input=True)
 
@@ -153,14 +153,14 @@ class FunctionParameters:
                 " parameter is for the context, name it 'ctx' or annotate it with Context."
             )
         remedy = (
-            f"let the node before it give a dict with {key!r}"
+            f"Return a dict with {key!r} from the previous node"
             if to_input
-            else f"write state[{key!r}] in an earlier node, name the parameter 'node_input' to get"
-            " the output of the node before,"
+            else f"Set state[{key!r}] in an earlier node, name the parameter 'node_input' to get"
+            " the previous node's output,"
         )
         return (
             f"Node {self.name!r} ({self.place}) cannot be run: {where} has no {key!r}, and the"
-            f" parameter has no default; {remedy} or give it a default."
+            f" parameter has no default. {remedy} or give it a default."
         )
 
 
@@ -179,13 +179,13 @@ def _cached_adapter(hint: Any) -> TypeAdapter[Any] | None:
     try:
         return TypeAdapter(hint)
     except (TypeError, PydanticSchemaGenerationError):
-        return None  # a type that pydantic does not know: taken as it comes
+        return None  # pydantic doesn't know the type; values aren't validated
 
 
 def _adapter(hint: Any) -> TypeAdapter[Any] | None:
     try:
         return _cached_adapter(hint)
-    except TypeError:  # a hint that cannot be hashed
+    except TypeError:  # the hint isn't hashable
         return TypeAdapter(hint)
 
 
@@ -211,18 +211,18 @@ def _codes(target: Callable[..., Any]) -> Iterator[CodeType]:
 class FunctionNode(BaseNode):
     """A node that calls a function, sync or async, or runs a generator.
 
-    What it returns or yields is the output; a message goes to the user, an Event is passed on, a
-    RequestInput waits for a person. A parameter `ctx`, or one annotated `Context`, gets the
-    context, `node_input` the previous node's output, and any other its value in the state. Plain
-    functions and generators run in threads, so they never block the event loop.
+    What the function returns or yields is the output, except that a message goes to the user, an
+    Event is passed on, and a RequestInput asks a person. The parameter `ctx`, or one annotated with
+    `Context`, gets the context, `node_input` the previous node's output, and any other its value in
+    the state. Plain functions and generators run in threads, so they never block the event loop.
     """
 
     auth_config: AuthConfig | None = None
-    """A credential that the user is asked for first; `ctx.get_auth_response()` has it."""
+    """A credential to ask the user for first; `ctx.get_auth_response()` returns it."""
     require_confirmation: bool | Callable[..., Any] = False
-    """Whether the user must agree first; or a function of the same arguments that tells."""
+    """Whether the user must agree first, or a function of the same arguments that decides this."""
     parameter_binding: Literal["state", "node_input"] = "state"
-    """From where parameters get their values; `node_input` reads the keys of the input."""
+    """Where parameters get their values from: the state, or the keys of the input."""
 
     _function: Callable[..., Any] = PrivateAttr()
     _parameters: FunctionParameters = PrivateAttr()
@@ -240,18 +240,18 @@ class FunctionNode(BaseNode):
         parameter_binding: Literal["state", "node_input"] = "state",
         state_schema: type[BaseModel] | None = None,
     ) -> None:
-        """Wrap a function; without a name, its own is the node's.
+        """Wrap a function; `name` defaults to the name of the function.
 
         Raises:
-            WorkflowConfigurationError: it cannot be called, has no name, or asks for a consent
-                after which it would not be run.
+            WorkflowConfigurationError: it can't be called, has no name, or asks for consent or a
+                credential without `rerun_on_resume`.
         """
         if not callable(func):
-            raise WorkflowConfigurationError(f"{func!r:.200} cannot be called: give a function.")
+            raise WorkflowConfigurationError(f"{func!r:.200} is not callable; pass a function.")
         if (require_confirmation or auth_config) and not rerun_on_resume:
             raise WorkflowConfigurationError(
-                "A node with require_confirmation or auth_config has to be run again once the user"
-                " has answered; give it rerun_on_resume=True."
+                "A node with require_confirmation or auth_config has to run again once the user has"
+                " answered; set rerun_on_resume=True."
             )
         node_name = name or name_of(func)
         if not node_name or node_name == "<lambda>":
@@ -283,18 +283,18 @@ class FunctionNode(BaseNode):
 
     @property
     def parameters(self) -> FunctionParameters:
-        """The parameters of the function."""
+        """The parameters of the function, by name."""
         return self._parameters
 
     def model_copy(self, *, update: Any = None, deep: bool = False) -> Self:
-        """A copy with other fields, around the same function."""
+        """Return a copy with other fields and the same function."""
         copy = super().model_copy(update=update, deep=deep)
         copy._function = self._function
         copy._parameters = self._parameters
         return copy
 
     def for_tool(self) -> Self:
-        """The node with its parameters as the arguments of a call."""
+        """Return a copy that takes the function's parameters as the arguments of a call."""
         update: dict[str, Any] = {"parameter_binding": "node_input"}
         if self.parameter_binding != "node_input":
             update["input_schema"] = None
@@ -303,7 +303,7 @@ class FunctionNode(BaseNode):
         return self.model_copy(update=update)
 
     def taken_as_tool(self) -> Any:
-        """The parameters of the function; in a graph, what its `node_input` takes."""
+        """Return the schema of `node_input` in a graph, or else of all parameters."""
         if self.parameter_binding == "node_input":
             return self._parameters.declared()
         if self.input_schema is not None:
@@ -314,7 +314,7 @@ class FunctionNode(BaseNode):
         return super().taken_as_tool() if hint in (None, Any, object) else hint
 
     def checked_as_tool(self, value: Any) -> Any:
-        """The value, if the function could be called with it."""
+        """Return the value if the function can be called with it."""
         if self.parameter_binding == "node_input":
             self._parameters.check(value)
             return value
@@ -339,7 +339,7 @@ class FunctionNode(BaseNode):
         else:
             item = await call(self._function, **arguments)
             if item is None and ctx.output is None and ctx.route is None:
-                return  # what it changed is told with its end
+                return  # its state changes are sent when it ends
             yield _as_output(ctx, item)
             return
         async with aclosing(items):
@@ -349,7 +349,7 @@ class FunctionNode(BaseNode):
     async def _question(
         self, ctx: Context, node_input: Any, arguments: dict[str, Any]
     ) -> RequestInput | Event | None:
-        """What is to be given in place of a call that the user has not agreed to."""
+        """Return what to yield instead of calling the function; None if it may be called."""
         if not self.require_confirmation:
             return self._credential_request(ctx)
         decision = take_consent(ctx)
@@ -372,9 +372,9 @@ class FunctionNode(BaseNode):
 
 
 def _as_output(ctx: Context, item: Any) -> Any:
-    """What a function gave, as a node gives it: messages for the user are no output."""
+    """Convert a function's result to what a node yields; a message isn't an output."""
     if item is None and ctx.actions.state_delta:
-        return Event()  # which takes the changes along
+        return Event()  # carries the changes
     if isinstance(item, types.Content):
         return Event(content=item)
     if isinstance(item, BaseModel) and not isinstance(item, Event | RequestInput):
@@ -383,20 +383,20 @@ def _as_output(ctx: Context, item: Any) -> Any:
 
 
 def _target_of(function: Callable[..., Any]) -> Callable[..., Any]:
-    """The function itself: of a partial what it wraps, of a callable object its `__call__`."""
+    """Return the function itself: what a partial wraps, or the `__call__` of an object."""
     target = unpartialled(function)
     return target if inspect.isroutine(target) else type(target).__call__
 
 
 def _item_of(hint: Any) -> Any:
-    """What a function gives after its annotation; of a generator, what it yields."""
+    """Return the type of a function's result or a generator's items, from its annotation."""
     if get_origin(hint) in _GENERATORS:
         return next(iter(get_args(hint)), None)
     return hint
 
 
 def _return_schema(hints: Mapping[str, Any]) -> dict[str, Any] | None:
-    """What a model is told of that; None without an annotation, or if it has no form in JSON."""
+    """Return the JSON schema of the return type; None if there is no annotation or JSON form."""
     if "return" not in hints:
         return None
     try:
@@ -406,7 +406,7 @@ def _return_schema(hints: Mapping[str, Any]) -> dict[str, Any] | None:
 
 
 def _model(hint: Any) -> type[BaseModel] | None:
-    """The annotation if it is a model of data, which can be checked."""
+    """Return the annotation if it is a data model, so that values can be validated."""
     if not (isinstance(hint, type) and issubclass(hint, BaseModel)):
         return None
     return None if issubclass(hint, types.Content | Event | RequestInput) else hint

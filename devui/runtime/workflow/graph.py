@@ -24,18 +24,18 @@ from devui.runtime.workflow.node_run import Route
 from devui.runtime.workflow.parallel_worker import ParallelWorker
 from devui.runtime.workflow.tool_node import ToolNode
 
-# From what authors write into a graph to its nodes (adk-runtime 12.2, 12.8).
+# Turns what authors write in a graph into nodes (adk-runtime 12.2, 12.8).
 
 
 def as_node(node_like: Any, **fields: Any) -> BaseNode:
-    """A node: one as it is, a tool or a function wrapped, an agent prepared for a graph.
+    """Return a node: a node as it is, a tool or function wrapped, an agent prepared for a graph.
 
     Args:
-        node_like: What is to be a node; the text "START" is START.
-        fields: Fields of the node that are to be set; None leaves them as they are.
+        node_like: What to make a node from; the text "START" stands for START.
+        fields: Fields to set on the node; None leaves a field as it is.
 
     Raises:
-        WorkflowConfigurationError: it can be no node.
+        WorkflowConfigurationError: it can't be a node.
     """
     settings = {name: value for name, value in fields.items() if value is not None}
     if isinstance(node_like, str) and node_like == "START":
@@ -54,49 +54,50 @@ def as_node(node_like: Any, **fields: Any) -> BaseNode:
     if callable(node_like):
         return FunctionNode(func=node_like, **settings)
     raise WorkflowConfigurationError(
-        f"{brief(node_like)} can be no node: give a function, an agent, a tool or a node, or a"
-        " tuple of those, which are then run side by side."
+        f"{brief(node_like)} cannot be a node: pass a function, an agent, a tool or a node, or a"
+        " tuple of those to run in parallel."
     )
 
 
 def _node_with(node_like: BaseNode | BaseTool, settings: dict[str, Any]) -> BaseNode:
-    """The node of something that decides for itself what it asks for."""
+    """Make a node from a tool or node, which asks for consent and credentials itself."""
     _refuse_consent(node_like, settings)
     for name in ("parameter_binding", "auth_config"):
         settings.pop(name, None)
     if isinstance(node_like, BaseTool):
         return ToolNode(tool=node_like, **{"name": node_like.name, **settings})
     if isinstance(node_like, BaseAgent):
-        settings.setdefault("rerun_on_resume", True)  # what an answer is for is below it
+        settings.setdefault("rerun_on_resume", True)  # answers are for the nodes below it
     return node_like.model_copy(update=settings) if settings else node_like
 
 
 def _refuse_consent(node_like: Any, settings: dict[str, Any]) -> None:
     if settings.pop("require_confirmation", None):
         raise WorkflowConfigurationError(
-            f"require_confirmation is for functions; {node_like.name!r} is a"
-            f" {type(node_like).__name__}. Put a function before it that asks."
+            f"require_confirmation is only for functions; {node_like.name!r} is a"
+            f" {type(node_like).__name__}. Put a function that asks before it."
         )
 
 
 class Nodes:
-    """The nodes of one graph: the same thing always gives the same node."""
+    """The nodes of one graph; the same object always gives the same node."""
 
     def __init__(self) -> None:
         self._nodes: dict[int, tuple[Any, BaseNode]] = {}
 
     def of(self, node_like: Any) -> BaseNode:
-        """The node for what stands in an edge."""
+        """Return the node for an object in an edge."""
         if id(node_like) not in self._nodes:
-            # What was given is kept, too: else its id could be given to another object.
+            # Keep the object, too: otherwise its id could be reused for another one.
             self._nodes[id(node_like)] = (node_like, as_node(node_like))
         return self._nodes[id(node_like)][1]
 
 
 def _agent(agent: LlmAgent, settings: dict[str, Any]) -> BaseNode:
-    """A copy of the agent for one graph; alone it answers once, below an agent it talks.
+    """Return a copy of the agent for one graph.
 
-    One that is a parallel worker is one for each item of its input.
+    Its mode defaults to `chat` below a parent agent, and to `single_turn` otherwise. A parallel
+    worker runs once for each item of its input.
     """
     parent = agent.parent_agent
     mode = agent.mode or ("single_turn" if parent is None else "chat")
@@ -114,37 +115,37 @@ def _agent(agent: LlmAgent, settings: dict[str, Any]) -> BaseNode:
 
 
 DEFAULT_ROUTE = "__DEFAULT__"
-"""The route of an edge that is taken when no other edge has the route that a node gave."""
+"""The route of an edge that is taken if no other edge has the route that the node gave."""
 
 RouteValue = bool | int | str
 _SEVERAL = (tuple, list)
 
 
 class Edge(BaseModel):
-    """A connection from one node to the next: always, or for a certain route."""
+    """A connection from one node to the next, taken always or only for certain routes."""
 
     model_config = ConfigDict(arbitrary_types_allowed=True, extra="forbid", defer_build=True)
 
     from_node: SerializeAsAny[BaseNode]
-    """Where it begins."""
+    """The node at its start."""
     to_node: SerializeAsAny[BaseNode]
-    """Where it leads."""
+    """The node at its end."""
     route: RouteValue | list[RouteValue] | None = None
-    """Taken when the node gives this route, or one of these; None: taken always."""
+    """The route or routes for which the edge is taken; None means always."""
 
     @property
     def routes(self) -> set[RouteValue]:
-        """All its routes; empty if it is taken always."""
+        """All its routes; empty if it is always taken."""
         if self.route is None:
             return set()
         return set(self.route) if isinstance(self.route, list) else {self.route}
 
 
 def edges_of(items: Sequence[Any]) -> list[Edge]:
-    """The edges that the items stand for.
+    """Return the edges described by the items.
 
-    An item is an Edge, or a chain: a tuple of nodes, tuples of nodes (each of them connected with
-    each of the next) and dicts of routes (`{route: node}`). Lists do for tuples.
+    An item is an Edge or a chain: a tuple of nodes, tuples of nodes (each of which is connected to
+    each of the next) and dicts of routes (`{route: node}`). Lists work like tuples.
 
     Raises:
         WorkflowConfigurationError: an item is something else.
@@ -163,8 +164,8 @@ def _edges(item: Any, nodes: Nodes) -> Iterator[Edge]:
             yield from _between(left, right, nodes)
     else:
         raise WorkflowConfigurationError(
-            f"`edges` is a list of chains and Edges, and this is neither: {_node_name(item)}. Put"
-            " what follows each other into a chain, such as edges=[(START, first, second)]."
+            f"`edges` must contain chains and Edges; this is neither: {_node_name(item)}. Put"
+            " consecutive nodes into a chain, such as edges=[(START, first, second)]."
         )
 
 
@@ -172,8 +173,8 @@ def _between(left: Any, right: Any, nodes: Nodes) -> Iterator[Edge]:
     if isinstance(right, dict):
         if isinstance(left, dict):
             raise WorkflowConfigurationError(
-                "Two dicts of routes follow each other in a chain; write each as a chain of its"
-                " own, so that it is clear from which node its routes come."
+                "Two dicts of routes follow each other in a chain. Write each as its own chain, so"
+                " that it is clear which node its routes come from."
             )
         _check_routes(right)
         ways = [(target, route) for route, target in right.items()]
@@ -199,28 +200,28 @@ def _elements(element: Any) -> list[Any]:
 
 def _check_routes(routes: dict[Any, Any]) -> None:
     if not routes:
-        raise WorkflowConfigurationError("A dict of routes is empty; give it a route and a node.")
+        raise WorkflowConfigurationError("A dict of routes is empty; add a route and a node.")
     for route, target in routes.items():
         if not isinstance(route.value if isinstance(route, Enum) else route, RouteValue):
             raise WorkflowConfigurationError(
-                f"{route!r} cannot be a route: use a text, a whole number or a bool."
+                f"{route!r} cannot be a route: use a string, an int or a bool."
             )
         for node in target if isinstance(target, _SEVERAL) else (target,):
             if not (isinstance(node, BaseNode | BaseTool | str) or callable(node)):
                 raise WorkflowConfigurationError(
-                    f"Route {route!r} leads to {_node_name(node)}, which is no node: give a"
+                    f"Route {route!r} leads to {_node_name(node)}, which is not a node: pass a"
                     " function, an agent, a tool or a node."
                 )
 
 
-# What a graph must be like to be run (adk-runtime 12.2).
+# The rules that a graph must follow to be run (adk-runtime 12.2).
 
 
 def check_graph(nodes: Sequence[BaseNode], edges: Sequence[Edge]) -> None:
     """Check all rules.
 
     Raises:
-        GraphValidationError: the graph breaks one of them; which, and what to do about it.
+        GraphValidationError: the graph breaks a rule; the message says which, and how to fix it.
     """
     problems = (
         *_names(nodes),
@@ -240,8 +241,8 @@ def _names(nodes: Sequence[BaseNode]) -> Iterator[str]:
     twice = sorted(name for name, count in Counter(n.name for n in nodes).items() if count > 1)
     if twice:
         yield (
-            f"Different nodes share the names {twice}. Use the same object where the same node is"
-            " meant, and node(..., name='...') for another one."
+            f"Different nodes share the names {twice}. Use the same object for the same node,"
+            " and node(..., name='...') for a different one."
         )
 
 
@@ -250,11 +251,11 @@ def _start(nodes: Sequence[BaseNode], edges: Sequence[Edge]) -> Iterator[str]:
         yield "No edge leaves START, so nothing would run; begin a chain with START."
     for edge in edges:
         if edge.to_node is START:
-            yield f"An edge leads from {edge.from_node.name!r} back to START; lead it to a node."
+            yield f"An edge leads from {edge.from_node.name!r} back to START; point it at a node."
         if edge.from_node is START and edge.route is not None:
             yield (
                 f"The edge from START to {edge.to_node.name!r} has the route {edge.route!r}; START"
-                " gives no route. Put a node in between that does."
+                " sets no route. Put a node that does in between."
             )
 
 
@@ -268,7 +269,7 @@ def _unreachable(nodes: Sequence[BaseNode], edges: Sequence[Edge]) -> Iterator[s
             ahead.extend(e.to_node.name for e in edges if e.from_node.name == name)
     missed = sorted(node.name for node in nodes if node.name not in reachable)
     if missed:
-        yield f"No way leads from START to {missed}; add an edge, or leave these nodes out."
+        yield f"No path leads from START to {missed}; add an edge, or remove these nodes."
 
 
 def _twice(edges: Sequence[Edge]) -> Iterator[str]:
@@ -277,7 +278,7 @@ def _twice(edges: Sequence[Edge]) -> Iterator[str]:
         pair = (edge.from_node.name, edge.to_node.name)
         others = routes_by_pair.setdefault(pair, [])
         if any(not (edge.routes and other) or edge.routes & other for other in others):
-            yield f"Two edges lead from {pair[0]!r} to {pair[1]!r} in the same case; leave one out."
+            yield f"Two edges lead from {pair[0]!r} to {pair[1]!r} in the same case; remove one."
         others.append(edge.routes)
 
 
@@ -307,9 +308,9 @@ def _schemas(edges: Sequence[Edge]) -> Iterator[str]:
         output_schema, input_schema = edge.from_node.output_schema, edge.to_node.input_schema
         if output_schema and input_schema and output_schema != input_schema:
             yield (
-                f"{edge.from_node.name!r} gives {output_schema}, and {edge.to_node.name!r}, which"
-                f" follows it, takes {input_schema}; make them the same, or put a node in between"
-                " that converts."
+                f"{edge.from_node.name!r} returns {output_schema}, but {edge.to_node.name!r}, which"
+                f" follows it, takes {input_schema}; make them the same, or put a converting node"
+                " in between."
             )
 
 
@@ -320,7 +321,7 @@ def _conversations(edges: Sequence[Edge]) -> Iterator[str]:
             yield (
                 f"Agent {edge.to_node.name!r} has mode='chat' and follows"
                 f" {edge.from_node.name!r}. Such an agent talks with the user and takes no input;"
-                " use mode='single_turn', or put it right behind START."
+                " use mode='single_turn', or put it right after START."
             )
 
 
@@ -328,14 +329,14 @@ logger = logging.getLogger(__name__)
 
 
 class Graph:
-    """A checked graph; nodes are found by name."""
+    """A checked graph, with its nodes by name."""
 
     def __init__(self, items: Sequence[Any]) -> None:
-        """Build the graph that the items of `Workflow.edges` stand for.
+        """Build the graph from the items of `Workflow.edges`.
 
         Raises:
-            WorkflowConfigurationError: an item is no edge, or something in it no node.
-            GraphValidationError: the edges make no graph that can be run.
+            WorkflowConfigurationError: an item isn't an edge, or something in it isn't a node.
+            GraphValidationError: the edges don't form a graph that can be run.
         """
         self.edges: list[Edge] = edges_of(items)
         node_by_id = {
@@ -346,22 +347,22 @@ class Graph:
         self._by_name = {node.name: node for node in self.nodes}
         sources = {edge.from_node.name for edge in self.edges}
         self.last: list[str] = [node.name for node in self.nodes if node.name not in sources]
-        """The nodes that nothing follows; one of them gives the workflow's output."""
+        """The names of the nodes without successors; one of them gives the workflow's output."""
 
     def node(self, name: str) -> BaseNode:
-        """The node of that name."""
+        """Return the node with that name."""
         return self._by_name[name]
 
     def first(self) -> list[BaseNode]:
-        """The nodes that follow START."""
+        """Return the nodes that follow START."""
         return [edge.to_node for edge in self.edges if edge.from_node is START]
 
     def before(self, name: str) -> list[str]:
-        """The names of the nodes that lead to this one, in the order of the edges."""
+        """Return the names of the nodes that lead to this one, in the order of the edges."""
         return list(dict.fromkeys(e.from_node.name for e in self.edges if e.to_node.name == name))
 
     def after(self, name: str, route: Route | None) -> list[BaseNode]:
-        """The nodes to run when this one has ended and given that route."""
+        """Return the nodes to run after this one has ended with that route."""
         edges = [edge for edge in self.edges if edge.from_node.name == name]
         routed = [edge for edge in edges if edge.route is not None]
         matching = [edge for edge in routed if not _routes(route).isdisjoint(edge.routes)]
@@ -372,7 +373,7 @@ class Graph:
             ]
         if routed and not outgoing:
             logger.warning(
-                "Nothing follows node %r: none of its edges has the route %r that it gave."
+                "Nothing follows node %r: none of its edges has the route %r that it set."
                 " Add an edge with that route, or one with DEFAULT_ROUTE.",
                 name,
                 route,

@@ -1,4 +1,4 @@
-"""One run of a workflow: its nodes, one after another and side by side (adk-runtime 12.3)."""
+"""One run of a workflow: its nodes, in sequence and in parallel (adk-runtime 12.3)."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ if TYPE_CHECKING:
     from devui.runtime.workflow.node_run import NodeRun, Route
 
 
-# `NodeStatus`: how a node of a workflow is doing (adk-runtime 12.4).
+# `NodeStatus`: the status of a node in a workflow (adk-runtime 12.4).
 
 
 class NodeStatus(IntEnum):
-    """The numbers stand in the checkpoints of resumable apps."""
+    """The status of a node; the numbers are stored in the checkpoints of resumable apps."""
 
     INACTIVE = 0
     PENDING = 1
@@ -42,9 +42,9 @@ class NodeStatus(IntEnum):
 
 
 async def checkpoint(run: NodeRun, places: Mapping[str, Place] | None) -> None:
-    """Record how the nodes of a workflow are doing; without them, that the workflow has ended.
+    """Record the status of a workflow's nodes; `places` is None when the workflow has ended.
 
-    Nothing is recorded in an app that is not resumable.
+    Records nothing in an app that isn't resumable.
     """
     if not run.invocation.is_resumable:
         return
@@ -67,18 +67,18 @@ def _progress(places: Mapping[str, Place]) -> EventActions:
     return EventActions(agent_state={"nodes": nodes})
 
 
-# What makes the nodes of a graph run: the ends of the nodes before (adk-runtime 12.3).
+# Nodes of a graph start when the nodes before them end (adk-runtime 12.3).
 
 
 @dataclass(frozen=True, slots=True)
 class Trigger:
-    """One run to be begun."""
+    """A run to be started."""
 
     input: Any = None
     branch: str | None = None
-    """The branch to go on with; None for the workflow's."""
+    """The branch to continue on; None for the workflow's."""
     own_branch: bool = False
-    """Whether ways part here, so that each needs a branch of its own."""
+    """Whether several nodes follow, so that each needs a branch of its own."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,18 +88,18 @@ class _Ended:
 
 
 class Triggers:
-    """The runs to be begun, in the order in which they came up."""
+    """The runs to be started, in the order in which they were triggered."""
 
     def __init__(self, graph: Graph) -> None:
         self._graph = graph
         self._waiting: dict[str, deque[Trigger]] = {}
         self._ends: dict[str, _Ended] = {}
-        """The latest end of each node."""
+        """How each node ended most recently: its output and branch."""
         self._arrivals: dict[str, set[str]] = {}
-        """For each node that waits for all, from where it was reached since it last ran."""
+        """For each node that waits for all, the predecessors that have ended since it last ran."""
 
     def begin(self, node_input: Any, branch: str | None) -> None:
-        """Trigger what follows START."""
+        """Trigger the nodes that follow START."""
         first = self._graph.first()
         self._ends[START.name] = _Ended(node_input, branch)
         for node in first:
@@ -109,7 +109,7 @@ class Triggers:
                 self._add(node.name, Trigger(node_input, None, len(first) > 1))
 
     def end(self, name: str, output: Any, route: Route | None, branch: str | None) -> None:
-        """Trigger what follows a node that has ended."""
+        """Trigger the nodes that follow one that has ended."""
         self._ends[name] = _Ended(output, branch)
         following = self._graph.after(name, route)
         for node in following:
@@ -119,11 +119,11 @@ class Triggers:
                 self._add(node.name, Trigger(output, branch, len(following) > 1))
 
     def names(self) -> list[str]:
-        """The nodes that have something to do."""
+        """Return the names of the nodes that have runs to start."""
         return list(self._waiting)
 
     def take(self, name: str) -> Trigger:
-        """The next run of the node."""
+        """Remove and return the next run of the node."""
         trigger = self._waiting[name].popleft()
         if not self._waiting[name]:
             del self._waiting[name]
@@ -151,22 +151,22 @@ class Triggers:
 
 @dataclass(slots=True)
 class Place:
-    """How a node of the graph is doing."""
+    """The state of one node of the graph."""
 
     status: NodeStatus = NodeStatus.RUNNING
     interrupts: list[str] = field(default_factory=list)
-    """What it waits for."""
+    """The ids of the questions that it waits for."""
 
 
 class GraphRun:
     """Runs the nodes of a graph within the run of its workflow.
 
-    A node runs once for each trigger, and not twice at the same time. Of an invocation that goes
-    on, the runs that had ended are taken from the history, in the order in which they ended.
+    A node runs once for each trigger, and never twice at the same time. When an invocation is
+    resumed, runs that had ended are taken from the history, in the order in which they ended.
     """
 
     def __init__(self, graph: Graph, run: NodeRun, limit: int | None) -> None:
-        """Prepare a run; `limit` is how many nodes may run at the same time, None or 0 for all."""
+        """`limit` is how many nodes may run at the same time; None or 0 for all."""
         self._graph = graph
         self._run = run
         self._limit = limit if limit and limit > 0 else None
@@ -174,11 +174,11 @@ class GraphRun:
         self._places: dict[str, Place] = {}
         self._tasks: dict[str, asyncio.Task[NodeRun]] = {}
         self._ghosts: dict[str, tuple[int, NodeRun]] = {}
-        """Runs known from the history, with the place of their ends in it."""
+        """Runs whose results are known from the history, with the positions of their ends in it."""
         self._outputs: dict[str, Any] = {}
 
     async def complete(self, node_input: Any) -> None:
-        """Run until nothing is left to do; what became of it stands in the workflow's run."""
+        """Run until nothing is left to do; the outcome is stored in the workflow's run."""
         self._triggers.begin(node_input, self._run.invocation.branch)
         passages = self._run.invocation.abort_switch.passages
         passages.append(self)
@@ -197,11 +197,11 @@ class GraphRun:
             await checkpoint(self._run, None)
 
     def is_carrying(self) -> bool:
-        """Whether a node has ended and that is still to be dealt with."""
+        """Whether a node has ended whose result hasn't been processed yet."""
         return any(task.done() for task in self._tasks.values())
 
     async def _step(self) -> bool:
-        """Begin what can begin, and deal with what has ended; False if nothing is left."""
+        """Start what can start, and process what has ended; return False if nothing is left."""
         await self._begin_ready()
         if self._ghosts:
             name = min(self._ghosts, key=lambda each: self._ghosts[each][0])
@@ -217,7 +217,7 @@ class GraphRun:
             await self._run.running.tell_ends()
         return True
 
-    # Beginning
+    # Starting
 
     async def _begin_ready(self) -> None:
         for name in self._triggers.names():
@@ -232,7 +232,7 @@ class GraphRun:
                 await checkpoint(self._run, self._places)
 
     def _task_waits(self) -> bool:
-        """Whether an agent is in the middle of a talk with the user; nothing begins meanwhile."""
+        """Whether an agent is in a conversation with the user, during which no node starts."""
         waiting = (n for n, place in self._places.items() if place.status is NodeStatus.WAITING)
         return any(dict(self._graph.node(name)).get("mode") == "task" for name in waiting)
 
@@ -241,7 +241,7 @@ class GraphRun:
         return place is not None and (place.status is NodeStatus.RUNNING or bool(place.interrupts))
 
     def _begin(self, node: BaseNode, trigger: Trigger) -> bool:
-        """Begin a run; False if it is known from the history how it ended."""
+        """Start a run; return False if its result is known from the history."""
         run_id = self._run.running.next_id(self._run.path, node.name)
         start = Start(
             node=node,
@@ -269,7 +269,7 @@ class GraphRun:
     # Ending
 
     async def _settle(self, name: str, run: NodeRun, *, is_recorded: bool) -> None:
-        """Deal with a run that has ended; `is_recorded`: the history tells of it already."""
+        """Process the end of a run; `is_recorded` says whether the history has it already."""
         place = self._places[name]
         if run.error is not None:
             place.status = NodeStatus.FAILED
@@ -288,7 +288,7 @@ class GraphRun:
         self._triggers.end(name, run.output, run.route, run.invocation.branch)
 
     async def _finish_children(self) -> None:
-        """Wait for runs that a node has begun and not waited for."""
+        """Wait for the runs that nodes started without waiting for them."""
         tasks = self._run.running.at_work(self._run.path)
         if not tasks:
             return
@@ -299,14 +299,14 @@ class GraphRun:
                 self._run.fail(error, self._run.path)
 
     async def _stop(self) -> None:
-        """Cancel what still runs, and wait until it has stopped."""
+        """Cancel what is still running, and wait until it has stopped."""
         tasks = [*self._tasks.values(), *self._run.running.at_work(self._run.path)]
         for task in tasks:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
 
     def _conclude(self) -> None:
-        """Note what the run waits for, or what it has given."""
+        """Set what the workflow's run waits for, or its output."""
         for place in self._places.values():
             self._run.interrupts.update(place.interrupts)
             self._run.waits = self._run.waits or place.status is NodeStatus.WAITING
@@ -317,9 +317,9 @@ class GraphRun:
         }
         if len(outputs) > 1:
             raise WorkflowConfigurationError(
-                f"Several last nodes of workflow {self._run.name!r} gave an output:"
-                f" {sorted(outputs)}. Lead them to a JoinNode, whose output is that of the"
-                " workflow."
+                f"Several final nodes of workflow {self._run.name!r} returned an output:"
+                f" {sorted(outputs)}. Connect them to a JoinNode, whose output becomes the"
+                " workflow's."
             )
         self._run.claimant_chosen = bool(outputs)
         for output in outputs.values():
@@ -327,14 +327,14 @@ class GraphRun:
 
 
 def _outcome(task: asyncio.Task[NodeRun]) -> Exception | None:
-    """What went wrong with a run that nobody has waited for."""
+    """Return the error of a run that nobody waited for, if it has one."""
     error = task.exception()
     if error is not None:
         return error if isinstance(error, Exception) else RuntimeError(str(error))
     run = task.result()
     if run.error is None and run.interrupts:
         return RuntimeError(
-            f"Node {run.path} asks the user something, but the node that has begun it did not"
+            f"Node {run.path} asks the user a question, but the node that started it did not"
             " wait for it. Await ctx.run_node() directly."
         )
     return run.error

@@ -1,4 +1,4 @@
-"""`NodeRun`: one run of a node, and what becomes of it (adk-runtime 12.3, 12.4)."""
+"""`NodeRun`: one run of a node, and its result (adk-runtime 12.3, 12.4)."""
 
 from __future__ import annotations
 
@@ -21,19 +21,19 @@ if TYPE_CHECKING:
     from devui.runtime.events.event import Event
     from devui.runtime.workflow.base_node import BaseNode
 
-# Whether a run of an invocation that goes on is to be run, or has been (adk-runtime 12.6).
+# What to do about a run when its invocation is resumed (adk-runtime 12.6).
 
 
 @dataclass(slots=True)
 class Run:
-    """It is to be run, perhaps with the answers to what it has asked."""
+    """The verdict that the node has to run, with the answers to its questions, if any."""
 
     answers: dict[str, Any] = field(default_factory=dict)
 
 
 @dataclass(slots=True)
 class Ended:
-    """It has been run; this is what it gave."""
+    """The verdict that the node has ended before, with this result."""
 
     output: Any = None
     route: Route | None = None
@@ -41,7 +41,7 @@ class Ended:
 
 @dataclass(slots=True)
 class Waiting:
-    """It cannot go on before these questions have been answered."""
+    """The verdict that the node has to wait until these questions have been answered."""
 
     interrupts: set[str]
 
@@ -49,26 +49,28 @@ class Waiting:
 Verdict = Run | Ended | Waiting
 
 _PATIENCE = 1.0
-"""Seconds until a run is given whose turn does not come: the code asks for others than before."""
+"""Seconds to wait for a run's turn: the code may never ask for the runs before it."""
 _TURNS_OF_THE_LOOP = 5
-"""How long code has for what one run gave, before the next is given: enough for `asyncio.wait`."""
+"""How many iterations of the event loop code gets for one result before the next is delivered;
+enough for `asyncio.wait`."""
 
 
 class RecordedOrder:
-    """The order in which the runs below a run had ended, and in which they are given again.
+    """The order in which runs below a run ended, and in which their results are delivered again.
 
-    So code that runs nodes side by side comes to the same results: the first is the first again.
+    Code that runs nodes in parallel gets the same results this way: the first to end is first
+    again.
     """
 
     def __init__(self, paths: Iterable[str]) -> None:
-        """`paths` are those of the runs, the first to end first."""
+        """`paths` are the paths of the runs, in the order in which they ended."""
         self._remaining = dict.fromkeys(paths)
         self._turns: dict[str, asyncio.Event] = {}
 
     async def turn_of(self, path: str) -> None:
-        """Wait until the runs that had ended before this one have been given.
+        """Wait until the results of the runs that ended before this one have been delivered.
 
-        Code that takes another way now may never ask for them: after a while nobody waits for them.
+        Code that takes another path now may never ask for them, so the wait has a time limit.
         """
         if path not in self._remaining or path == next(iter(self._remaining)):
             return
@@ -93,7 +95,7 @@ class RecordedOrder:
                 self._call()
 
     def release(self, path: str) -> None:
-        """Note that the code has got what the run gave, or that it is run again."""
+        """Note that the result of a run has been delivered, or that it runs again."""
         if path in self._remaining:
             del self._remaining[path]
             self._call()
@@ -105,7 +107,7 @@ class RecordedOrder:
 
 
 def judged(node: BaseNode, record: Record | None) -> Verdict:
-    """What is to be done about a run of the node, after what the history tells of it."""
+    """Decide what to do about a run of the node, given its record in the history."""
     if record is None:
         return Run()
     if node.finds_its_way or (record.failed and not record.open):
@@ -123,13 +125,13 @@ def judged(node: BaseNode, record: Record | None) -> Verdict:
 
 
 def _answer_output(record: Record) -> Any:
-    """The output of a node that is not run again: the answer, or all of them by id."""
+    """Return the output of a node that isn't rerun: its only answer, or all answers by id."""
     answers = dict(record.answers)
     return next(iter(answers.values())) if len(answers) == 1 else answers
 
 
 def _read(node: BaseNode, output: Any) -> Any:
-    """An output that was told as a message, as a value."""
+    """Return an output as a value; a message becomes its text, or None if that is blank."""
     if not isinstance(output, types.Content):
         return output
     return text_of(output).strip() or None
@@ -140,46 +142,46 @@ Route = bool | int | str | list[bool | int | str]
 
 @dataclass(slots=True, eq=False, kw_only=True)
 class NodeRun:
-    """One run of a node: where it stands, what it was given, and what it gave.
+    """One run of a node: its state, what it was given, and what it gave.
 
-    The top of all runs of an invocation has no node; its path is empty.
+    The top run of an invocation has no node and an empty path.
     """
 
     running: Running
     """What all runs of the invocation share."""
     invocation: InvocationContext
-    """The invocation as this run sees it: with its branch and its path."""
+    """The invocation as this run sees it, with its branch and path."""
     node: BaseNode | None = None
     parent: NodeRun | None = None
     path: str = ""
-    """`wf@1/writer@2`: the run, below the runs that it is part of."""
+    """The run, below the runs that it is part of: `wf@1/writer@2`."""
     run_id: str = ""
     attempt: int = 1
     resume_inputs: dict[str, Any] = field(default_factory=dict)
-    """The answers to what this run, or one below it, has asked, by interrupt id."""
+    """The answers to questions of this run or of runs below it, by interrupt id."""
     claimed_by: NodeRun | None = None
-    """The run whose output the output of this one is, too."""
+    """The run that takes this run's output as its own, if any."""
     state_schema: Any = None
     author: str = ""
-    """Who signs the events; the node itself if empty."""
+    """The author of its events; if empty, the name of the node."""
     scope: str | None = None
-    """Marks the events of a delegated task."""
+    """The isolation scope of its events, which marks those of a delegated task."""
 
     context: Context | None = None
-    """What the code of the node works with."""
+    """The context that the node's code gets."""
     output: Any = None
     output_told: bool = False
-    """Whether an event carries the output, of this run or of one whose output it is."""
+    """Whether an event carries the output already."""
     event_ids: list[str] = field(default_factory=list)
-    """The events that it has sent, as its span tells."""
+    """The ids of the events that it has sent, recorded in its span."""
     claimant_chosen: bool = False
-    """Whether the output is that of a node below, which tells it."""
+    """Whether the output is carried by a message, or sent by a node below."""
     route: Route | None = None
     route_told: bool = True
     interrupts: set[str] = field(default_factory=set)
-    """What is still to be answered."""
+    """The ids of the questions that are still to be answered."""
     waits: bool = False
-    """Whether a node below has more to say before this one has ended, without having asked."""
+    """Whether a node below has to continue before this one can end, without an open question."""
     error: Exception | None = None
     error_path: str = ""
 
@@ -190,13 +192,13 @@ class NodeRun:
 
     @property
     def output_for(self) -> list[str]:
-        """The paths of all runs whose output this run's output is."""
+        """The paths of this run and of those that take its output as their own."""
         above = self.claimed_by
         return [self.path, *(above.output_for if above else [])]
 
     @property
     def changes(self) -> EventActions:
-        """What the node changed and no event carries yet."""
+        """The changes by the node that no event carries yet."""
         return self.context.actions if self.context else EventActions()
 
     @property
@@ -205,20 +207,20 @@ class NodeRun:
         return self.output is not None or self.route is not None
 
     def give(self, output: Any) -> None:
-        """Note the output.
+        """Set the output.
 
         Raises:
-            ValueError: the run has given one already.
+            ValueError: the run already has one.
         """
         if self.output is not None:
             raise ValueError(
-                f"Node {self.name!r} gave a second output. A run gives one; put several values"
-                " into a list, or run nodes of their own with ctx.run_node()."
+                f"Node {self.name!r} returned a second output. A run has one output; put several"
+                " values into a list, or run separate nodes with ctx.run_node()."
             )
         self.output = output
 
     def take(self, verdict: Ended | Waiting) -> None:
-        """Note what the history tells of the run; nothing of it is told again."""
+        """Take over the result from the history; none of it is sent again."""
         self.output_told = True
         if isinstance(verdict, Ended):
             self.output, self.route = verdict.output, verdict.route
@@ -226,34 +228,35 @@ class NodeRun:
             self.interrupts = set(verdict.interrupts)
 
     def fail(self, error: Exception, path: str) -> None:
-        """Note why, and where, the run failed."""
+        """Set the error, and the path of the run that raised it."""
         self.error, self.error_path = error, path
 
 
 def path_below(parent: str, name: str, run_id: str) -> str:
-    """The path of a run below another."""
+    """Return the path of a run below another."""
     return f"{parent}/{name}@{run_id}" if parent else f"{name}@{run_id}"
 
 
 def parent_of(path: str) -> str:
-    """The path of the run that a run is part of; empty for a root."""
+    """Return the path of the run that a run is part of; empty for a root."""
     return path.rpartition("/")[0]
 
 
-# What the history tells of the runs of an invocation (resume seed; adk-runtime 12.6).
+# What the history says about the runs of an invocation (resume seed; adk-runtime 12.6).
 
 
 NODE_ENDED = "__adk_internal_node_ended"
-"""Key of custom metadata: with this event the node ended, without output and route."""
+"""Key of custom metadata: the node ended with this event, without an output or a route."""
 NODE_ROUTE = "__adk_internal_node_route"
-"""Key of custom metadata, on an event with an output: the route that the next event tells.
+"""Key of custom metadata, on an event with an output: the route, which the next event carries.
 
-The run may be left, or killed, between the two; then it would go on another way, or nowhere.
+If the run is abandoned or killed between the two events, it would otherwise resume on another route
+or none.
 """
 
 
 def only_says_that_a_node_ended(event: Event) -> bool:
-    """Whether an event is there for the history alone: whoever runs the workflow learns nothing."""
+    """Whether an event is only for the history, and of no interest to callers of the workflow."""
     actions = event.actions
     return (
         bool((event.custom_metadata or {}).get(NODE_ENDED))
@@ -265,34 +268,35 @@ def only_says_that_a_node_ended(event: Event) -> bool:
 
 @dataclass(slots=True)
 class Record:
-    """What is known of one run."""
+    """What the history says about one run."""
 
     output: Any = None
     route: Route | None = None
     gave: bool = False
-    """Whether it gave an output or a route since it last asked something."""
+    """Whether it gave an output or a route since its last question."""
     ended: bool = False
-    """Whether it came to an end without output and route."""
+    """Whether it ended without an output or a route."""
     failed: bool = False
     """Whether its latest attempt failed."""
     questions: dict[str, Any] = field(default_factory=dict)
-    """What it, or a run below it, has asked a human, by interrupt id; with the answer's schema."""
+    """The questions that it or a run below it asked a person: the answers' schemas by interrupt
+    id."""
     answers: dict[str, Any] = field(default_factory=dict)
     is_answered: bool = False
-    """Whether something was answered since it last told anything."""
+    """Whether a question was answered since its last event."""
     branch: str | None = None
     scope: str | None = None
     settled_at: int = 0
-    """Where in the history it came to what it is now."""
+    """The position in the history of the event that brought it to its current state."""
 
     @property
     def open(self) -> set[str]:
-        """What nobody has answered yet."""
+        """The ids of the questions without an answer."""
         return self.questions.keys() - self.answers.keys()
 
     @property
     def has_ended(self) -> bool:
-        """Whether it need not be run again, unless it takes the answers to its questions."""
+        """Whether it needn't run again, except to get the answers to its questions."""
         return not self.failed and not self.open and (self.gave or self.ended or bool(self.answers))
 
 
@@ -302,7 +306,7 @@ class Records:
     def __init__(self, events: Iterable[Event] = ()) -> None:
         self._runs: dict[str, Record] = {}
         self._askers: dict[str, str] = {}
-        """Who has put each question last: an id may be used again once it has been answered."""
+        """The run that asked each question last; an id may be reused once it has been answered."""
         for index, event in enumerate(events):
             if event.author == "user":
                 self._take_answers(index, event)
@@ -315,24 +319,24 @@ class Records:
 
     @classmethod
     def of(cls, ctx: InvocationContext) -> Records:
-        """What the session tells of the invocation.
+        """Read the runs of the invocation from its session.
 
         Raises:
-            WorkflowDataError: an answer does not fit what was asked for.
+            WorkflowDataError: an answer doesn't fit what was asked for.
         """
         return cls(ctx.history.events)
 
     def get(self, path: str) -> Record | None:
-        """What is known of the run at that path; None if nothing."""
+        """Return the record of the run at that path; None if there is none."""
         return self._runs.get(path)
 
     def asker(self, interrupt: str) -> str | None:
-        """The path of the run that waits for the answer with that id; None if nobody does."""
+        """Return the path of the run that waits for the answer with that id; None if none does."""
         path = self._askers.get(interrupt)
         return path if path and interrupt in self._runs[path].open else None
 
     def ended_below(self, path: str) -> list[str]:
-        """The paths of the runs directly below that one that have ended, in that order."""
+        """Return the paths of the runs directly below that one that have ended, in that order."""
         return self._ended_paths.get(path, [])
 
     def _record(self, path: str) -> Record:
@@ -354,7 +358,7 @@ class Records:
             record.failed = True
             return
         record.failed = False
-        if len(event.node_info.output_for or ()) < 2:  # else it may be told on another's branch
+        if len(event.node_info.output_for or ()) < 2:  # shared outputs may be on another branch
             record.branch = event.branch or record.branch
         if (event.custom_metadata or {}).get(NODE_ENDED):
             record.ended, record.settled_at = True, index
@@ -381,13 +385,13 @@ class Records:
                     schema = record.questions[call_id]
                     record.answers[call_id] = answer_of(response, schema)
                     record.is_answered = True
-                    # It asked in the middle of its work: what it gave before is no result.
+                    # The question interrupted its work, so what it gave before isn't its result.
                     record.output, record.gave, record.ended = None, False, False
                     record.settled_at = index
 
 
 def _is_repeated(response: types.FunctionResponse, record: Record) -> bool:
-    """Whether the question has its answer; what is said of a call for a job may change."""
+    """Whether the question has its answer already; the result of a long-running call may change."""
     return response.id in record.answers and is_request(response.name)
 
 
@@ -403,7 +407,7 @@ def _upwards(path: str) -> Iterator[str]:
         path = parent_of(path)
 
 
-# What all runs of the nodes of one invocation share (adk-runtime 12.3).
+# The state shared by all runs of an invocation's nodes (adk-runtime 12.3).
 
 
 Counts = dict[str, Counter[str]]
@@ -411,26 +415,27 @@ Counts = dict[str, Counter[str]]
 
 @dataclass(slots=True, eq=False)
 class Running:
-    """How runs are numbered, where their events go, and what is known of earlier runs."""
+    """How runs are numbered, where their events go, and what is known about earlier runs."""
 
     emit: Callable[[Event], Awaitable[None]]
-    """Commits an event; returns when that is done."""
+    """Commits an event; returns once that is done."""
     run_child: Callable[..., Awaitable[Any]]
-    """What `ctx.run_node()` does, for a run."""
+    """The implementation of `ctx.run_node()`, called with the run."""
     records: Records = field(default_factory=Records)
-    """What the history told when the invocation was resumed."""
+    """The runs read from the history when the invocation was resumed."""
     children: dict[str, asyncio.Task[NodeRun]] = field(default_factory=dict)
-    """The runs begun by `ctx.run_node()`, by path."""
+    """The runs started by `ctx.run_node()`, by path."""
     ends: list[Callable[[], Awaitable[None]]] = field(default_factory=list)
-    """Tell that nodes have ended without output and route; each is to be called once."""
+    """Callbacks that send the ends of nodes without an output or a route; each is called once."""
     _telling: asyncio.Lock = field(default_factory=asyncio.Lock)
     _counts: Counts = field(default_factory=dict)
     _orders: dict[str, RecordedOrder] = field(default_factory=dict)
 
     async def tell_ends(self) -> None:
-        """Tell of the nodes that have ended: something goes on, and may be broken off.
+        """Send the pending `ends`, before something continues that may be interrupted.
 
-        Runs that begin side by side all wait for it, so that they go on in the order they began.
+        Runs that start in parallel all wait for this, so that they continue in the order they
+        started.
         """
         if self.ends or self._telling.locked():
             async with self._telling:
@@ -438,36 +443,36 @@ class Running:
                     await self.ends.pop(0)()
 
     def order_below(self, path: str) -> RecordedOrder:
-        """In which order the runs that the code of a run has begun had ended."""
+        """Return the order in which the runs started by a run's code had ended."""
         if path not in self._orders:
             self._orders[path] = RecordedOrder(self.records.ended_below(path))
         return self._orders[path]
 
     def next_id(self, parent: str, name: str) -> str:
-        """The number of the next run of that node below the run at `parent`."""
+        """Return the number of the next run of that node below the run at `parent`."""
         counts = self._counts.setdefault(parent, Counter())
         counts[name] += 1
         return str(counts[name])
 
     def counts_below(self, path: str) -> Counts:
-        """The numbers given so far below a run."""
+        """Return the last numbers given out below a run."""
         return {each: Counter(self._counts[each]) for each in self._paths_below(path)}
 
     def recount(self, path: str, counts: Counts) -> None:
-        """Number the runs below a run anew, from these numbers on."""
+        """Continue the numbering of the runs below a run from these counts."""
         for each in self._paths_below(path):
             del self._counts[each]
         self._counts.update({each: Counter(count) for each, count in counts.items()})
 
     def forget_children(self, path: str) -> None:
-        """Take the runs below a run for unknown."""
+        """Forget the runs below a run, and the order in which they ended."""
         for each in [each for each in self.children if is_below(each, path)]:
             del self.children[each]
         for each in [each for each in self._orders if each == path or is_below(each, path)]:
             del self._orders[each]
 
     def at_work(self, path: str) -> list[asyncio.Task[NodeRun]]:
-        """The runs below a run that nobody has waited for to their end."""
+        """Return the tasks of the runs below a run that haven't ended."""
         tasks = ((each, task) for each, task in self.children.items() if not task.done())
         return [task for each, task in tasks if is_below(each, path)]
 
@@ -480,15 +485,15 @@ def is_below(path: str, above: str) -> bool:
     return path.startswith(f"{above}/") if above else True
 
 
-# The nodes that a tool runs, below the agent that has called it (adk-runtime 8.8, 12.7).
+# The nodes that a tool runs, below the agent that called it (adk-runtime 8.8, 12.7).
 
 
 def run_of_tool(ctx: InvocationContext, call_id: str | None, run_id: str | None) -> NodeRun | None:
-    """What the nodes of a call are run below; None where no tool is that may tell events.
+    """Return the parent run for the nodes that a tool call runs; None if it can't emit events.
 
-    A node whose run is named after the call stands right below the agent (adk-runtime 8.8). Others
-    have a place that names the call, since another call may run the same nodes: what one of them
-    asks or has done must not be taken for the other's (devui's own).
+    A node whose run is named after the call is directly below the agent (adk-runtime 8.8). Others
+    are below a path that names the call, since another call may run the same nodes: questions and
+    results of one must not be mistaken for the other's (devui's own).
     """
     if ctx.emit is None or ctx.run_child is None:
         return None
@@ -504,10 +509,10 @@ def run_of_tool(ctx: InvocationContext, call_id: str | None, run_id: str | None)
 
 
 def _place(ctx: InvocationContext, call_id: str | None) -> str:
-    """The place of a call below the agent that made it."""
+    """Return the path of a call below the agent that made it."""
     path = ctx.node_path or ""
     if path.endswith(f"@{call_id}"):
-        return path  # a generator's, which tells of its progress there
+        return path  # a generator, which reports its progress there
     calls = (call for event in reversed(ctx.session.events) for call in event.get_function_calls())
     name = next((call.name for call in calls if call.id == call_id), None)
     return path_below(path, name or "", call_id or "")

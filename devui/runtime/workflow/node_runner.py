@@ -1,4 +1,4 @@
-"""Runs a node: attempt by attempt, until it has given what it gives (adk-runtime 12.3, 12.5)."""
+"""Runs a node, attempt by attempt, until it has a result (adk-runtime 12.3, 12.5)."""
 
 from __future__ import annotations
 
@@ -41,10 +41,10 @@ if TYPE_CHECKING:
 
 
 async def send(run: NodeRun, event: Event) -> None:
-    """Sign an event of the run and commit it; returns when that is done.
+    """Sign an event of the run and commit it; return once that is done.
 
-    What the node has changed since its last event goes with it. An output that a node below has
-    told already is not told twice.
+    The event carries what the node has changed since its last event. An output that a node below
+    has sent already isn't sent again.
     """
     if event.output is not None and run.claimant_chosen:
         if not (event.actions.state_delta or event.actions.artifact_delta):
@@ -61,10 +61,11 @@ async def send(run: NodeRun, event: Event) -> None:
 
 
 async def send_rest(run: NodeRun) -> None:
-    """Tell what no event of the run has told yet, when the node has ended.
+    """Send what no event of the run carries yet, after the node has ended.
 
-    A node that gave neither output nor route says so, for it must not be run again: once something
-    goes on after it, since the last event of a whole run is taken for its answer.
+    If the node gave neither an output nor a route, its end is recorded, so that it isn't run again.
+    That event is sent only when something continues after it, since the last event of a whole run
+    is taken for its answer.
     """
     tells_output = run.output is not None and not (run.output_told or run.claimant_chosen)
     route = None if run.route_told else run.route
@@ -85,7 +86,7 @@ async def send_rest(run: NodeRun) -> None:
 
 
 def _ends(run: NodeRun) -> bool:
-    """Whether the node has ended with its run; others wait for more, or are made of nodes."""
+    """Whether the node ends with its run; others wait for more, or consist of nodes."""
     node = run.node
     return node is not None and not node.wait_for_output and not node.finds_its_way
 
@@ -110,9 +111,9 @@ def _sign(run: NodeRun, event: Event) -> None:
 
 
 def _branch_of_claim(run: NodeRun, branch: str | None) -> str | None:
-    """On which branch an output is told: on that of the node that chose it for its own.
+    """Return the branch of an output: that of the node that takes it as its own.
 
-    A workflow takes the output of its last node, too, but leaves it where that node runs.
+    A workflow takes the output of its last node, too, but leaves it on that node's branch.
     """
     while (claimer := run.claimed_by) is not None:
         graph = claimer.node is not None and claimer.node.finds_its_way
@@ -125,7 +126,7 @@ def _branch_of_claim(run: NodeRun, branch: str | None) -> str | None:
 
 
 def _load(run: NodeRun, event: Event) -> None:
-    """Put the pending changes on the event."""
+    """Move the pending changes to the event."""
     pending = run.changes
     event.actions.state_delta.update(pending.state_delta)
     event.actions.artifact_delta.update(pending.artifact_delta)
@@ -133,13 +134,13 @@ def _load(run: NodeRun, event: Event) -> None:
     pending.artifact_delta.clear()
 
 
-# Two open questions never have the same id: an answer would be for either (adk-runtime 12.6).
+# Two open questions never have the same id, as an answer could be for either (adk-runtime 12.6).
 
 
 def claim_questions(run: NodeRun, event: Event) -> None:
-    """Note what an event of the run asks.
+    """Register the questions that an event of the run asks.
 
-    A node may repeat its own question, and an id may be used again once it has been answered.
+    A node may repeat its own question, and an id may be reused once it has been answered.
 
     Raises:
         WorkflowDataError: another node of the invocation waits for an answer with that id.
@@ -151,9 +152,8 @@ def claim_questions(run: NodeRun, event: Event) -> None:
         if other != run.path:
             raise WorkflowDataError(
                 f"Node {run.path} asks with the id {interrupt!r}, and so does {other}, which waits"
-                " for its answer: an answer could be for either. Give each question an id of its"
-                " own, such as RequestInput(interrupt_id=f'...-{ctx.node_path}'), or leave the id"
-                " out."
+                " for its answer: an answer could be for either. Give each question its own id,"
+                " such as RequestInput(interrupt_id=f'...-{ctx.node_path}'), or omit the id."
             )
 
 
@@ -162,29 +162,29 @@ logger = logging.getLogger(__name__)
 
 @dataclass(slots=True, kw_only=True)
 class Start:
-    """A run that is to begin."""
+    """A run to be started."""
 
     node: BaseNode
     parent: NodeRun
     run_id: str
     input: Any = None
     branch: str | None = None
-    """The branch to run on; None for that of the parent."""
+    """The branch to run on; None for the parent's."""
     own_branch: bool = False
-    """Whether it gets a branch of its own below that."""
+    """Whether it gets a branch of its own below that one."""
     scope: str | None = None
-    """None for that of the parent."""
+    """The isolation scope; None for the parent's."""
     claimed: bool = False
-    """Whether its output is that of the parent, too."""
+    """Whether the parent takes its output as its own."""
     answers: dict[str, Any] = field(default_factory=dict)
 
     @property
     def path(self) -> str:
-        """The path of the run."""
+        """The path of the node run: `flow@1/pay@1`."""
         return path_below(self.parent.path, self.node.name, self.run_id)
 
     def run(self, attempt: int = 1) -> NodeRun:
-        """The run at its beginning."""
+        """Create the run for one attempt."""
         parent = self.parent
         branch = parent.invocation.branch if self.branch is None else self.branch
         if self.own_branch:
@@ -212,7 +212,7 @@ class Start:
         return run
 
     def ghost(self, verdict: Ended | Waiting, branch: str | None) -> NodeRun:
-        """The run as the history tells of it."""
+        """Create the run with its result from the history, without running it."""
         run = self.run()
         if branch and not self.node.has_own_branches:
             run.invocation.branch = branch
@@ -221,7 +221,7 @@ class Start:
 
 
 async def perform(start: Start) -> NodeRun:
-    """Run a node, again if it fails and may be retried; what it raised stands in the run."""
+    """Run a node, with retries if it allows them; the returned run has the last error."""
     running, retry = start.parent.running, start.node.retry_config
     await running.tell_ends()
     attempt = 1
@@ -235,33 +235,31 @@ async def perform(start: Start) -> NodeRun:
                 await send_rest(run)
             return run
         if from_below:
-            running.recount(run.path, counts)  # what has ended below is not run again
-        logger.warning(
-            "Node %r failed and is tried again: %s", run.path, run.error, exc_info=run.error
-        )
+            running.recount(run.path, counts)  # nodes below that have ended aren't run again
+        logger.warning("Node %r failed; retrying: %s", run.path, run.error, exc_info=run.error)
         run.invocation.try_again(run.name)
         await asyncio.sleep(retry.delay(attempt))
         attempt += 1
 
 
 def _wait_on(run: NodeRun) -> None:
-    """Let a run that gave nothing wait for the answers that are still missing, if some came."""
+    """Let a run without a result wait for its open questions, if there are any."""
     record = run.running.records.get(run.path)
     if record is not None and run.output is None and run.route is None:
         run.interrupts |= record.open
 
 
 async def _attempt(run: NodeRun, node_input: Any) -> bool:
-    """Try once; whether a node failed that the code of this one has run."""
+    """Make one attempt; return whether it failed because of a node that this one's code ran."""
     spans, work = instruments(), _drive(run, node_input)
     try:
         await (work if spans is None else spans.node(run, work))
     except NodeInterruptedError:
-        run.waits = not run.interrupts  # as a node below does: for an answer, or for more words
+        run.waits = not run.interrupts  # like the node below: for an answer, or to continue
     except DynamicNodeFailError as error:
         run.fail(error.error, error.error_node_path)
         return True
-    except Exception as error:  # noqa: BLE001  the users' node; raised again where the run began
+    except Exception as error:  # noqa: BLE001  the users' node; raised again where the run started
         if run.invocation.is_news(error):
             await send(run, _failure_event(error))
         run.fail(error, run.path)
@@ -275,7 +273,7 @@ def _failure_event(error: Exception) -> Event:
 async def _drive(run: NodeRun, node_input: Any) -> None:
     node, context = run.node, run.context
     if node is None or context is None:
-        raise RuntimeError("The top of all runs cannot be run.")
+        raise RuntimeError("The root run can't be started.")
     limit = TimeLimit(node.timeout)
     try:
         if run.resume_inputs and not note_progress_of_node(run.invocation, node):
@@ -297,20 +295,20 @@ async def _drive(run: NodeRun, node_input: Any) -> None:
 
 
 async def _pass_on(run: NodeRun, event: Event) -> None:
-    """Commit an event of a node that a tool of this one has run: it is signed already."""
+    """Commit an event of a node that was run by a tool of this one; it is signed already."""
     run.interrupts |= event.long_running_tool_ids or set()
     await run.running.emit(event)
 
 
 def _give(run: NodeRun, event: Event) -> None:
-    """Note the output; of an iterator the event has what it yields, for to store it is to read."""
+    """Set the output. Storing an iterator consumes it, so the event gets its values as a list."""
     output = event.output
     event.output = with_lists(output)
     run.give(iter(event.output) if isinstance(output, Iterator) else event.output)
 
 
 def _watch(run: NodeRun, event: Event) -> None:
-    """Take note of what an event of the run says about it."""
+    """Update the run from one of its events."""
     if event.node_info.message_as_output:
         run.output = text_of(event.content or types.Content())  # an agent's latest words
     elif event.output is not None:

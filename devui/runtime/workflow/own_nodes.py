@@ -1,4 +1,4 @@
-"""`node` and `Node`: making nodes of one's own (adk-runtime 12.5)."""
+"""`node` and `Node`: ways to define custom nodes (adk-runtime 12.5)."""
 
 from __future__ import annotations
 
@@ -62,15 +62,16 @@ def node(
 ) -> Any:
     """Make a node from a function, agent or tool, or a copy of a node with other fields.
 
-    As a decorator with or without arguments (`@node`, `@node(name="x")`), or as a function.
+    Can be used as a decorator, with or without arguments (`@node`, `@node(name="x")`), or as a
+    function.
 
     Args:
         node_like: The function, agent, tool or node.
         name: Its name; by default that of the function, agent or tool.
-        rerun_on_resume: Run it again when its question has been answered.
-        retry_config: When to try it again after a failure.
-        timeout: Seconds for one attempt.
-        parallel_worker: Run it in parallel for each item of its input, a list.
+        rerun_on_resume: Whether to run it again once its question has been answered.
+        retry_config: When to retry after a failure.
+        timeout: The time limit of one attempt, in seconds.
+        parallel_worker: Whether to run it in parallel for each item of its input, a list.
         max_parallel_workers: How many run at once; None for all.
         auth_config: A credential to ask the user for first (functions only).
         require_confirmation: Whether the user must agree first (functions only).
@@ -97,12 +98,12 @@ def node(
 
 
 class Node(BaseNode):
-    """Base class of nodes written as classes; they define `run_node_impl`."""
+    """The base class for custom node classes, which define `run_node_impl`."""
 
     parallel_worker: bool = Field(default=False, frozen=True)
-    """Run it for each item of its input, which is a list, at the same time."""
+    """Whether to run it in parallel for each item of its input, a list."""
     max_parallel_workers: int | None = Field(default=None, frozen=True)
-    """How many of those at once; None for all."""
+    """How many items run at once; None for all."""
 
     @model_validator(mode="after")
     def _check(self) -> Self:
@@ -112,7 +113,7 @@ class Node(BaseNode):
         return self
 
     async def run_node_impl(self, *, ctx: Context, node_input: Any) -> AsyncGenerator[Any, None]:
-        """What the node does; to be overridden. Yields what `_run_impl` of any node may yield."""
+        """Do the work of the node; subclasses override this. Yields what `_run_impl` may yield."""
         raise NotImplementedError(f"{type(self).__name__} does not define run_node_impl.")
         yield  # makes this an async generator
 

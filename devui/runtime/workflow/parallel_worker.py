@@ -1,4 +1,4 @@
-"""One node for each item of a list, at the same time (adk-runtime 12.5)."""
+"""Nodes that run once for each item of a list, in parallel, and joins (adk-runtime 12.5)."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from devui.runtime.agents.context import Context
 
 
-# `JoinNode`: where ways that parted come together (adk-runtime 12.3).
+# `JoinNode`: joins parallel paths (adk-runtime 12.3).
 
 
 class JoinNode(BaseNode):
@@ -27,7 +27,7 @@ class JoinNode(BaseNode):
     waits_for_all: ClassVar[bool] = True
 
     def _validate_input_data(self, data: Any) -> Any:
-        """The outputs, each made to fit the schema."""
+        """Return the outputs, each validated against the schema."""
         if self.input_schema is None or not isinstance(data, dict):
             return super()._validate_input_data(data)
         validate = super()._validate_input_data
@@ -38,26 +38,26 @@ class JoinNode(BaseNode):
 
 
 class ParallelWorker(BaseNode):
-    """Runs its worker for each item of the input; the outputs are a list in the same order."""
+    """Runs its worker for each item of the input, and returns the outputs in the same order."""
 
     worker: BaseNode
     max_parallel_workers: int | None = None
-    """How many at once; None for all."""
+    """How many run at once; None for all."""
 
     def __init__(self, *, worker: BaseNode, max_parallel_workers: int | None = None) -> None:
-        """Take the name of the worker."""
+        """Create the node with the worker's name."""
         fields = {"worker": worker, "max_parallel_workers": max_parallel_workers}
         super().__init__(name=worker.name, rerun_on_resume=True, **fields)
 
     def taken_as_tool(self) -> Any:
-        """A list of what the worker takes."""
+        """Return the schema of a list of what the worker takes."""
         schema = self.worker.taken_as_tool() if self.input_schema is None else None
         if schema is None:
             return super().taken_as_tool()
         return {"type": "array", "items": json_schema(schema)}
 
     def checked_as_tool(self, value: Any) -> Any:
-        """Each item, checked by the worker."""
+        """Return the items, each checked by the worker."""
         value = super().checked_as_tool(value)
         return [self.worker.checked_as_tool(item) for item in _items(value)]
 
@@ -66,10 +66,10 @@ class ParallelWorker(BaseNode):
 
 
 async def each_of(ctx: Context, worker: BaseNode, value: Any, limit: int | None) -> list[Any]:
-    """The outputs of the worker for each item; a value that is no list is one item.
+    """Return the worker's output for each item; a value that isn't a list is a single item.
 
-    When one fails the others are stopped. When one waits for an answer no more are begun, and
-    those at work come to their end first.
+    If one fails, the others are cancelled. If one waits for an answer, no more are started, and
+    those that are running finish first.
     """
     items = _items(value)
     outputs: list[Any] = [None] * len(items)
@@ -94,7 +94,7 @@ async def each_of(ctx: Context, worker: BaseNode, value: Any, limit: int | None)
 
 
 def _take(task: asyncio.Task[Any], outputs: list[Any], index: int) -> bool:
-    """Note what a worker gave, and tell whether it waits; raises what the worker raised."""
+    """Store the output of a worker and return whether it waits; raise what the worker raised."""
     error = task.exception()
     if isinstance(error, NodeInterruptedError):
         return True

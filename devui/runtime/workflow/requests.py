@@ -1,4 +1,4 @@
-"""Questions of a node to a human, and the answers (adk-runtime 12.6)."""
+"""A node's questions to a person, and the answers (adk-runtime 12.6)."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -24,7 +24,7 @@ _TYPES: dict[Any, Any] = {
 
 
 def request_event(request: RequestInput) -> Event:
-    """The event that puts the question; the node waits for the response to its call."""
+    """Return the event that asks the question; the node waits for the response to its call."""
     args = request.model_dump(exclude={"response_schema"}, by_alias=True)
     schema = request.response_schema
     # The one key that is not camelCase (adk-runtime 12.6).
@@ -37,13 +37,13 @@ def request_event(request: RequestInput) -> Event:
 
 
 def create_request_input_response(interrupt_id: str, response: Mapping[str, Any]) -> types.Part:
-    """The part of a user's message that answers a question (adk-runtime 12.6)."""
+    """Return the part of a user's message that answers a question (adk-runtime 12.6)."""
     answer = types.FunctionResponse(id=interrupt_id, name=REQUEST_INPUT, response=dict(response))
     return types.Part(function_response=answer)
 
 
 def asked_for(event: Event) -> dict[str, Any]:
-    """The calls of the event that a human answers, each with the schema of the answer."""
+    """Return the ids of the event's calls that a person answers, with the answers' schemas."""
     schema_by_id: dict[str, Any] = dict.fromkeys(event.long_running_tool_ids or ())
     for call in event.get_function_calls():
         if call.name == REQUEST_INPUT and call.id:
@@ -52,12 +52,12 @@ def asked_for(event: Event) -> dict[str, Any]:
 
 
 def answer_of(response: types.FunctionResponse, schema: Any) -> Any:
-    """What the human answered, in the form that was asked for.
+    """Return a person's answer, in the type that was asked for.
 
-    A lone `result` is taken out; if it is text, and JSON, it is read.
+    A lone `result` is unwrapped and, if it is JSON in a string, parsed.
 
     Raises:
-        WorkflowDataError: the answer does not fit.
+        WorkflowDataError: the answer doesn't fit.
     """
     value: Any = response.response
     if isinstance(value, dict) and value.keys() == {"result"}:
@@ -68,7 +68,7 @@ def answer_of(response: types.FunctionResponse, schema: Any) -> Any:
     if value_type is None:
         return value
     if value_type is str and not isinstance(value, str):
-        value = (response.response or {}).get("result", value)  # "42" was meant as a text
+        value = (response.response or {}).get("result", value)  # "42" was meant as text
     try:
         adapter: TypeAdapter[Any] = TypeAdapter(value_type)
         return adapter.dump_python(adapter.validate_python(value))
@@ -80,7 +80,7 @@ def answer_of(response: types.FunctionResponse, schema: Any) -> Any:
 
 
 def _type_of(schema: Any) -> Any:
-    """The Python type for a JSON schema: its outermost type, and the properties of an object."""
+    """Return the Python type for a JSON schema: its outermost type, and an object's properties."""
     if not isinstance(schema, dict):
         return None
     properties = schema.get("properties")

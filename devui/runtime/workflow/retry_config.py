@@ -1,4 +1,4 @@
-"""`RetryConfig`: when a node that failed is run again, and after how long (adk-runtime 12.5)."""
+"""`RetryConfig`: when a failed node is retried, and after what delay (adk-runtime 12.5)."""
 
 import random
 from typing import Any
@@ -16,22 +16,20 @@ _JITTER = 1.0
 
 
 class RetryConfig(Spelt):
-    """How often to retry a node; None in a field means its default."""
+    """How often to retry a node; a field that is None has its default value."""
 
     max_attempts: int | None = None
-    """All attempts, the first included; 5 by default, 0 and 1 mean no retry."""
+    """The number of attempts, including the first: 5 by default; 0 and 1 mean no retry."""
     initial_delay: float | None = None
-    """Seconds before the second attempt; 1 by default."""
+    """The delay before the second attempt, in seconds; 1 by default."""
     max_delay: float | None = None
-    """The longest delay in seconds; 60 by default."""
+    """The longest delay, in seconds; 60 by default."""
     backoff_factor: float | None = None
-    """By how much each delay is longer than the one before; 2 by default."""
+    """The factor by which each delay is longer than the one before; 2 by default."""
     jitter: float | None = None
-    """How far a delay is drawn at random around its length, as a share of it; 1 by default,
-    0 for none."""
+    """The random spread of a delay, as a share of its length; 1 by default, 0 for none."""
     exceptions: list[str | type[BaseException]] | None = None
-    """Exceptions, or their names, after which a retry makes sense, those derived from them
-    included; None stands for all."""
+    """The exception classes, or their names, to retry after, subclasses included; None for all."""
 
     @field_validator("exceptions", mode="before")
     @classmethod
@@ -41,7 +39,7 @@ class RetryConfig(Spelt):
         return [_name(each) for each in value]
 
     def again(self, error: BaseException, attempt: int) -> bool:
-        """Whether attempt number `attempt`, which ended with the error, is followed by another."""
+        """Whether to retry after attempt number `attempt`, which failed with this error."""
         limit = _ATTEMPTS if self.max_attempts is None else self.max_attempts
         if attempt >= limit:
             return False
@@ -50,16 +48,16 @@ class RetryConfig(Spelt):
         return any(kind.__name__ in self.exceptions for kind in type(error).__mro__[:-1])
 
     def delay(self, attempt: int) -> float:
-        """Seconds to wait after attempt number `attempt`."""
+        """Return how long to wait after attempt number `attempt`, in seconds."""
         first = _FIRST_DELAY if self.initial_delay is None else self.initial_delay
         longest = _LONGEST_DELAY if self.max_delay is None else self.max_delay
         factor = _FACTOR if self.backoff_factor is None else self.backoff_factor
         jitter = _JITTER if self.jitter is None else self.jitter
         delay = first * factor ** (attempt - 1)
         if jitter > 0:
-            # Shortened first, so that the longest draws do not all end at the very same delay.
+            # Shorten it first, so that the longest random delays don't all end at the maximum.
             delay = min(delay, longest / (1 + jitter))
-            delay += random.uniform(-jitter * delay, jitter * delay)  # noqa: S311  no secret
+            delay += random.uniform(-jitter * delay, jitter * delay)  # noqa: S311  not a secret
         return min(max(delay, 0.0), longest)
 
 

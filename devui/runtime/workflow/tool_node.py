@@ -1,4 +1,4 @@
-"""A tool as a node: its arguments are the input, its result the output (adk-runtime 12.2)."""
+"""`ToolNode`: a node that passes its input to a tool and outputs the result (adk-runtime 12.2)."""
 
 from __future__ import annotations
 
@@ -26,17 +26,17 @@ if TYPE_CHECKING:
 
 
 class ToolNode(BaseNode):
-    """Calls a tool with the keys of its input as arguments; the plugins' tool hooks are called.
+    """Calls a tool with the keys of its input as arguments, and runs the plugins' tool callbacks.
 
-    What the input lacks is read from the state. An input that is no dict is the only argument of
-    a tool that has one.
+    Required arguments that the input lacks are read from the state. An input that isn't a dict is
+    used as the only argument, or the only required one.
     """
 
     tool: BaseTool
     rerun_on_resume: bool = True
 
     def taken_as_tool(self) -> Any:
-        """The parameters of the tool."""
+        """Return the schema of the tool's parameters."""
         declaration = self.tool._get_declaration()
         if self.input_schema is not None or declaration is None:
             return super().taken_as_tool()
@@ -78,10 +78,11 @@ class ToolNode(BaseNode):
             return result
 
     def _arguments(self, ctx: Context, value: Any) -> dict[str, Any]:
-        """The arguments for the call.
+        """Return the arguments for the call.
 
         Raises:
-            WorkflowDataError: the input does not tell them.
+            WorkflowDataError: the input isn't a dict, and could be meant for several arguments or
+                none.
         """
         declared, mandatory = self._declared()
         args = _as_dict(value)
@@ -90,14 +91,14 @@ class ToolNode(BaseNode):
             if len(only) != 1:
                 raise WorkflowDataError(
                     f"Tool {self.tool.name!r} as a node takes a dict of its arguments"
-                    f" ({', '.join(declared)}), and got {value!r:.200}; let the node before it"
-                    " give one."
+                    f" ({', '.join(declared)}), but got {value!r:.200}; return one from the"
+                    " previous node."
                 )
             args = {only[0]: args}
         return {name: ctx.state[name] for name in mandatory if name in ctx.state} | args
 
     def _declared(self) -> tuple[list[str], list[str]]:
-        """The names of all its arguments, and of those that it needs."""
+        """Return the names of all arguments, and of the required ones."""
         declaration = self.tool._get_declaration()
         if declaration is None:
             return [], []
@@ -108,7 +109,7 @@ class ToolNode(BaseNode):
 
 
 def _as_dict(value: Any) -> Any:
-    """The input as a dict where it is one in another form; nothing is one without arguments."""
+    """Return the input as a dict if it is a model, JSON or empty; otherwise return it as it is."""
     if isinstance(value, types.Content):
         value = text_of(value)
     if isinstance(value, BaseModel):

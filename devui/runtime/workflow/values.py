@@ -1,4 +1,4 @@
-"""Values on their way between nodes: checked and read from messages (adk-runtime 12.1)."""
+"""Validates the values passed between nodes, and reads them from messages (adk-runtime 12.1)."""
 
 import json
 from types import UnionType
@@ -9,12 +9,12 @@ from pydantic import BaseModel, TypeAdapter, ValidationError
 
 
 def conform(schema: Any, value: Any) -> Any:
-    """A value in the form that a schema asks for; models become dicts without None values.
+    """Return a value in the form that a schema asks for; models become dicts without None values.
 
-    A JSON schema is not enforced. Of a message the text, or the JSON in it, is checked.
+    A JSON schema is not enforced. In a message, the text or the JSON in it is validated.
 
     Raises:
-        ValueError: the value does not fit.
+        ValueError: the value doesn't fit.
     """
     if value is None or schema is None or isinstance(schema, dict | types.Schema):
         return value
@@ -26,13 +26,13 @@ def conform(schema: Any, value: Any) -> Any:
 
 
 def retitle(error: ValidationError, what: str) -> ValidationError:
-    """The same error, about the thing of that name."""
+    """Return the same error with another title."""
     details: Any = error.errors(include_url=False)
     return ValidationError.from_exception_data(what, details)
 
 
 def plain(value: Any) -> Any:
-    """The value with its models as dicts, None values left out."""
+    """Return the value with its models as dicts, without their None values."""
     if isinstance(value, BaseModel) and not isinstance(value, types.Content):
         return value.model_dump(exclude_none=True)
     if isinstance(value, list):
@@ -43,7 +43,7 @@ def plain(value: Any) -> Any:
 
 
 def unwrapped(content: types.Content, annotation: Any) -> Any:
-    """Of a message what the annotation asks for: itself, its text, or the JSON in the text."""
+    """Return what the annotation asks for: the message, its text, or the JSON in the text."""
     if wants_text(annotation):
         return text_of(content)
     if _takes_content(annotation):
@@ -52,7 +52,7 @@ def unwrapped(content: types.Content, annotation: Any) -> Any:
 
 
 def json_or_text(text: str) -> Any:
-    """The JSON that a text is, or the text."""
+    """Return the JSON value that a text contains, or the text if it isn't JSON."""
     try:
         return json.loads(text)
     except ValueError:
@@ -60,14 +60,14 @@ def json_or_text(text: str) -> Any:
 
 
 def text_of(content: types.Content) -> str:
-    """The text of a message without thoughts."""
+    """Return the text of a message, without thoughts."""
     return "".join(part.text for part in content.parts or [] if part.text and not part.thought)
 
 
 def as_message(value: Any) -> types.Content:
-    """A value as the words of a user: a message, text, JSON, or else what `str` makes of it."""
+    """Return a value as a user's message: text as it is, structured values as JSON."""
     if isinstance(value, types.Content):
-        # A copy, which nobody takes for the user's own message where the value is that.
+        # A copy, so that it isn't mistaken for the user's own message.
         return value.model_copy(update={"role": "user"})
     if isinstance(value, str):
         text = value
@@ -81,12 +81,12 @@ def as_message(value: Any) -> types.Content:
 
 
 def _encodable(value: Any) -> Any:
-    """What JSON does not know, in a form that it does."""
+    """Return a JSON form of a value that the `json` module can't encode."""
     return value.model_dump(mode="json") if isinstance(value, BaseModel) else str(value)
 
 
 def wants_text(annotation: Any) -> bool:
-    """Whether an annotation means text: `str`, perhaps or None, perhaps or a message."""
+    """Whether an annotation asks for text: `str`, alone or in a union with None or a message."""
     annotation = _bare(annotation)
     if annotation is str:
         return True

@@ -1,4 +1,4 @@
-"""`Workflow`: a graph of nodes that is a node itself (adk-runtime 12.2)."""
+"""`Workflow`: a graph of nodes that is itself a node (adk-runtime 12.2)."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ logger = logging.getLogger(__name__)
 
 
 class Workflow(BaseNode):
-    """Runs its nodes along the edges between them, from START on.
+    """Runs its nodes along the edges between them, starting from START.
 
     It can be the root of an app or a node of another workflow. Its output is that of its last node.
     """
@@ -30,13 +30,13 @@ class Workflow(BaseNode):
     finds_its_way: ClassVar[bool] = True
 
     edges: list[Any] = Field(default_factory=list)
-    """An Edge each, or a chain such as `(START, first, {"yes": second, "no": (third, fourth)})`:
-    nodes, tuples of nodes, and dicts of routes. Functions, agents and tools are nodes, too."""
+    """Edges, or chains such as `(START, first, {"yes": second, "no": (third, fourth)})`: nodes,
+    tuples of nodes, and dicts of routes. Functions, agents and tools are nodes, too."""
     rerun_on_resume: bool = True
-    """It is always run again, and finds out which of its nodes have ended."""
+    """A workflow is always run again, and finds out which of its nodes have ended."""
     max_concurrency: int | None = None
-    """How many nodes may run at the same time; None for all. Nodes run by `ctx.run_node()` do
-    not count."""
+    """How many nodes may run at the same time; None for all. Nodes run by `ctx.run_node()` don't
+    count."""
 
     _graph: Graph | None = PrivateAttr(default=None)
 
@@ -44,9 +44,9 @@ class Workflow(BaseNode):
         """Build the graph.
 
         Raises:
-            GraphValidationError: the edges make no graph that can be run.
-            WorkflowConfigurationError: an item is no edge, or something in it no node.
-            StateSchemaError: a function has a parameter that is no key of `state_schema`.
+            GraphValidationError: the edges don't form a graph that can be run.
+            WorkflowConfigurationError: an item isn't an edge, or something in it isn't a node.
+            StateSchemaError: a function has a parameter that isn't a key of `state_schema`.
         """
         if self.edges:
             self._graph = Graph(self.edges)
@@ -54,23 +54,23 @@ class Workflow(BaseNode):
 
     @property
     def graph(self) -> Graph | None:
-        """The nodes and edges; None without edges."""
+        """The nodes and edges; None if there are no edges."""
         return self._graph
 
     @property
     def nodes(self) -> list[BaseNode]:
-        """The nodes, START left out."""
+        """The nodes, without START."""
         all_nodes = self._graph.nodes if self._graph else []
         return [node for node in all_nodes if node is not START]
 
     def model_copy(self, *, update: Any = None, deep: bool = False) -> Self:
-        """A copy with other fields and the same nodes."""
+        """Return a copy with other fields and the same nodes."""
         copy = super().model_copy(update=update, deep=deep)
         copy._graph = Graph(copy.edges) if update and "edges" in update else self._graph
         return copy
 
     def taken_as_tool(self) -> Any:
-        """What its first nodes take, which has to be the same for all that take anything."""
+        """Return what the first nodes take, which must be the same for all that take anything."""
         if self.input_schema is not None:
             return self.input_schema
         own_schemas = [node.taken_as_tool() for node in self._first()]
@@ -80,13 +80,13 @@ class Workflow(BaseNode):
         return schemas[0] if schemas else None
 
     def checked_as_tool(self, value: Any) -> Any:
-        """What its first nodes make of the value."""
+        """Return the value as validated by the first nodes."""
         value = super().checked_as_tool(value)
         values = [node.checked_as_tool(value) for node in self._first()]
         return values[0] if len(values) == 1 else value
 
     def _first(self) -> list[BaseNode]:
-        """The first nodes that take the input; a JoinNode takes what others give."""
+        """Return the first nodes that take the input; a JoinNode takes the outputs of others."""
         first_nodes = self._graph.first() if self._graph else []
         return [node for node in first_nodes if not node.waits_for_all]
 
@@ -98,7 +98,7 @@ class Workflow(BaseNode):
             return
         run.author = self.name
         running = run.running
-        if run.attempt > 1:  # what ended in an earlier attempt is not run again
+        if run.attempt > 1:  # nodes that ended in an earlier attempt aren't run again
             running.recount(run.path, {})
             running.forget_children(run.path)
             running.records = Records.of(run.invocation)
@@ -119,6 +119,6 @@ class Workflow(BaseNode):
                 if name not in declared:
                     raise StateSchemaError(
                         f"Parameter {name!r} of node {node.name!r} is read from the state, but"
-                        f" {self.state_schema.__name__} does not declare it; declared are"
+                        f" {self.state_schema.__name__} does not declare it; it declares"
                         f" {sorted(declared)}."
                     )

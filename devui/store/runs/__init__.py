@@ -1,1 +1,1 @@
-"""What runs did: the runs, their spans and tool calls, edits, replays, queued messages, trials."""
+"""Runs and what belongs to them: spans and tool calls, edits, replays, queued messages, trials."""

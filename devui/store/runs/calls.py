@@ -1,7 +1,7 @@
-"""Calls of an invocation and whether they were answered, without reading through the invocation.
+"""The calls of an invocation and whether they were answered, without reading all its events.
 
-They are found by the summaries of events, as an index knows them, so that a look into an invocation
-of very many events costs what one into a short one does.
+They are found by an index on the events' summaries, so that long invocations cost no more than
+short ones.
 """
 
 import json
@@ -52,13 +52,13 @@ _SPOKE = """
 
 
 async def latest_calls(journal: Journal, session: int, invocation: str) -> list[EventRow]:
-    """Return the last event with calls of each author on each branch, ascending."""
+    """Return the last event with calls of each author on each branch, in ascending order."""
     rows = await journal.fetch(_LATEST, session, invocation)
     return [event_row(row) for row in rows]
 
 
 async def long_running_calls(journal: Journal, session: int, invocation: str) -> list[EventRow]:
-    """Return the events with a call that somebody answers later, ascending."""
+    """Return the events with a long-running call, in ascending order."""
     rows = await journal.fetch(_LONG, session, invocation)
     return [event_row(row) for row in rows]
 
@@ -66,8 +66,8 @@ async def long_running_calls(journal: Journal, session: int, invocation: str) ->
 async def has_answer(
     journal: Journal, call_event: EventRow, call: str, *, by_user: bool = False
 ) -> bool:
-    """Return whether a later event of the invocation answers the call, if wanted of the
-    user's."""
+    """Return whether a later event of the invocation answers the call; if `by_user`, only the
+    user's events count."""
     call_json = json.dumps(call, ensure_ascii=False)
     author = USER if by_user else None
     values = (call_event.session, call_event.invocation_id, call_event.seq, call_json, author)
@@ -76,7 +76,7 @@ async def has_answer(
 
 
 async def first_open_call(journal: Journal, session: int, invocation: str) -> EventRow | None:
-    """Return the first of the agents' last events with calls that has one without an answer."""
+    """Return the first of the events from `latest_calls` with an unanswered call, if any."""
     for row in await latest_calls(journal, session, invocation):
         ids = [call.id for call in row.summary.calls if call.id]
         if not all([await has_answer(journal, row, each) for each in ids]):
@@ -85,6 +85,6 @@ async def first_open_call(journal: Journal, session: int, invocation: str) -> Ev
 
 
 async def has_event_by(journal: Journal, session: int, invocation: str, author: str) -> bool:
-    """Return whether the invocation has an event of this author."""
+    """Return whether the invocation has an event by this author."""
     [(exists,)] = await journal.fetch(_SPOKE, session, invocation, author)
     return bool(exists)

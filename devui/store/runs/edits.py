@@ -1,4 +1,4 @@
-"""What people changed of what was held at a gate: written before it takes effect, kept for good."""
+"""People's edits at gates: stored before they take effect, and kept permanently."""
 
 import sqlite3
 from dataclasses import astuple
@@ -25,7 +25,7 @@ class Edits:
         self._database = database
 
     async def add(self, session_key: int, edit: NewEdit) -> EditRow:
-        """Record an edit and return it. Raises SessionNotFound, BadValue."""
+        """Record an edit, and return its row. Raises SessionNotFound, BadValue."""
         for value in astuple(edit):
             if isinstance(value, str):
                 clean_text(value, "the edit")
@@ -40,7 +40,7 @@ class Edits:
         return await self._database.write(work)
 
     async def take_back(self, number: int) -> None:
-        """Forget an edit that was not carried out."""
+        """Delete an edit that wasn't carried out."""
 
         def work(connection: sqlite3.Connection) -> None:
             connection.execute(_TAKE_BACK, (number,))
@@ -48,13 +48,13 @@ class Edits:
         await self._database.write(work)
 
     async def dropped(self, session_key: int, after: int, before: int = _END) -> list[EditRow]:
-        """Return the events that were dropped between two seqs of the journal, in order."""
+        """Return the edits that dropped events between two seqs of the journal, in order."""
         rows = await self._database.find(_DROPPED, session_key, after, before)
         return [_row(*row) for row in rows]
 
     # Last in the class: below it, `list` names this method in annotations.
     async def list(self, session_key: int) -> list[EditRow]:
-        """Return the session's edits, the oldest first."""
+        """Return the session's edits, oldest first."""
         rows = await self._database.fetch(_LIST, session_key)
         return [_row(*row) for row in rows]
 

@@ -1,7 +1,7 @@
 """Messages that wait for the end of a session's run; the oldest is sent first.
 
-A message leaves the queue in the transaction that begins its run (`Runs.start`), so there is no
-moment at which nobody has it.
+A message leaves the queue in the same transaction that starts its run (`Runs.start`), so it can't
+be lost in between.
 """
 
 import sqlite3
@@ -23,14 +23,14 @@ _REMOVE = "DELETE FROM queued WHERE session = ? AND id = ?"
 
 @dataclass(frozen=True, slots=True)
 class QueuedRow:
-    """One message that waits."""
+    """A message in the queue."""
 
     id: int
     session: int
     message: str
     """The user's Content as JSON text."""
     options: str
-    """How its run is to be, as JSON text."""
+    """The options of its run, as JSON text."""
     actor: str
     at: float
 
@@ -41,8 +41,10 @@ class Queued:
         self._clock = clock
 
     async def add(self, session: int, message: str, options: str, *, actor: str) -> QueuedRow:
-        """Put a message at the end. Raises SessionNotFound, ReadOnly for an imported session,
-        BadValue."""
+        """Append a message to the queue.
+
+        Raises SessionNotFound, ReadOnly for an imported session, BadValue.
+        """
         for text in (message, options, actor):
             clean_text(text, "the queued message")
         row = QueuedRow(0, session, message, options, actor, self._clock())
@@ -57,7 +59,7 @@ class Queued:
         return await self._database.write(work)
 
     async def list(self, session: int) -> list[QueuedRow]:
-        """Return the session's messages, the one that is sent first at the beginning."""
+        """Return the session's queue, in the order of sending."""
         return [QueuedRow(*row) for row in await self._database.find(_LIST, session)]
 
     async def get(self, session: int, number: int) -> QueuedRow:
@@ -68,7 +70,7 @@ class Queued:
         return QueuedRow(*rows[0])
 
     async def change(self, session: int, number: int, message: str) -> None:
-        """Say something else in its place. Raises NotQueued, BadValue."""
+        """Replace a message. Raises NotQueued, BadValue."""
         clean_text(message, "the queued message")
 
         def work(connection: sqlite3.Connection) -> None:
@@ -78,7 +80,7 @@ class Queued:
         await self._database.write(work)
 
     async def remove(self, session: int, number: int) -> None:
-        """Take a message away unsent. Raises NotQueued."""
+        """Remove a message without sending it. Raises NotQueued."""
 
         def work(connection: sqlite3.Connection) -> None:
             take(connection, session, number)
@@ -87,7 +89,7 @@ class Queued:
 
 
 def take(connection: sqlite3.Connection, session: int, number: int) -> None:
-    """Take a message out of the queue, as a part of a transaction. Raises NotQueued."""
+    """Remove a message from the queue; for use inside a job. Raises NotQueued."""
     if not connection.execute(_REMOVE, (session, number)).rowcount:
         raise _not_queued()
 

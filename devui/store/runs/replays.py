@@ -1,4 +1,4 @@
-"""What is needed to execute a run again, and what came of it (decisions/0012)."""
+"""The recordings that replays are made from, and the results of replays (decisions/0012)."""
 
 from devui.store.rows import CallRecord, ReplayRow, SpanRow
 from devui.store.runs.requests import Requests
@@ -26,7 +26,7 @@ _CALLS = """
 """
 
 
-# In the words of the index of just these events, or it would not be used.
+# Worded like the partial index of these events, which SQLite wouldn't use otherwise.
 _CREDENTIALS = """
     SELECT data FROM events WHERE author = 'user' AND instr(data, '"adk_request_credential"') > 0
     ORDER BY seq DESC LIMIT ?
@@ -34,39 +34,39 @@ _CREDENTIALS = """
 
 
 class Replays:
-    """Reads recordings of runs, and keeps replays."""
+    """Reads the recordings of runs, and stores replays."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
 
     async def request_of(self, run: str) -> str | None:
-        """Return what the run was asked to do; None if that was not kept."""
+        """Return what the run was asked to do, as JSON text; None if it wasn't stored."""
         rows = await self._database.find(_STARTED, run)
         return rows[0][0] if rows else None
 
     async def engine_of(self, run: str) -> str | None:
-        """Return what executed the run, as JSON text; None if that was not kept."""
+        """Return the engine that executed the run, as JSON text; None if it wasn't stored."""
         rows = await self._database.find(_ENGINE, run)
         return rows[0][0] if rows else None
 
     async def set_engine(self, run: str, engine: str) -> None:
-        """Keep what executes the run, as JSON text."""
+        """Store the engine that executes the run, as JSON text."""
         await self._database.write(
             lambda connection: connection.execute(_SET_ENGINE, (engine, run)), size=len(engine)
         )
 
     async def begin(self, run: str, source: str, *, live: bool) -> None:
-        """This run executes the run `source` again; `live`: its tools are called."""
+        """Record that the run is a replay of the run `source`; if `live`, it really calls tools."""
         values = (run, source, int(live))
         await self._database.write(lambda connection: connection.execute(_BEGIN, values))
 
     async def end(self, run: str, verdict: str) -> None:
-        """Keep what came of it, as JSON text. Raises BadValue."""
+        """Store the verdict of a replay, as JSON text. Raises BadValue."""
         clean_text(verdict, "the verdict")
         await self._database.write(lambda connection: connection.execute(_END, (verdict, run)))
 
     async def get(self, run: str) -> ReplayRow | None:
-        """Return what run this one executes again; None if it is no replay."""
+        """Return the row of a replay; None if the run isn't one."""
         rows = await self._database.find(_GET, run)
         return ReplayRow(*rows[0]) if rows else None
 
@@ -76,7 +76,8 @@ class Replays:
         return [(number, Event(data)) for number, data in rows]
 
     async def extents(self, session_key: int) -> dict[str, tuple[int, int]]:
-        """Return the numbers of the first and the last event of each run that has any."""
+        """Return the numbers of the first and last event of each of the session's runs that has
+        any."""
         rows = await self._database.fetch(_EXTENTS, session_key)
         return {run: (first, last) for run, first, last in rows}
 
@@ -85,7 +86,7 @@ class Replays:
         return [data for (data,) in await self._database.fetch(_CHUNKS, session_key, run)]
 
     async def calls(self, session_key: int, run: str) -> list[CallRecord]:
-        """Return the run's spans with all that is kept of them, in the order of their begins."""
+        """Return the run's spans with their payloads, in the order in which they began."""
         requests, calls = Requests(self._database.fetch, session_key), []
         for *row, sent, request, result, effects in await self._database.fetch(
             _CALLS, session_key, run
@@ -96,5 +97,6 @@ class Replays:
         return calls
 
     async def credentials(self, limit: int) -> list[str]:
-        """Return the JSON of the last events, of any session, in which people gave a credential."""
+        """Return the JSON of the last `limit` events, in any session, in which people provided a
+        credential."""
         return [data for (data,) in reversed(await self._database.fetch(_CREDENTIALS, limit))]

@@ -1,8 +1,8 @@
-"""Requests to models as spans keep them: by the numbers of their pieces (decisions/0009).
+"""Model requests as stored in spans: as the numbers of their pieces (decisions/0009).
 
-A request repeats the one before it, and most of its pieces were stored one after the other. So
-their numbers are kept as ranges, and a request takes no more room late in a conversation than
-early. A piece that never came is named instead, as all are in journals of before.
+A request repeats the previous one, and most of its pieces were stored one after another. Their
+numbers are therefore stored as ranges, so that requests don't get larger as a conversation grows. A
+piece that never arrived is stored by name instead, as all pieces are in old journals.
 """
 
 import json
@@ -17,7 +17,7 @@ from devui.wire.spans import Prompt
 
 _SINGLE = ("system", "tools", "config")
 _LONGEST = 1_000_000
-"""Pieces in a range; no worker sends a request of so many."""
+"""The maximum number of pieces in a range; no worker sends a request with that many."""
 
 _PIECE = "INSERT INTO pieces (session, name, data) VALUES (?, ?, ?) ON CONFLICT DO NOTHING"
 _NUMBERS = """
@@ -40,7 +40,7 @@ class NewSpan:
     number: int
     """Unique in the run, from 1."""
     parent: int | None
-    """The number of the span around it."""
+    """The number of the enclosing span."""
     type: str
     """`agent`, `model` or `tool`."""
     name: str
@@ -49,15 +49,15 @@ class NewSpan:
     call: str | None
     began: float
     sent: str | None
-    """JSON text: a tool's arguments."""
+    """A tool's arguments, as JSON text."""
     prompt: Prompt | None = None
-    """The request of a model call; its pieces are handed over apart."""
+    """The request of a model call, without the content of its pieces."""
 
 
 def add_pieces(
     connection: sqlite3.Connection, session: int, pieces: Mapping[str, str]
 ) -> dict[str, int]:
-    """Store those of the pieces that the session does not have; their numbers, by name."""
+    """Store the pieces that the session doesn't have yet, and return their numbers by name."""
     numbers = {}
     for name, data in pieces.items():
         cursor = connection.execute(_PIECE, (session, name, printable(data)))
@@ -72,7 +72,7 @@ def numbers_of(
     prompts: Iterable[Prompt],
     numbers: Mapping[str, int],
 ) -> dict[str, int]:
-    """The numbers of those pieces of the requests that are not in `numbers`, by name."""
+    """Return the numbers of the requests' pieces that `numbers` lacks, by name."""
     names = {name for each in prompts for name in (each.system, each.tools, each.config)}
     names.update(name for each in prompts for name in each.contents)
     if not (names := names - numbers.keys() - {None}):
@@ -81,7 +81,7 @@ def numbers_of(
 
 
 def request_text(span: NewSpan, numbers: Mapping[str, int]) -> str | None:
-    """The request of a model call as JSON text, without what its span says."""
+    """Return the request of a model call as JSON text, without what its span already has."""
     if (prompt := span.prompt) is None:
         return None
     single = {"system": prompt.system, "tools": prompt.tools, "config": prompt.config}
@@ -110,17 +110,19 @@ def _ranges(places: Iterable[int | str]) -> list[list[int] | str]:
 
 
 class Requests:
-    """What spans of one session were sent."""
+    """Reads what the spans of one session were sent."""
 
     def __init__(self, fetch: Fetch, session: int) -> None:
         self._fetch = fetch
         self._session = session
         self._names: dict[int, str] = {}
-        """Of pieces, by number; a request has most of them from the one before."""
+        """The names of pieces, by number; a request shares most pieces with the previous one."""
 
     async def payload(self, name: str, sent: str | None, request: str | None) -> Any:
-        """What the span of this name was sent, as JSON; of a model by the names of the pieces, as
-        `model`, `stream`, `system`, `tools`, `config` and `contents`. Raises JournalDamaged.
+        """Return what the span with this name was sent, as parsed JSON.
+
+        A model's request has `model`, `stream` and, as the names of pieces, `system`, `tools`,
+        `config` and `contents`. Raises JournalDamaged.
         """
         if request is None:
             return None if sent is None else parse_json(sent)
@@ -141,12 +143,12 @@ class Requests:
         }
 
     def _name(self, number: int) -> str:
-        """The name of a piece; of one that is gone, a name that no piece has keeps its place."""
+        """Return the name of a piece; for a missing piece, a placeholder that no piece has."""
         return self._names.get(number, f"#{number}")
 
 
 def _places(contents: Iterable[Any]) -> Iterator[Any]:
-    """Numbers of pieces, or their names, one by one."""
+    """Yield the number or name of each piece."""
     for each in contents:
         if isinstance(each, str):
             yield each

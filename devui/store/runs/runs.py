@@ -1,6 +1,6 @@
-"""Runs: one execution of an agent, from its start to one of four ends, and what it printed.
+"""Runs: executions of an agent, from start to one of four final statuses, with their output.
 
-A session has at most one active run; only that one may append events (R38).
+A session has at most one active run, and while it has one, only that run may append events (R38).
 """
 
 import json
@@ -20,12 +20,12 @@ from devui.store.errors import (
 from devui.store.rows import OutputLine, RunRow, RunStatus
 from devui.store.runs.queued import take
 from devui.store.sessions import require_session, require_writable, set_first_title
-from devui.store.sqlite.database import Database, Owed, advance
+from devui.store.sqlite.database import Database, DeferredWrite, advance
 from devui.store.values import clean_text, optional_text, printable
 from devui.wire.events import USER
 
-# An agent's own code may give each partial event an id of its own: a later event of the author says
-# all of them. What was in flight is among the newest, so that a long past costs nothing.
+# An agent's code may give each partial event its own id; a later event by the same author then
+# contains all of them. Only the newest rows are searched, so that long histories cost nothing.
 _STRAY = """
     WITH later AS (
         SELECT author, branch, max(timestamp) AS at
@@ -39,7 +39,7 @@ _STRAY = """
         AND coalesce(at < json_extract(data, '$.timestamp'), TRUE)
     ORDER BY position
 """
-# Runs of a session follow each other: behind the end of the one before, all is this one's.
+# Runs of a session never overlap: all events after the previous run's end are this run's.
 _LAST_EVENT = """
     WITH mine AS (
         SELECT seq, timestamp, held FROM events
@@ -59,28 +59,28 @@ _LAST_PRINTED = "SELECT at FROM output WHERE run = ? ORDER BY number DESC LIMIT 
 
 
 def stray(connection: sqlite3.Connection, session: int, run: str) -> list[str]:
-    """Return the partial events of a run that became no event, as JSON texts in their order."""
+    """Return the run's partial events that never became an event, as JSON texts in order."""
     return [data for (data,) in connection.execute(_STRAY, (session, run))]
 
 
 def last_sign(
     connection: sqlite3.Connection, run: RunRow, texts: Sequence[str], now: float
 ) -> tuple[float, float]:
-    """When the run gave its last sign of life, in seconds since the epoch, and for how many seconds
-    it had been held by then.
+    """Return when the run gave its last sign of life, in seconds since the epoch, and how long it
+    had been held by then, in seconds.
 
-    `texts` are its partial events that became no event, as JSON texts in their order.
+    `texts` are the run's partial events that never became an event, as JSON texts in order.
     """
     started = run.started
     moment, pause = started, 0.0
     for at, paused in connection.execute(_LAST_EVENT, (run.session, run.id)):
         moment, pause = at, paused
     for since, paused in connection.execute(_LAST_HOLD, (run.id,)):
-        if since >= moment:  # a journal of before that was told has no `paused`
+        if since >= moment:  # positions in old journals have no `paused`
             moment, pause = since, pause if paused is None else paused
     later = [at for (at,) in connection.execute(_LAST_PRINTED, (run.id,))]
     times = [json.loads(text).get("timestamp") for text in texts[-1:]]
-    later += [at for at in times if isinstance(at, int | float)]  # a server has to start, whatever
+    later += [at for at in times if isinstance(at, int | float)]  # bad data mustn't stop a server
     end = min(max(started, moment, *later), now)
     end = max(end, started)
     return end, min(max(pause, 0.0), end - started)
@@ -91,7 +91,7 @@ ACTIVE: frozenset[RunStatus] = frozenset({"running", "stopping"})
 _ENDS: frozenset[RunStatus] = frozenset({"done", "failed", "stopped", "interrupted"})
 
 TRANSITIONS: Mapping[RunStatus, frozenset[RunStatus]] = {
-    # To itself: a running run reports its invocation id.
+    # "running" to "running" is how a run reports its invocation id.
     "running": _ENDS | {"running", "stopping"},
     "stopping": _ENDS,
     "done": frozenset(),
@@ -99,7 +99,7 @@ TRANSITIONS: Mapping[RunStatus, frozenset[RunStatus]] = {
     "stopped": frozenset(),
     "interrupted": frozenset(),
 }
-"""Where a run may go from each status."""
+"""The statuses that may follow each status."""
 
 _GET = "SELECT * FROM run_rows WHERE id = ?"
 _ACTIVE = "SELECT * FROM run_rows WHERE session = ? AND status IN ('running', 'stopping')"
@@ -151,8 +151,8 @@ _NO_LIMIT = -1
 
 
 _Change = tuple[RunStatus, str | None, str | None, str | None, float, float | None, str | None]
-"""Status, error, invocation id, unfinished answers, seconds held, start, who stopped it; None: the
-old value."""
+"""Status, error, invocation id, unfinished answers, seconds held, start, who stopped it; None keeps
+the old value."""
 
 
 class Runs:
@@ -174,19 +174,21 @@ class Runs:
         actor: str | None = None,
         title: str | None = None,
     ) -> RunRow:
-        """Record a new run as running.
+        """Record a new run with the status `running`.
 
-        `message` is what the user said, as JSON text; the run keeps it until an event of the user
-        is committed in it. With `last_seen`, the run is started only if the user has said nothing
-        after that seq: what the caller has read is still all there is. `request` is all that the
-        run is to do, as JSON text, kept for good. With `follows`, that run is done at the same
-        moment, and hands its message on: so there is no moment at which nobody has it. With
-        `queued`, the message of that number leaves the session's queue at the same moment. The
-        session takes the `title` if it has none.
+        - `message` is the user's message as JSON text, kept until a user's event is committed in
+          the run.
+        - `last_seen` makes it raise Overtaken if the user has said anything after that seq.
+        - `request` is everything the run was asked to do, as JSON text; kept permanently.
+        - `follows` is a run that becomes `done` in the same transaction and hands over its message,
+          so that the message is never without a run.
+        - `queued` is the number of a message that leaves the session's queue in the same
+          transaction; raises NotQueued if it has left already.
+        - `title` is set if the session has none.
 
-        Raises NotQueued for one that is there no more, RunActive while the session has another that
-        has not ended, Overtaken, RunTransition when the followed run has ended already, RunExists
-        when the id is taken, SessionNotFound, ReadOnly for an imported session, BadValue.
+        Raises RunActive while the session has an active run, RunTransition if the followed run has
+        already ended, RunExists if the id is taken, SessionNotFound, ReadOnly for an imported
+        session, BadValue.
         """
         clean_text(run_id, "the run's id")
         optional_text(invocation_id, "the invocation id")
@@ -229,11 +231,11 @@ class Runs:
         paused: float = 0.0,
         started: float | None = None,
     ) -> RunRow:
-        """Move the run to another status, as TRANSITIONS allows.
+        """Change the run's status, as TRANSITIONS allows.
 
-        `error` and `unfinished` are JSON text; they and the invocation id keep their old value when
-        None. `paused`: for how many seconds of it the debugger held the run. `started`: when it
-        began indeed, if it had to wait for its app. Raises RunNotFound, RunTransition, BadValue.
+        `error` and `unfinished` are JSON text. `paused` is how long the debugger has held the run,
+        in seconds. `started` is when it actually began, if it had to wait for its app. None leaves
+        a value unchanged. Raises RunNotFound, RunTransition, BadValue.
         """
         optional_text(error, "the run's error")
         optional_text(invocation_id, "the invocation id")
@@ -246,7 +248,7 @@ class Runs:
 
         return await self._database.write(work)
 
-    def owe_end(
+    def defer_end(
         self,
         run: RunRow,
         status: RunStatus,
@@ -256,10 +258,10 @@ class Runs:
         paused: float = 0.0,
         stopped_by: str | None = None,
     ) -> RunRow:
-        """Let the run be over from now on, as by `change`, and return how it stands.
+        """End the run as `change` does, even if the journal refuses changes, and return its row.
 
-        The journal gets its end with the next change that it takes. Once `end` was refused, `get`,
-        `newest` and `active` tell it all the same. `end` waits for that.
+        The end is written with the next change that the journal accepts; `end` waits for that. If
+        `end` fails, `get`, `newest` and `active` still report the run as ended.
         """
         now = self._clock()
         change = (status, error, run.invocation_id, unfinished, paused, run.started, stopped_by)
@@ -277,30 +279,32 @@ class Runs:
             stopped_by=stopped_by,
             pending=True,
         )
-        self._database.owed[run.id] = Owed(work, over)
+        self._database.deferred_writes[run.id] = DeferredWrite(work, over)
         return over
 
     async def end(self, run_id: str) -> RunRow:
-        """Write the end that is owed, unless that is done. Raises StoreError; it stays owed then,
-        but for RunNotFound."""
-        owed = self._database.owed.get(run_id)
+        """Write the end recorded by `defer_end`, unless it has been written, and return the run.
+
+        Raises StoreError; unless it is RunNotFound, the end will be tried again.
+        """
+        deferred = self._database.deferred_writes.get(run_id)
 
         def read(connection: sqlite3.Connection) -> RunRow:
             return _require(connection, run_id)
 
         try:
-            work = owed.work if owed else read
-            size = len(owed.outcome.unfinished or "") if owed else 0
+            work = deferred.work if deferred else read
+            size = len(deferred.outcome.unfinished or "") if deferred else 0
             return await self._database.write(work, size=size)
         except (StoreError, MemoryError):
-            if (owed := self._database.owed.get(run_id)) is not None:
-                self._database.owed[run_id] = owed._replace(refused=True)
+            if (deferred := self._database.deferred_writes.get(run_id)) is not None:
+                self._database.deferred_writes[run_id] = deferred._replace(refused=True)
             raise
 
     async def close(self, run_id: str) -> RunRow:
-        """Ask no more about the end of the run, which stays as it is.
+        """Dismiss the question about the run's end, without changing its status.
 
-        Raises RunNotFound, and RunActive before its end.
+        Raises RunNotFound, and RunActive if the run hasn't ended.
         """
 
         def work(connection: sqlite3.Connection) -> RunRow:
@@ -316,35 +320,39 @@ class Runs:
         return self._now(await self._database.find(_GET, run_id))
 
     async def active(self, session_key: int) -> RunRow | None:
-        """Return the session's run that has not ended, if there is one."""
+        """Return the session's active run, if any."""
         row = self._now(await self._database.find(_ACTIVE, session_key))
         return row if row is not None and row.ended is None else None
 
     async def newest(self, session_key: int) -> RunRow | None:
-        """Return the session's run that changed last, if it has any."""
+        """Return the session's most recently changed run, if any."""
         return self._now(await self._database.find(_NEWEST, session_key))
 
     def _now(self, rows: list[tuple[Any, ...]]) -> RunRow | None:
-        """The run as it is, also if its end is yet to be written."""
+        """Return the run in the rows, with its refused end if the journal doesn't have it yet."""
         row = _one(rows)
-        owed = self._database.owed.get(row.id) if row is not None and row.ended is None else None
-        return owed.outcome if owed and owed.refused else row
+        deferred = (
+            self._database.deferred_writes.get(row.id)
+            if row is not None and row.ended is None
+            else None
+        )
+        return deferred.outcome if deferred and deferred.refused else row
 
     async def since(self, session_key: int, seq: int, *, until: int | None = None) -> list[RunRow]:
-        """Return the session's runs that changed last after the seq, and before the seq `until` if
-        that is given, in the order of those changes."""
+        """Return the session's runs whose last change is after the seq, and before the seq `until`
+        if given, in the order of those changes."""
         end = _END if until is None else until
         rows = await self._database.find(_SINCE, session_key, seq, end)
         return [RunRow(*row) for row in rows]
 
     async def cut_off(self, session_key: int, seq: int, *, until: int, limit: int) -> list[RunRow]:
-        """Return those of the session's runs between two seqs that came to no end of their own, the
-        last `limit` ones, in the order in which they ended."""
+        """Return the last `limit` runs of the session that failed, were stopped or interrupted
+        between the seqs `seq` and `until`, in the order in which they ended."""
         rows = await self._database.fetch(_CUT_OFF, session_key, seq, until, limit)
         return [RunRow(*row) for row in reversed(rows)]
 
     async def under_way(self) -> list[str]:
-        """Return the ids of all runs that have not ended, of any session."""
+        """Return the ids of all active runs, in any session."""
         return [run for run, _ in await self._database.fetch(_ALL_ACTIVE)]
 
     async def interrupt_active(
@@ -353,11 +361,11 @@ class Runs:
         *,
         only: Collection[str] | None = None,
     ) -> list[RunRow]:
-        """Mark every run that has not ended, `only` of these, as interrupted (R55).
+        """Mark all active runs, or only those in `only`, as interrupted (R55).
 
-        It ended with its last sign of life: the time from there to now is no time at work.
-        `unfinished` is given the partial events of a run that became no event, as JSON in their
-        order, and tells what the run's row keeps of them.
+        A run counts as ended at its last sign of life, so that the time since isn't working time.
+        `unfinished` receives the run's partial events that never became an event, as JSON texts in
+        order, and returns what to store of them.
         """
         now = self._clock()
 
@@ -375,7 +383,7 @@ class Runs:
         return await self._database.write(work)
 
     async def keep_position(self, run_id: str, data: str) -> None:
-        """Keep where the run is held, as JSON text. Raises RunNotFound, BadValue."""
+        """Store where the run is held, as JSON text. Raises RunNotFound, BadValue."""
         clean_text(data, "the run's position")
 
         def work(connection: sqlite3.Connection) -> None:
@@ -385,7 +393,7 @@ class Runs:
         await self._database.write(work)
 
     async def forget_position(self, run_id: str) -> None:
-        """The run is not held any more; it need not have been."""
+        """Delete where the run is held, if stored."""
 
         def work(connection: sqlite3.Connection) -> None:
             connection.execute(_FORGET_POSITION, (run_id,))
@@ -393,12 +401,12 @@ class Runs:
         await self._database.write(work)
 
     async def position(self, run_id: str) -> str | None:
-        """Return where the run is held, or was when the server ended; JSON text."""
+        """Return where the run is held, or was when the server ended, as JSON text."""
         rows = await self._database.find(_POSITION, run_id)
         return str(rows[0][0]) if rows else None
 
     async def add_output(self, run_id: str, lines: Sequence[OutputLine]) -> None:
-        """Append lines to what the run printed. NULs and lone surrogates are kept as escapes.
+        """Append lines to the run's output, with NULs and lone surrogates escaped.
 
         Raises RunNotFound.
         """
@@ -417,19 +425,20 @@ class Runs:
     async def output(
         self, run_id: str, after: int = 0, limit: int | None = None
     ) -> list[tuple[int, OutputLine]]:
-        """Return the lines above the number `after`, numbered from 1, at most `limit` of them."""
+        """Return the run's first `limit` lines of output after number `after`, with their numbers,
+        from 1."""
         count = _NO_LIMIT if limit is None else max(limit, 0)
         rows = await self._database.fetch(_OUTPUT, run_id, after, count)
         return [(number, OutputLine(*line)) for number, *line in rows]
 
     async def last_output(self, run_id: str, limit: int) -> list[tuple[int, OutputLine]]:
-        """Return the last lines with their numbers, ascending, at most `limit` of them."""
+        """Return the run's last `limit` lines of output with their numbers, in ascending order."""
         rows = await self._database.fetch(_LAST_LINES, run_id, max(limit, 0))
         return [(number, OutputLine(*line)) for number, *line in reversed(rows)]
 
     # Last in the class: below it, `list` names this method in annotations.
     async def list(self, session_key: int) -> list[RunRow]:
-        """Return the session's runs, the last changed first."""
+        """Return the session's runs, most recently changed first."""
         return [RunRow(*row) for row in await self._database.fetch(_LIST, session_key)]
 
 

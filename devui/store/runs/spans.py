@@ -1,8 +1,8 @@
-"""Spans: what agents, models and tools did, and what went to them and came back (decisions/0009).
+"""Spans: agent, model and tool calls, with what was sent and returned (decisions/0009).
 
-A request to a model is kept as the names of its pieces; pieces are kept once in a session, however
-many requests they are part of. Spans of the events that a fork took over stay with its parent and
-are found there, under the key of the parent.
+A model request refers to its pieces, each of which is stored once per session, however many
+requests it is part of. The spans of events that a fork copied are not copied; they are found in the
+parent, under its key.
 """
 
 import json
@@ -107,16 +107,17 @@ _PIECES = """
 """
 
 _SPAN_SIZE = 500
-"""Bytes of a span's beginning or end, about, without what was sent and what came of it."""
+"""The approximate size of a span's start or end without its payloads, in bytes."""
 _SESSIONS = 16
-"""How many sessions' numbers of pieces are remembered."""
+"""The number of sessions whose piece numbers are cached."""
 
 
 class Spans:
     def __init__(self, database: Database) -> None:
         self._database = database
         self._numbers: OrderedDict[int, dict[str, int]] = OrderedDict()
-        """By session and name, the numbers of stored pieces: each request names them all again."""
+        """The numbers of stored pieces, by session and name; each request names all of them again.
+        """
 
     async def add(
         self,
@@ -125,9 +126,9 @@ class Spans:
         ends: Sequence[SpanEnd],
         pieces: Mapping[str, str],
     ) -> None:
-        """Record spans that began, then ends, and the pieces that are not known yet.
+        """Record the pieces that aren't known yet, spans that began, and then ends of spans.
 
-        What is recorded twice is kept once; an end replaces an earlier one. Raises SessionNotFound.
+        Idempotent; an end replaces an earlier one. Raises SessionNotFound.
         """
 
         numbers = self._numbers_of(session_key)
@@ -149,7 +150,7 @@ class Spans:
         numbers.update(await self._database.write(work, size=size))
 
     def _numbers_of(self, session_key: int) -> dict[str, int]:
-        """The remembered numbers of a session's pieces, to be added to after a commit."""
+        """Return the cache of a session's piece numbers; add new ones to it after the commit."""
         numbers = self._numbers.setdefault(session_key, {})
         self._numbers.move_to_end(session_key)
         if len(self._numbers) > _SESSIONS:
@@ -159,7 +160,8 @@ class Spans:
     async def of_run(
         self, session_key: int, run: str, *, calls: Iterable[str] | None = None
     ) -> list[SpanRow]:
-        """Return the spans of a run in the order in which they began; or those of these calls."""
+        """Return the spans of a run, or of only these calls in it, in the order in which they
+        began."""
         calls_json = None if calls is None else json.dumps([*calls])
         rows = await self._database.fetch(_OF_RUN, session_key, run, calls_json)
         return [SpanRow(*row) for row in rows]
@@ -169,45 +171,45 @@ class Spans:
         return [SpanRow(*row) for row in await self._database.fetch(_EVERY, session_key)]
 
     async def of_event(self, session_key: int, number: int) -> list[SpanRow]:
-        """Return the model call, or the tool calls, that the event of this number came of."""
+        """Return the spans of the model call or tool calls that produced the event."""
         return [SpanRow(*row) for row in await self._database.fetch(_OF_EVENT, session_key, number)]
 
     async def effects(self, session_key: int, calls: Iterable[str]) -> dict[str, str]:
-        """Return, by the id of the call, what tools did besides giving a result, as JSON text.
+        """Return the effects of tool calls other than their results, as JSON texts by call id.
 
-        In a fork also of the calls whose results it took over.
+        In a fork, includes those of calls whose results it copied.
         """
         calls_json = json.dumps([*calls])
         return dict(await self._database.fetch(_EFFECTS, session_key, calls_json))
 
     async def get(self, session_key: int, span_id: int) -> SpanRow | None:
-        """Return a span of the session, or None."""
+        """Return a span of the session, if it exists."""
         rows = await self._database.fetch(_GET, session_key, span_id)
         return SpanRow(*rows[0]) if rows else None
 
     async def model_call_before(self, span: SpanRow) -> SpanRow | None:
-        """Return the last model call of the same agent that began before this one."""
+        """Return the agent's last model call that began before this one, if any."""
         rows = await self._database.fetch(_BEFORE, span.session, span.id, span.agent)
         return SpanRow(*rows[0]) if rows else None
 
     async def model_calls(self, session_key: int, *, limit: int) -> Sequence[SpanRow]:
-        """Return at most `limit` model calls of the session, the newest first."""
+        """Return at most `limit` model calls of the session, newest first."""
         rows = await self._database.fetch(_MODEL_CALLS, session_key, max(limit, 0))
         return [SpanRow(*row) for row in rows]
 
     async def settings(self, session_key: int) -> Mapping[int, Sequence[str | None]]:
-        """Return how models were asked, by the number of the event that came of it.
+        """Return the settings of model calls, by the number of the event that each produced.
 
-        Model, system instruction, tools and config; but for the model by the names of the pieces,
-        which are the same in all sessions where the pieces are.
+        The settings are the model's name, and the names of the pieces with the system instruction,
+        tools and config. Equal pieces have the same name in all sessions.
         """
         rows = await self._database.fetch(_SETTINGS, session_key)
         return {event: settings for event, *settings in rows}
 
     async def bodies(self, span: SpanRow) -> tuple[Any, str | None, str | None]:
-        """Return what was sent; and what came back and what a tool did besides, as JSON texts.
+        """Return what was sent and, as JSON texts, the result and a tool's other effects.
 
-        Of a model call, the request by the names of its pieces. Raises JournalDamaged.
+        A model's request refers to its pieces by name. Raises JournalDamaged.
         """
         rows = await self._database.fetch(_BODIES, span.id)
         if not rows:
@@ -217,12 +219,12 @@ class Spans:
         return await requests.payload(span.name, sent, request), result, effects
 
     async def pieces(self, session_key: int, names: Sequence[str]) -> dict[str, str]:
-        """Return the JSON text of those of the pieces that the session has, by name."""
+        """Return the JSON texts of the pieces that the session has, by name."""
         return dict(await self._database.fetch(_PIECES, session_key, json.dumps(list(names))))
 
     # Last in the class: below it, `list` names this method in annotations.
     async def list(self, session_key: int, *, after: int = 0, limit: int) -> list[SpanRow]:
-        """Return at most `limit` spans above the id `after`, in the order in which they began."""
+        """Return the first `limit` spans above the id `after`, in the order in which they began."""
         rows = await self._database.fetch(_LIST, session_key, bounded(after), max(limit, 0))
         return [SpanRow(*row) for row in rows]
 
@@ -259,11 +261,11 @@ def _printable(text: str | None) -> str | None:
 
 
 Record = dict[str, Any]
-"""One of an export: a dict with the key `type`."""
+"""A record of an export: a dict with the key `type`."""
 
 _BATCH = 200
 
-# A fork's events were recorded in the sessions that they come from.
+# The spans of a fork's copied events are in the sessions that those come from.
 _SPANS = """
     WITH RECURSIVE line (session, until) AS (
         SELECT ?1, NULL UNION ALL
@@ -284,7 +286,7 @@ _EXPORTED_PIECES = """
 
 
 async def spans(snapshot: Snapshot, session: int) -> AsyncIterator[Record]:
-    """Spans, each after those pieces of its request that no span before it has."""
+    """Yield the records of all spans, each preceded by the pieces that no earlier span has used."""
     after, seen = 0, set[str]()
     requests: dict[int, Requests] = {}
     while rows := await snapshot.fetch(_SPANS, session, after, _BATCH):
@@ -302,7 +304,7 @@ async def spans(snapshot: Snapshot, session: int) -> AsyncIterator[Record]:
 
 
 def names_in(request: object) -> Iterator[str]:
-    """The names of pieces in what a model call was sent."""
+    """Yield the names of the pieces in a model request."""
     members = request if isinstance(request, dict) else {}
     for value in (members.get(member) for member in ("system", "config", "tools", "contents")):
         for name in value if isinstance(value, list) else [value]:
@@ -322,5 +324,5 @@ async def _span(row: Sequence[Any], requests: Requests) -> Record:
 
 
 def optional(text: str | None) -> Any:
-    """The value of a stored JSON text, if there is one."""
+    """Parse a stored JSON text, if there is one."""
     return None if text is None else parse_json(text)

@@ -1,4 +1,4 @@
-"""Calls of tools and models that somebody tried by themselves, beside all histories."""
+"""Trials: calls of tools and models outside any run, which are never part of a history."""
 
 import sqlite3
 from collections.abc import Callable
@@ -20,37 +20,37 @@ _LIST = """
 
 @dataclass(frozen=True, slots=True)
 class TrialRow:
-    """A call of a tool or a model that was tried by itself; JSON where nothing else is said."""
+    """A trial of a tool or model. Payloads are JSON texts."""
 
     id: int
     app: str
     session: int | None
     span: int | None
-    """The recorded model call that it repeats; None for a tool's."""
+    """The id of the recorded model call that it repeats; None for a tool."""
     event: int | None
-    """The number of the event whose state the tool found."""
+    """The number of the event as of which the tool saw the state."""
     agent: str
     name: str
-    """Of the tool, or of the model; plain text."""
+    """The name of the tool or model."""
     sent: str
-    """Arguments, or the request."""
+    """The arguments, or the request."""
     actor: str
     result: str | None = None
-    """`{"result", "actions"}` of a tool, a list of responses of a model."""
+    """A tool's `{"result", "actions"}`, or a list of a model's responses."""
     error: str | None = None
     seconds: float = 0.0
     at: float = 0.0
 
 
 class Trials:
-    """Kept with their session; trials without one are told and not kept."""
+    """The trials of each session. Trials outside a session aren't stored."""
 
     def __init__(self, database: Database, clock: Callable[[], float]) -> None:
         self._database = database
         self._clock = clock
 
     async def add(self, trial: TrialRow) -> TrialRow:
-        """Keep one and return it with its number and time. Raises BadValue."""
+        """Store a trial, and return it with its id and time. Raises BadValue."""
         row = replace(trial, at=self._clock())
         texts = (row.app, row.agent, row.name, row.sent, row.actor)
         for text in (*texts, row.result or "", row.error or ""):
@@ -66,6 +66,6 @@ class Trials:
     async def list(
         self, session: int, *, span: int | None = None, limit: int = 50
     ) -> list[TrialRow]:
-        """Return a session's trials, the newest first: of one model call, or all."""
+        """Return a session's trials, newest first: all, or those of one model call."""
         rows = await self._database.fetch(_LIST, session, span, max(limit, 0))
         return [TrialRow(*row) for row in rows]

@@ -1,4 +1,4 @@
-"""How long was worked for an event: the time since the one before, where somebody worked then."""
+"""Working time: how long an agent worked on each event, and how long its run was held meanwhile."""
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
@@ -9,7 +9,7 @@ from devui.wire.events import USER
 
 
 class Timed(Protocol):
-    """An event, as far as time goes; its members are as in `EventRow`."""
+    """The members of an `EventRow` that working time is computed from."""
 
     @property
     def run(self) -> str | None: ...
@@ -19,32 +19,38 @@ class Timed(Protocol):
     def timestamp(self) -> float: ...
     @property
     def paused(self) -> float: ...
+    @property
+    def began(self) -> float | None: ...
 
 
 def seconds_of_work(row: Timed, before: Timed | None) -> float | None:
-    """Seconds from the event before to this one, without those in which the run was held.
+    """Return the time from the previous event, or the run's start, to this event, in seconds,
+    excluding the time that the run was held.
 
-    None where no agent was at work in between: at the beginning of a run, and for what a person
-    says or sets.
+    None if no agent was working in between: for what a person says or sets, and for an event whose
+    run isn't known.
     """
-    if before is None or before.run != row.run or row.author == USER:
+    if row.author == USER:
         return None
-    return row.timestamp - before.timestamp - row.paused
+    if before is not None and before.run == row.run:
+        return row.timestamp - before.timestamp - row.paused
+    return None if row.began is None else max(row.timestamp - row.began - row.paused, 0.0)
 
 
 def hold_times_of(
     spans: Sequence[SpanRow], holds: Mapping[str, Sequence[Hold]]
 ) -> dict[int, float]:
-    """For how many seconds of each span its run was held, by the span's id; `holds` by run.
+    """Return for how many seconds of each span its run was held, by span id; `holds` are by run.
 
-    A call of a model or tool begins after the hold before it, and ends before the hold after it.
-    So only what has others within it was held, and not while one of these worked: where a hold
-    lay between two events isn't known, and around an agent that is a tool there may be more.
+    A model or tool call begins after the hold before it and ends before the hold after it. So a
+    hold can only be inside a span that contains others, and not while one of these was working. The
+    result is capped accordingly, since it isn't known when exactly a hold happened between two
+    events, and there may be several around an agent used as a tool.
     """
     candidates = [span for span in spans if span.run in holds]
     work = _work_within(candidates)
     return {
-        # What a call took beyond the end of the span around it leaves less than nothing.
+        # The difference is negative if a call took longer than the span around it.
         span.id: max(min(_overlap(span, holds[span.run]), span.seconds - _union(work[span.id])), 0)
         for span in candidates
         if span.seconds is not None and (span.type == "agent" or span.id in work)
@@ -52,7 +58,7 @@ def hold_times_of(
 
 
 def _work_within(spans: Sequence[SpanRow]) -> defaultdict[int, list[tuple[float, float]]]:
-    """By the id of a span around others, when the innermost of these began and ended."""
+    """Return the start and end of the innermost spans within each span, by the outer span's id."""
     numbers = {(span.run, span.number): span for span in spans}
     outer = {(span.run, span.parent) for span in spans}
     work: defaultdict[int, list[tuple[float, float]]] = defaultdict(list)
@@ -73,7 +79,7 @@ def _overlap(span: SpanRow, holds: Sequence[Hold]) -> float:
 
 
 def _union(periods: Sequence[tuple[float, float]]) -> float:
-    """How many seconds are in at least one of them."""
+    """Return how many seconds are covered by at least one of the periods."""
     total, last = 0.0, 0.0
     for begin, end in sorted(periods):
         total += max(end - max(begin, last), 0.0)

@@ -1,1 +1,1 @@
-"""The SQLite file: its connections, schema and folder, and what checks it."""
+"""The SQLite file: its connections, schema, data folder and checks."""

@@ -1,7 +1,7 @@
-"""Looks through a journal: is it whole, and does it agree with itself (R36, R43)?
+"""Checks a journal for damage and inconsistencies (R36, R43).
 
-Everything is read in one transaction of a read-only connection, so nothing is changed and a
-server may go on meanwhile.
+Everything is read in one transaction on a read-only connection, so nothing is changed, and a server
+can keep running meanwhile.
 """
 
 import sqlite3
@@ -18,10 +18,11 @@ from devui.store.summaries import Damaged
 from devui.store.values import legible, measure, parse_json
 
 Deltas = Callable[[str], Mapping[str, Any]]
-"""Reads the state delta out of an event's JSON; raises ValueError and its like for what is none."""
+"""Returns the state delta in an event's JSON; raises ValueError, TypeError, KeyError or
+AttributeError if it isn't valid."""
 
 _MOST: Final = 20
-"""Faults of one kind that are told; more say nothing new."""
+"""The maximum number of faults of one kind that are listed."""
 
 _INTEGRITY = "PRAGMA integrity_check(20)"
 _REFERENCES = "PRAGMA foreign_key_check"
@@ -123,7 +124,7 @@ _FAULTS: Final[tuple[tuple[str, str], ...]] = (
         "{1} spans belong to run {0}, which is not there",
     ),
 )
-"""What must not be found, and how it is told."""
+"""Queries that must return no rows, with the message for each row that they do return."""
 
 _DELTAS = """
     SELECT events.seq, events.session, events.number, events.data, events.checksum,
@@ -135,27 +136,27 @@ _WRITTEN = "SELECT scope, key, value FROM writes WHERE seq = ?"
 
 @dataclass(slots=True)
 class Checkup:
-    """What was found; sound if there are no faults."""
+    """The result of a check; the journal is sound if there are no faults."""
 
     version: int = 0
-    """Version of the schema."""
+    """The version of the schema."""
     outdated: bool = False
-    """Whether the next server will migrate it; then nothing but its wholeness was looked at."""
+    """Whether the next server will migrate it; only SQLite's integrity check was run then."""
     sessions: int = 0
     events: int = 0
     active: list[str] = field(default_factory=list)
-    """Runs that have not ended."""
+    """The ids of the runs that haven't ended."""
     faults: list[str] = field(default_factory=list)
-    """A sentence each."""
+    """One sentence for each fault."""
     damaged: bool = False
-    """The file itself is: a server sets it aside and begins a new one."""
+    """Whether the file itself is damaged; a server will set it aside and start a new one."""
 
 
 def check_journal(path: Path, delta_of: Deltas) -> Checkup:
-    """Look through the journal at `path`.
+    """Check the journal at `path`.
 
-    Raises JournalForeign, JournalNewer, and other StoreErrors for a file that cannot be looked into
-    at all; whatever else is wrong is among the faults.
+    Raises JournalForeign, JournalNewer, or another StoreError if the file can't be read; reports
+    any other problem as a fault.
     """
     newest = load_migrations()[-1].version
     checkup = Checkup()
@@ -180,7 +181,7 @@ def _look(connection: sqlite3.Connection, checkup: Checkup, newest: int, delta_o
     checkup.faults += [
         f"SQLite: {row[0]}" for row in connection.execute(_INTEGRITY) if row != ("ok",)
     ]
-    if checkup.faults or checkup.outdated:  # what follows needs a whole file and today's tables
+    if checkup.faults or checkup.outdated:  # the rest needs an intact file with the current tables
         return
     [(checkup.sessions, checkup.events, _)] = connection.execute(_COUNTS)
     connection.text_factory = legible
@@ -196,7 +197,7 @@ def _look(connection: sqlite3.Connection, checkup: Checkup, newest: int, delta_o
 
 
 def _damaged_texts(connection: sqlite3.Connection) -> Iterator[str]:
-    """Texts that are no UTF-8 any more, which SQLite itself does not mind."""
+    """Yield a fault for each text that isn't valid UTF-8, which SQLite doesn't check."""
     for (table,) in connection.execute(_TABLES).fetchall():
         rows = connection.execute(f'SELECT * FROM "{table}"')  # noqa: S608 - names of our schema
         names = [column[0] for column in rows.description]
@@ -216,17 +217,17 @@ def _place(table: str, row: Mapping[str, Any]) -> str:
 
 
 def _excerpt(faults: Iterator[str]) -> list[str]:
-    """The first few, and how many more there are."""
+    """Return the first few faults, and a line with the number of others."""
     lines = list(faults)
     more = len(lines) - _MOST
     return lines[:_MOST] + ([f"… and {more} more like this"] if more > 0 else [])
 
 
 def _unlike(connection: sqlite3.Connection, delta_of: Deltas) -> Iterator[str]:
-    """Events that are not what was written, or whose delta is not what was written with them.
+    """Yield a fault for each event that was altered, or whose delta differs from its state writes.
 
-    State as of any moment is made of what was written up to it. If that is each event's delta, it
-    is the fold of the deltas, for every moment.
+    The state as of any moment is computed from the writes up to then. If each event's writes equal
+    its delta, that state is the fold of the deltas at every moment.
     """
     for seq, session, number, data, checksum, *scopes in connection.execute(_DELTAS):
         place = f"event #{number} of session {session}"

@@ -1,5 +1,5 @@
-"""A connection to SQLite with a thread of its own, which a small job may use on the caller's while
-the disk is quick (docs/decisions/0029)."""
+"""An SQLite connection with its own thread; small jobs may run on the caller's thread instead while
+the disk is fast (docs/decisions/0029)."""
 
 import sqlite3
 from collections.abc import Callable, Sequence
@@ -16,27 +16,28 @@ from devui.store.values import bounded, legible
 T = TypeVar("T")
 
 Work = Callable[[sqlite3.Connection], T]
-"""A job's body. It may run twice, so it touches nothing but the connection."""
+"""The function of a job. It may run twice, so it must not change anything but the connection."""
 
 WAIT = "PRAGMA busy_timeout = 5000"
-# Pages of 4 KiB. Four times SQLite's default: an append in a thousand pays for a checkpoint.
+# In pages of 4 KiB, four times SQLite's default: one append in a thousand pays for a checkpoint.
 CHECKPOINTS = "PRAGMA wal_autocheckpoint = 4000"
 _NOT_WAITING = ("PRAGMA busy_timeout = 0", "PRAGMA wal_autocheckpoint = 0")
 
 SMALL: Final = 100_000
-"""Bytes that a quick disk writes within a moment."""
+"""How many bytes a fast disk can write within `_MOMENT`."""
 _MOMENT: Final = 0.002
-"""Seconds for which a change may hold up the loop."""
+"""How long a change may block the event loop, in seconds."""
 _QUICK_IN_A_ROW: Final = 8
-"""How many changes have to be over within a moment before one is made on the loop's thread."""
+"""How many consecutive changes must finish within `_MOMENT` before one runs on the event loop."""
 _ON_THE_LOOP: Final = 100
-"""How many are, before a thread makes one, which also does what SQLite put off meanwhile."""
+"""How many changes run on the event loop before one runs on the thread, which also makes up for
+SQLite's deferred checkpoint."""
 _FETCH_SIZE = 64
-"""aiosqlite's batch for cursors that are iterated; ours fetch whole results."""
+"""aiosqlite's batch size for iterating over cursors, which we never do."""
 
 
 class Connection(aiosqlite.Connection):
-    """An aiosqlite connection that also runs whole functions on its thread."""
+    """An aiosqlite connection that can also run whole functions on its thread."""
 
     def __init__(
         self, path: Path, factory: type[sqlite3.Connection], *, reads_only: bool = False
@@ -44,31 +45,31 @@ class Connection(aiosqlite.Connection):
         super().__init__(_opener(path, factory, reads_only=reads_only), _FETCH_SIZE)
         self._path = path
         self._waits = True
-        # A journal that nobody closed must not keep the interpreter from ending (R40): what is
+        # A journal that was never closed must not keep the interpreter alive (R40): what is
         # committed is safe, and an unfinished transaction rolls back as after a crash.
         self._thread.daemon = True
 
     async def call(self, work: Work[T]) -> T:
-        """Run the function on the connection's thread; it finishes even if the caller does not."""
-        # aiosqlite has no public way to run more than one statement without an await in between.
+        """Run the function on the connection's thread; cancelling the caller doesn't stop it."""
+        # aiosqlite has no public way to run several statements without an await in between.
         execute = cast("Callable[..., Any]", self._execute)
-        # Its thread holds its last function and result until the next ones come: neither the texts
-        # that were written nor the rows that were read may live that long.
+        # Its thread keeps a reference to its last function and result until the next call, which
+        # would keep the texts written or the rows read in memory.
         exchange: list[Any] = [work]
         await execute(_put_result, self._conn, exchange)
         return cast("T", exchange.pop())
 
     def call_at_once(self, work: Work[T]) -> T:
-        """Run the function here, while nobody else uses the connection.
+        """Run the function on the caller's thread, while nobody else uses the connection.
 
-        What would have to wait for another process is an `sqlite3.OperationalError`.
+        Raises `sqlite3.OperationalError` instead of waiting for another process.
         """
         connection = self._conn
         self._set_waits(connection, waits=False)
         return work(connection)
 
     async def call_patiently(self, work: Work[T]) -> T:
-        """As `call`, after functions that ran at once."""
+        """Run the function like `call`, waiting for other processes, unlike `call_at_once`."""
 
         def run(connection: sqlite3.Connection) -> T:
             self._set_waits(connection, waits=True)
@@ -83,9 +84,10 @@ class Connection(aiosqlite.Connection):
             self._waits = waits
 
     async def fetch(self, sql: str, parameters: Sequence[object]) -> list[Any]:
-        """Return all rows of one reading statement, as tuples; raises JournalError.
+        """Return all rows of a query, as tuples.
 
-        Integers are brought into SQLite's range. A text that is no UTF-8 any more is a `Damaged`.
+        Clamps integer parameters to SQLite's range. Returns text that isn't valid UTF-8 as
+        `Damaged`. Raises JournalError.
         """
         values = [bounded(value) for value in parameters]
         try:
@@ -104,14 +106,14 @@ def _opener(
 ) -> Callable[[], sqlite3.Connection]:
     if reads_only:
         return partial(read_only, path, factory, is_ours=True)
-    # The loop's thread uses it, too, while its own thread has nothing to do.
+    # The event loop's thread also uses it, while the connection's own thread is idle.
     return partial(
         sqlite3.connect, path, isolation_level=None, factory=factory, check_same_thread=False
     )
 
 
 def _put_result(connection: sqlite3.Connection, exchange: list[Any]) -> None:
-    """Take the function out of the list, and leave its result there."""
+    """Replace the function in the list with its result."""
     exchange.append(exchange.pop()(connection))
 
 
@@ -120,7 +122,7 @@ def _fetch(connection: sqlite3.Connection, sql: str, values: list[object]) -> li
 
 
 def _fetch_damaged(connection: sqlite3.Connection, sql: str, values: list[object]) -> list[Any]:
-    """Fetch rows some text of which cannot be decoded: too slow to be the way of all rows."""
+    """Fetch rows with text that can't be decoded; too slow to use for all rows."""
     connection.text_factory = legible
     try:
         return connection.execute(sql, values).fetchall()
@@ -129,11 +131,11 @@ def _fetch_damaged(connection: sqlite3.Connection, sql: str, values: list[object
 
 
 class Pace:
-    """How quick the last changes were, and so whether the next may be made on the loop's thread."""
+    """Tracks how fast recent changes were, to decide whether the next may run on the event loop."""
 
     def __init__(self) -> None:
         self._quick = 0
-        """How many were, one after the other."""
+        """The number of consecutive fast changes."""
 
     def allows_the_loop(self) -> bool:
         return _QUICK_IN_A_ROW <= self._quick < _QUICK_IN_A_ROW + _ON_THE_LOOP

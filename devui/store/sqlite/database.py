@@ -1,14 +1,14 @@
-"""The connections to the journal's file: one that writes, two that read.
+"""The connections to the journal's file: one writer and two readers.
 
-A change is a job: a function of the writing connection that runs from beginning to end, inside a
-transaction, on aiosqlite's thread, or on the loop's if it is small and the disk is quick. One task
-owns that connection. It takes all the jobs that wait, gives each a savepoint and commits them
-together (group commit), and only then tells the callers. A caller that is cancelled stops waiting;
-its job, once accepted, is done whole (R40). The queue is bounded: when it is full, callers wait for
-room.
+A change is a job: a function that takes the writing connection and runs in one go inside a
+transaction, on aiosqlite's thread or, if it is small and the disk is fast, on the event loop's. One
+task owns the writing connection. It takes all waiting jobs, gives each a savepoint, commits them
+together (group commit), and only then reports back to the callers. A cancelled caller stops
+waiting, but its job, once accepted, is carried out in full (R40). The queue is bounded: when it is
+full, callers wait for room.
 
-Reads go over the other connections and see everything committed before they began. What a key finds
-is read on the loop's own thread: the way to another and back takes ten times as long.
+Reads use the other connections and see everything committed before they began. Lookups by key run
+on the event loop's thread, since a round trip to another thread takes ten times as long.
 """
 
 import asyncio
@@ -49,36 +49,39 @@ T = TypeVar("T")
 _DISK_ERRORS = {sqlite3.SQLITE_IOERR, sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB}
 
 
-class Owed(NamedTuple):
-    """A change that has to come, whatever the journal answers first."""
+class DeferredWrite(NamedTuple):
+    """A change that must be made eventually, even if the journal refuses it at first."""
 
     work: Work[Any]
-    """Does nothing the second time."""
+    """Idempotent."""
     outcome: Any
-    """What readers see once the journal has refused it."""
+    """What readers see instead while the journal refuses the change."""
     refused: bool = False
 
 
 class Outcome(NamedTuple):
-    """What came of one job."""
+    """The result of a job: its value or its error."""
 
     value: Any
     error: Exception | None
 
     @property
     def is_disk_error(self) -> bool:
-        """Whether the disk has failed, or may have: SQLite reports a read that the system refused
-        (EIO) as a malformed file (SQLITE_IOERR_CORRUPTFS)."""
+        """Whether the disk has failed or may have failed.
+
+        Includes reports of a malformed file: SQLite turns a failed read (EIO) into one
+        (SQLITE_IOERR_CORRUPTFS).
+        """
         error = self.error
         return isinstance(error, sqlite3.Error) and primary_code(error) in _DISK_ERRORS
 
 
 class _TransactionLost(Exception):
-    """SQLite rolled the whole transaction back while one of its jobs ran."""
+    """SQLite rolled back the whole transaction while a job ran."""
 
 
 def run_batch(connection: sqlite3.Connection, works: Sequence[Work[Any]]) -> list[Outcome]:
-    """Commit all jobs in one transaction; one that takes the transaction down goes down alone."""
+    """Commit all jobs in one transaction; if one aborts it, commit each job separately."""
     try:
         return _run_together(connection, works)
     except _TransactionLost as error:
@@ -99,7 +102,7 @@ def _run_one(connection: sqlite3.Connection, work: Work[Any]) -> Outcome:
     connection.execute("SAVEPOINT job")
     try:
         outcome = Outcome(work(connection), None)
-    except Exception as error:  # it belongs to the job's caller, not to the batch
+    except Exception as error:  # for the job's caller; the rest of the batch is unaffected
         if not connection.in_transaction:
             raise _TransactionLost from error
         connection.execute("ROLLBACK TO job")
@@ -111,10 +114,10 @@ def _run_one(connection: sqlite3.Connection, work: Work[Any]) -> Outcome:
 _LOG = logging.getLogger(__name__)
 
 _FINDS = 16
-"""Calls of `find`, after which everybody else on the loop gets a turn."""
+"""Calls of `find` between two yields to the event loop."""
 
 _QUEUE_LIMIT = 256
-"""Jobs accepted and not yet committed; the next caller waits."""
+"""The maximum number of jobs accepted but not yet committed; further callers wait."""
 
 _SETTINGS = (
     WAIT,
@@ -133,7 +136,7 @@ _WRITER_SETTINGS = (
 _READER_SETTINGS = (*_SETTINGS, "PRAGMA query_only = ON")
 _FINDER_SETTINGS = (*_READER_SETTINGS, "PRAGMA busy_timeout = 0")
 _FIRST_READ = "PRAGMA schema_version"
-"""SQLite opens the log with it: later, that of another file may be in its place (R42)."""
+"""Makes SQLite open the log now, since another file's log may be in its place later (R42)."""
 
 
 class Job(NamedTuple):
@@ -143,7 +146,7 @@ class Job(NamedTuple):
 
 
 class Database:
-    """The journal's file: one connection writes, one reads, and one finds a few rows at once."""
+    """The journal's file with its connections: a writer, a reader and a finder for short reads."""
 
     def __init__(self, path: Path, factory: type[sqlite3.Connection]) -> None:
         self._path = path
@@ -157,17 +160,17 @@ class Database:
         self._files = Files(path)
         self._pace = Pace()
         self._waited_for = 0
-        self.owed: dict[str, Owed] = {}
-        """Changes that come before all others until they are made, by what they are about."""
+        self.deferred_writes: dict[str, DeferredWrite] = {}
+        """Changes that are tried before all others until they succeed, by their subject's id."""
         self.trouble: JournalError | None = None
-        """Why changes are not taken at present; None if they are, as far as is known."""
+        """Why changes are currently refused; None if they are accepted, as far as is known."""
         self.on_trouble: Callable[[JournalError | None], None] | None = None
-        """Called in the loop when that turns."""
+        """Called on the event loop when `trouble` changes."""
         self._writer: Connection | None = None
-        """None as long as the file lets itself be read alone."""
+        """None while the file can only be read."""
         self._reader: Connection
         self._finder: Finder | None = None
-        """None as long as the file is only read, or when it could not be opened once more."""
+        """None while the file can only be read, or if opening this connection failed."""
         self._finds = 0
         self._task: asyncio.Task[None]
 
@@ -180,11 +183,11 @@ class Database:
         *,
         newest: int,
     ) -> Self:
-        """Open the connections; `prepare` (migrations) runs on the writing one before anything.
+        """Open the connections, after running `prepare` (migrations) on the writing one.
 
-        A file of version `newest` that cannot be written now is opened to be read, with `trouble`,
-        until it can (R42). `factory` is the connection class of SQLite's binding, so that tests can
-        make it fail.
+        A file of version `newest` that can't be written at present is opened read-only, with
+        `trouble` set, until it can be (R42). `factory` is the SQLite connection class; tests pass
+        one that fails.
         """
         self = cls(path, factory)
         ready = partial(_configure_writer, path=path, prepare=prepare)
@@ -207,7 +210,7 @@ class Database:
         return self
 
     async def _open_to_read(self, trouble: JournalError, newest: int) -> None:
-        """Open the reading connection alone; raises the trouble if that is no way out."""
+        """Open only the reading connection; raises `trouble` if that doesn't work either."""
         self._writer = None
         if not isinstance(trouble, PASSING):
             raise trouble
@@ -222,10 +225,11 @@ class Database:
         _LOG.warning("%s is opened to be read only: %s", self._path, trouble)
 
     async def write(self, work: Work[T], *, size: int | None = None) -> T:
-        """Run the job in a transaction; return its result once it is on the disk.
+        """Run the job in a transaction and return its result once it is on disk.
 
-        `size` is about how many bytes of text it writes; a job of unknown size may be long, and is
-        left to a thread. Raises what the job raises, with nothing of it kept, or a JournalError.
+        `size` is the approximate number of bytes of text it writes; jobs of unknown size may take
+        long and always run on the connection's thread. Raises JournalError, or the job's own
+        exception after undoing all its changes.
         """
         await self._room.acquire()
         if self._closing:
@@ -235,12 +239,15 @@ class Database:
         future.add_done_callback(lambda _: self._room.release())
         self._waiting.append(Job(work, future, size))
         self._wake.set()
-        # The shield keeps a cancelled caller from taking its job, or its place, out of the queue.
+        # Shielded, so that cancelling the caller neither cancels its job nor frees its queue slot.
         return await asyncio.shield(future)
 
     @contextmanager
     def waited_for(self) -> Iterator[None]:
-        """Whoever is inside tries a refused change again; that smaller ones fit ends no trouble."""
+        """Keep `trouble` set while the caller retries a refused change.
+
+        Otherwise the success of smaller changes, as on an almost full disk, would clear it.
+        """
         self._waited_for += 1
         try:
             yield
@@ -248,15 +255,16 @@ class Database:
             self._waited_for -= 1
 
     async def fetch(self, sql: str, *parameters: object) -> list[Any]:
-        """Return all rows of one reading statement, as tuples."""
+        """Return all rows of a query, as tuples."""
         if self._closing:
             raise JournalClosed(f"the journal {str(self._path)!r} is closed")
         return await self._reader.fetch(sql, parameters)
 
     async def find(self, sql: str, *parameters: object) -> list[Any]:
-        """As `fetch`, but on the loop's thread: for a few short rows that an index finds.
+        """Run a query like `fetch`, but on the event loop's thread: for a few short rows found by
+        index.
 
-        What turns out to be more is fetched.
+        Falls back to the reading connection's thread for larger results.
         """
         self._finds += 1
         if self._finds % _FINDS == 0:
@@ -270,12 +278,15 @@ class Database:
         return await self._reader.fetch(sql, parameters)
 
     def snapshot(self) -> AbstractAsyncContextManager["Snapshot"]:
-        """What is committed now, for as long as it is read; others go on writing (R45)."""
+        """Return a context manager for a view of what is committed now.
+
+        Others can keep writing (R45).
+        """
         return self._snapshot()
 
     @asynccontextmanager
     async def _snapshot(self) -> AsyncIterator["Snapshot"]:
-        self._files.check()  # of what is not there SQLite would make an empty one
+        self._files.check()  # SQLite would create a missing file, empty
         try:
             connection = await self._connect(_configure_snapshot, reads_only=not self._writer)
         except sqlite3.Error as error:
@@ -286,7 +297,7 @@ class Database:
             await connection.close()
 
     async def close(self) -> None:
-        """Finish the accepted jobs, then close the connections; further calls do nothing."""
+        """Finish the accepted jobs, then close the connections. Further calls do nothing."""
         if self._closed:
             return
         self._closed = self._closing = True
@@ -330,12 +341,12 @@ class Database:
                 for job, outcome in zip(batch, outcomes, strict=True):
                     _settle(job, outcome)
             finally:
-                # For those without an outcome: the loop is ending and took the writer with it.
+                # Jobs left without an outcome: the loop is ending and has cancelled the writer.
                 _settle_all(batch, JournalClosed("the writer was stopped; the outcome is unknown"))
 
     async def _commit(self, works: Sequence[Work[Any]], size: int | None) -> list[Outcome]:
-        owed = dict(self.owed)
-        works = [*(each.work for each in owed.values()), *works]
+        deferred = dict(self.deferred_writes)
+        works = [*(each.work for each in deferred.values()), *works]
         try:
             self._files.check()
             writer = self._writer
@@ -349,25 +360,25 @@ class Database:
         self._suspect = self._suspect or any(outcome.is_disk_error for outcome in outcomes)
         results = [outcome._replace(error=self._translate(outcome.error)) for outcome in outcomes]
         self._note([outcome.error for outcome in results])
-        for name, outcome in zip(owed, results, strict=False):
+        for name, outcome in zip(deferred, results, strict=False):
             if outcome.error is None or _is_final(outcome.error):
-                self.owed.pop(name, None)
-        return results[len(owed) :]
+                self.deferred_writes.pop(name, None)
+        return results[len(deferred) :]
 
     async def _run(
         self, writer: Connection, works: Sequence[Work[Any]], size: int | None
     ) -> list[Outcome]:
-        """Run them where it is quickest; by a thread if that may have to wait, or to begin again
-        (docs/decisions/0029)."""
+        """Run the jobs on the event loop's thread if they are small and the disk is fast, otherwise
+        on the connection's thread, where they can wait and be retried (docs/decisions/0029)."""
         if size is not None and size <= SMALL and self._pace.allows_the_loop():
             try:
                 outcomes, seconds = writer.call_at_once(partial(_timed, _run_together, works))
             except _TransactionLost:
-                pass  # nothing is committed: a thread runs them, one by one if it has to
+                pass  # nothing is committed: run them on the thread, one by one if necessary
             except sqlite3.OperationalError as error:
                 if primary_code(error) != sqlite3.SQLITE_BUSY:
                     raise
-                # Another process writes, as a backup does: a thread waits for it.
+                # Another process is writing, as a backup does: wait for it on the thread.
             else:
                 self._pace.took(seconds, on_the_loop=True)
                 return outcomes
@@ -376,14 +387,16 @@ class Database:
         return outcomes
 
     async def _save_log(self) -> None:
-        """Move what the log holds into the journal, while it can still be read: the file lives as
-        long as it is open."""
+        """Move the log's contents into the journal while it can still be read.
+
+        A deleted file exists for as long as it is open.
+        """
         if self._writer is not None:
-            with suppress(sqlite3.Error):  # the next try, or the end of the server, does it
+            with suppress(sqlite3.Error):  # the next try, or closing the journal, will do it
                 await self._writer.call(_checkpoint)
 
     def _note(self, errors: list[Exception | None]) -> None:
-        """Keep whether the journal takes changes; a job that fails by itself says nothing of it."""
+        """Update `trouble`; errors that only concern one job don't count."""
         trouble = next((error for error in errors if isinstance(error, PASSING)), None)
         has_changed = type(trouble) is not type(self.trouble)
         over = None in errors and not self._waited_for
@@ -393,13 +406,16 @@ class Database:
                 self.on_trouble(trouble)
 
     async def _reopen(self) -> Connection:
-        """Trust no connection that saw the disk fail: open a new one and check the file (R42)."""
+        """Replace the writing connection and check the file.
+
+        A connection that has seen the disk fail isn't trusted (R42).
+        """
         require_writable(self._path)
         _LOG.warning("reopening %s after an I/O error", self._path)
         ready = partial(_configure_writer, path=self._path, prepare=check)
         fresh = await self._connect(ready)
         stale, self._writer = self._writer, fresh
-        if stale is None:  # what was opened to be read only may not see what is written now
+        if stale is None:  # a read-only reader may not see what is written from now on
             stale, self._reader = self._reader, await self._connect(_configure_reader)
         self._suspect = False
         await stale.close()
@@ -416,7 +432,7 @@ class Database:
 
 
 def _size(jobs: Sequence[Job]) -> int | None:
-    """The size of all jobs together; None if that of one is not known."""
+    """Return the total size of the jobs; None if any of them is unknown."""
     total = 0
     for job in jobs:
         if job.size is None:
@@ -435,7 +451,7 @@ def _timed(
 
 
 def _is_final(error: Exception) -> bool:
-    """Whether a change is refused for good, as what it is about is gone."""
+    """Whether the error refuses a change for good, for instance because its subject is gone."""
     return isinstance(error, StoreError) and not isinstance(error, JournalError)
 
 
@@ -447,12 +463,12 @@ class Snapshot:
         self._path = path
 
     async def fetch(self, sql: str, *parameters: object) -> list[Any]:
-        """Return all rows of one reading statement, as tuples."""
+        """Return all rows of a query, as tuples."""
         return await self._connection.fetch(sql, parameters)
 
 
 def advance(connection: sqlite3.Connection) -> int:
-    """Take the next number of the journal-wide counter."""
+    """Increment the journal's counter and return the new seq."""
     [(seq,)] = connection.execute("UPDATE journal SET seq = seq + 1 RETURNING seq")
     return int(seq)
 
@@ -472,7 +488,7 @@ def _configure_writer(
             f"SQLite cannot keep a write-ahead log here (journal mode {mode!r}); "
             "choose a data folder on a local disk"
         )
-    # A step of a migration that a power failure undoes is made again, so none waits for the disk.
+    # A migration that a power failure undoes is run again, so none needs to wait for the disk.
     connection.execute("PRAGMA synchronous = NORMAL")
     prepare(connection, path)
     connection.execute("PRAGMA synchronous = FULL")
@@ -496,7 +512,7 @@ def _checkpoint(connection: sqlite3.Connection) -> None:
 def _configure_snapshot(connection: sqlite3.Connection) -> None:
     _configure_reader(connection)
     connection.execute("BEGIN")
-    connection.execute("SELECT seq FROM journal").fetchall()  # the moment is that of the first read
+    connection.execute("SELECT seq FROM journal").fetchall()  # a snapshot starts at its first read
 
 
 def _settle(job: Job, outcome: Outcome) -> None:
@@ -514,20 +530,20 @@ def _settle_all(jobs: Sequence[Job] | deque[Job], error: JournalError) -> None:
 
 
 _SECONDS = 1.0
-"""Between two tries."""
+"""The time between two attempts."""
 
 
 class PatientDatabase(Database):
-    """The same file by the same connections; only its changes wait."""
+    """A view of a database that uses its connections, but retries refused changes."""
 
     def __init__(self, database: Database, hurry: asyncio.Event) -> None:
-        """`hurry` is set when nothing is to be waited for any more."""
+        """Stop retrying once `hurry` is set."""
         self._database = database
         self._hurry = hurry
-        self.owed = database.owed
+        self.deferred_writes = database.deferred_writes
 
     async def write(self, work: Work[T], *, size: int | None = None) -> T:
-        """As `Database.write`; what passes is waited for, until somebody is in a hurry."""
+        """Run the job like `Database.write`, but retry `PASSING` errors until `hurry` is set."""
         try:
             return await self._database.write(work, size=size)
         except PASSING:
@@ -547,13 +563,10 @@ class PatientDatabase(Database):
                     raise
 
     async def fetch(self, sql: str, *parameters: object) -> list[Any]:
-        """As `Database.fetch`."""
         return await self._database.fetch(sql, *parameters)
 
     async def find(self, sql: str, *parameters: object) -> list[Any]:
-        """As `Database.find`."""
         return await self._database.find(sql, *parameters)
 
     def snapshot(self) -> AbstractAsyncContextManager[Snapshot]:
-        """As `Database.snapshot`."""
         return self._database.snapshot()

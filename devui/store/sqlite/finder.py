@@ -1,7 +1,7 @@
-"""The connection that reads on the event loop's own thread (docs/decisions/0028).
+"""The connection for short reads on the event loop's thread (docs/decisions/0028).
 
-Nothing takes long on it. It gives up on many rows, long texts and long statements, and whenever
-something is wrong; then the reading connection's thread reads instead.
+It gives up on many rows, long values, long-running statements and any error, so that it never
+blocks for long; the reading connection then runs the query on its own thread.
 """
 
 import sqlite3
@@ -12,15 +12,15 @@ from typing import Any, Final, Self
 
 _MOST_ROWS: Final = 64
 _LONGEST: Final = 65_536
-"""Bytes of a value."""
+"""The maximum size of a value, in bytes."""
 _STEPS: Final = 1000
-"""Of SQLite's virtual machine, after which it asks whether to go on."""
+"""Instructions of SQLite's virtual machine between two calls of the progress handler."""
 _MOST_TIMES: Final = 20
-"""That it asks in one statement, which has taken about a millisecond by then."""
+"""The maximum number of these calls in one statement, reached after about a millisecond."""
 
 
 class Finder:
-    """Finds a few rows at once, or none at all."""
+    """Runs short queries on the caller's thread and gives up on longer ones."""
 
     def __init__(self, connection: sqlite3.Connection) -> None:
         self._connection = connection
@@ -32,7 +32,7 @@ class Finder:
     def open(
         cls, path: Path, factory: type[sqlite3.Connection], settings: Sequence[str]
     ) -> Self | None:
-        """Open the file, which another connection holds open; None if that fails."""
+        """Open the file, which another connection already has open; None if that fails."""
         with suppress(sqlite3.Error):
             connection = sqlite3.connect(path, timeout=0, isolation_level=None, factory=factory)
             try:
@@ -44,7 +44,7 @@ class Finder:
         return None
 
     def rows(self, sql: str, values: Sequence[object]) -> list[Any] | None:
-        """Return the rows of a reading statement; None if somebody else has to read them."""
+        """Return the rows of a query; None if another connection has to read them."""
         self._times = 0
         try:
             with closing(self._connection.execute(sql, values)) as cursor:
@@ -56,7 +56,6 @@ class Finder:
         return rows if len(rows) <= _MOST_ROWS else None
 
     def close(self) -> None:
-        """Close the connection."""
         self._connection.close()
 
     def _is_too_long(self) -> bool:

@@ -1,8 +1,8 @@
-"""The data folder: ours alone, readable by its owner alone, held by one server at a time.
+"""The data folder: used only by devui, readable only by its owner, held by one server at a time.
 
-Locks end with their process, however that ends (R39). The server checks whether the journal's files
-are those that the next server will find, and writable (R42). SQLite's log needs memory that
-all who use the file share, and locks that hold; on a network disk there may be neither (R46;
+A lock ends with its process, however that ends (R39). The server checks that the journal's files
+are writable, and still the ones that the next server will find (R42). SQLite's log needs memory
+shared by all users of the file, and locks that work; a network disk may offer neither (R46;
 https://sqlite.org/wal.html, https://sqlite.org/howtocorrupt.html).
 """
 
@@ -40,22 +40,28 @@ from devui.store.sqlite.schema import examine, load_migrations, read_only
 
 
 class FileLock:
-    """Held from `take` to `release`; each object is a holder of its own, also in one process."""
+    """An exclusive lock on a file, held from `take` to `release`.
+
+    Each object is a separate holder, even within one process.
+    """
 
     def __init__(self, path: Path, mode: int) -> None:
-        """`path` is made with `mode` if it is not there, and stays: to remove it would let two
-        processes hold locks on two files of one name."""
+        """Lock `path`; a missing file is created with `mode`.
+
+        The file is never removed, since two processes could then hold locks on two files with the
+        same name.
+        """
         self._path = path
         self._mode = mode
         self._file: int | None = None
 
     @property
     def is_held(self) -> bool:
-        """Whether this object has the lock."""
+        """Whether this object holds the lock."""
         return self._file is not None
 
     def take(self) -> bool:
-        """Take the lock without waiting; whether that worked. Raises OSError."""
+        """Take the lock without waiting; return whether that succeeded. Raises OSError."""
         file = self._open()
         try:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -69,13 +75,13 @@ class FileLock:
         return True
 
     def release(self) -> None:
-        """Let others have it; nothing if it is not held."""
+        """Release the lock, if held."""
         if self._file is not None:
             os.close(self._file)
             self._file = None
 
     def _open(self) -> int:
-        # Closed on exec, so that no worker goes on holding it.
+        # Close-on-exec, so that workers don't inherit the lock.
         flags = os.O_NOFOLLOW | os.O_CLOEXEC
         try:
             return os.open(self._path, os.O_RDWR | os.O_CREAT | flags, self._mode)
@@ -86,13 +92,16 @@ class FileLock:
 
 
 class FolderLock(FileLock):
-    """The same of a folder, which is there."""
+    """An exclusive lock on an existing folder."""
 
     def __init__(self, path: Path) -> None:
         super().__init__(path, 0)
 
     def take(self) -> bool:
-        """Take the lock without waiting; False only if another holder has it."""
+        """Take the lock without waiting; return False only if another holder has it.
+
+        Returns True even if the file system can't lock the folder.
+        """
         try:
             return super().take()
         except OSError:
@@ -103,11 +112,11 @@ class FolderLock(FileLock):
 
 
 _BESIDE = ("-wal", "-shm")
-"""SQLite's log, which holds what was committed last, and its index."""
+"""SQLite's log, with the latest commits, and the log's index."""
 
 
 class Files:
-    """The journal's file and what SQLite keeps beside it, as they were when they were opened."""
+    """The identities of the journal's file and its log files, as of when they were opened."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
@@ -115,13 +124,13 @@ class Files:
         self._identities: dict[Path, tuple[int, int]] = {}
 
     def remember(self) -> None:
-        """Those that are there now are the ones; what is not there is not looked for."""
+        """Record the identities of the files that exist now; `check` ignores the others."""
         identities = {path: _identity(path) for path in (self._path, *self._beside)}
         self._identities = {path: identity for path, identity in identities.items() if identity}
 
     def check(self) -> None:
-        """Raise JournalGone if the journal is not in its place, JournalLogGone if only a file
-        beside it is not."""
+        """Raise JournalGone if the journal was moved, deleted or replaced, JournalLogGone if only a
+        log file was."""
         if self._is_gone(self._path):
             raise JournalGone(
                 f"the journal {str(self._path)!r} was moved or deleted while the server ran: put it"
@@ -139,9 +148,9 @@ class Files:
 
 
 def require_writable(path: Path) -> None:
-    """Raise JournalFailed for a file that this process may not write, as on a read-only disk.
+    """Raise JournalFailed if this process can't write the file, for instance on a read-only disk.
 
-    SQLite opens that all the same, and refuses the first change.
+    SQLite would open such a file and only refuse the first change.
     """
     if path.exists() and not (os.access(path, os.W_OK) and os.access(path.parent, os.W_OK)):
         raise JournalFailed(
@@ -151,7 +160,7 @@ def require_writable(path: Path) -> None:
 
 
 def _identity(path: Path) -> tuple[int, int] | None:
-    """What tells a file from another of its name; None without one."""
+    """Return a value that differs for another file at the same path; None if there is no file."""
     try:
         status = path.stat()
     except OSError:
@@ -160,7 +169,7 @@ def _identity(path: Path) -> tuple[int, int] | None:
 
 
 MOUNTS = Path("/proc/self/mountinfo")
-"""Which file system is where (proc_pid_mountinfo(5)); only Linux has it."""
+"""The list of mounted file systems (proc_pid_mountinfo(5)); only on Linux."""
 
 _SYNCED: Final = frozenset({"Dropbox", "Google Drive", "OneDrive", "iCloud Drive", "Nextcloud"})
 _OF_THE_NETWORK: Final = frozenset(
@@ -171,16 +180,16 @@ _ESCAPED: Final = re.compile(r"\\([0-7]{3})")
 
 
 class Danger(NamedTuple):
-    """Something about the place of a data folder."""
+    """A risk to the journal that comes from the location of its data folder."""
 
     what: str
-    """What is the matter with the folder, as the end of a sentence that begins with it."""
+    """The problem, as the end of a sentence whose subject is the folder."""
     why: str
-    """What may come of it, and what to do."""
+    """The possible consequences, and what to do."""
 
 
 def dangers(folder: Path) -> Iterator[Danger]:
-    """What endangers a journal in this folder, which exists."""
+    """Yield the risks to a journal in this folder, which must exist."""
     place = folder.resolve()
     for synced in sorted(_SYNCED & set(place.parts)):
         yield Danger(
@@ -197,7 +206,7 @@ def dangers(folder: Path) -> Iterator[Danger]:
 
 
 def _file_system(place: Path) -> str:
-    """The kind of the file system that a folder is on; "" if nobody tells."""
+    """Return the type of the file system that the folder is on; "" if unknown."""
     try:
         lines = MOUNTS.read_text(encoding="utf-8", errors="replace").splitlines()
     except OSError:
@@ -206,7 +215,7 @@ def _file_system(place: Path) -> str:
     for line in lines:
         about, _, details = line.partition(" - ")
         mounted = Path(_ESCAPED.sub(_character, about.split(" ")[4]))
-        # Of two at one place the later one hides the earlier one.
+        # If two are mounted at the same path, the later one hides the earlier one.
         if place.is_relative_to(mounted) and len(mounted.parts) >= depth:
             kind, depth = details.split(" ")[0], len(mounted.parts)
     return kind
@@ -225,7 +234,7 @@ _NO_PLACE = (
 
 
 class DataFolder:
-    """A data folder that this process holds until `release`."""
+    """A data folder that this process holds until it calls `release`."""
 
     def __init__(self, path: Path, locks: Sequence[FileLock]) -> None:
         self.path = path
@@ -235,9 +244,10 @@ class DataFolder:
 
     @classmethod
     def claim(cls, path: Path) -> "DataFolder":
-        """Prepare the folder and take its lock.
+        """Create the folder if necessary, restrict its permissions and take its lock.
 
-        Raises FolderRefused for a folder we must not use, JournalInUse when another server has it.
+        Raises FolderRefused if the folder can't or must not be used, JournalInUse if another server
+        holds it.
         """
         try:
             return cls._claim(path)
@@ -257,13 +267,13 @@ class DataFolder:
         except OSError:
             if not (path / DATABASE).is_file():
                 raise
-            # What a full disk has of sessions is to be read nevertheless.
+            # The sessions on a full disk should still be readable.
         return cls(path, locks)
 
     def announce(self, url: str, key: str) -> list[str]:
-        """Tell programs of the same user where this server is, and what lets them in, if anything.
+        """Publish this server's address and access key, if any, to the same user's programs.
 
-        Returns what could not be told, in words for people; the same again tells the rest.
+        Returns messages for the user about what failed; call it again to retry that.
         """
         missing = []
         if key and kept_key(self.path, os.getpid()) != key and not keep_key(self.path, key):
@@ -275,7 +285,7 @@ class DataFolder:
         return missing
 
     def release(self) -> None:
-        """Give the folder back; twice is harmless, also when another server has it by now."""
+        """Release the folder; further calls do nothing, even if another server holds it by then."""
         if self._ours:
             self._ours = False
             with suppress(OSError):  # the disk may be read-only
@@ -286,12 +296,12 @@ class DataFolder:
 
 
 def _lock(path: Path) -> list[FileLock]:
-    """Take what keeps other servers out of the folder. Raises JournalInUse, OSError."""
+    """Take the locks that keep other servers out of the folder. Raises JournalInUse, OSError."""
     locks = [FolderLock(path), FileLock(path / _LOCK, PRIVATE_FILE)]
     for lock in locks:
         try:
             is_ours = lock.take()
-        except FileNotFoundError:  # on a read-only disk, where nobody can be kept from writing
+        except FileNotFoundError:  # no lock file can be made on a read-only disk; none is needed
             is_ours = True
         if not is_ours:
             for each in locks:
@@ -304,13 +314,16 @@ def _lock(path: Path) -> list[FileLock]:
 
 
 def _tell(path: Path, address: ServerAddress) -> None:
-    """Write where the server is, if it is not there; else nothing is. Raises OSError."""
+    """Write the server's address unless it is already there; on failure, leave none there.
+
+    Raises OSError.
+    """
     if read_address(path) == address:
         return
     try:
         write_address(path, address)
     except OSError:
-        remove_address(path)  # of the server before, which is gone
+        remove_address(path)  # the previous server's, which has ended
         raise
 
 
@@ -328,7 +341,7 @@ def _prepare(path: Path) -> None:
         ) from None
     _check_owner(path)
     _restrict(path, PRIVATE_FOLDER)
-    # Only in a folder that is ours from the start: it must not hide someone's own files from git.
+    # Only in an empty folder, so that it doesn't hide someone's own files from git.
     if not any(path.iterdir()):
         create_private(path / ".gitignore")
         (path / ".gitignore").write_text("*\n")
@@ -343,14 +356,14 @@ def _check_owner(path: Path) -> None:
 
 
 def _tighten(path: Path) -> None:
-    """Take the group's and the others' rights from files an older version or a copy left open."""
+    """Remove other users' access to files that an older version or a copy left accessible."""
     for file in path.glob("journal.*"):
         if not file.is_symlink() and stat.S_ISREG(file.stat().st_mode):
             _restrict(file, PRIVATE_FILE)
 
 
 def _restrict(path: Path, mode: int) -> None:
-    """Set the mode; on a read-only disk it stays, which `devui doctor` tells of."""
+    """Set the mode, except on a read-only disk, where `devui doctor` reports it."""
     try:
         path.chmod(mode)
     except OSError as error:
@@ -366,11 +379,11 @@ def _holder(path: Path) -> str:
 
 
 def back_up(folder: Path, target: Path) -> Path:
-    """Copy the journal of a data folder into a new one; return the copy's file.
+    """Copy the journal of a data folder into a new folder, and return the path of the copy.
 
-    The copy is a journal of its own: a server on it is told from one on the first. Raises
-    FolderRefused for a target that holds something, JournalErrors for a journal that is none or
-    cannot be read.
+    The copy counts as another journal: a server on it has another journal id. Raises FolderRefused
+    if the target isn't empty or can't be made, JournalErrors if the source isn't a journal or can't
+    be read.
     """
     source = folder / DATABASE
     examine(source, load_migrations()[-1].version)

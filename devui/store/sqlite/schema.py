@@ -1,8 +1,8 @@
-"""Whose file it is, whether it is whole, and how an old one becomes a new one.
+"""Checks of a journal file before it is opened, recovery of damaged ones, and migrations.
 
-A file is looked at through a read-only connection before anything may write to it (R43). Damaged
-ones are set aside untouched, foreign and newer ones are refused; none is ever overwritten.
-Migrations are numbered, append-only, one transaction each, with a backup first (R44).
+A file is examined through a read-only connection before anything may write to it (R43). Damaged
+files are set aside untouched, foreign and newer ones are refused; none is ever overwritten.
+Migrations are numbered and append-only; each is one transaction, and a backup is made first (R44).
 """
 
 import logging
@@ -26,28 +26,28 @@ from devui.store.errors import (
 )
 
 _PAGE_SIZE = slice(8, 12)
-"""Where the log's header tells it; 1 stands for 65,536 there."""
+"""The bytes of the log's header with the page size; 1 stands for 65,536."""
 _LARGEST_PAGE = 65_536
 _LOG_FILES = ("", "-wal", "-shm")
 
 
 def beside(path: Path, suffix: str) -> Path:
-    """The file of this suffix that SQLite keeps beside a database."""
+    """Return the path of the file with this suffix that SQLite keeps beside a database."""
     return path.with_name(path.name + suffix)
 
 
 def lost_its_file(path: Path) -> bool:
-    """Whether the journal is gone or empty, and its log holds something."""
+    """Return whether the journal is missing or empty while its log has content."""
     log = beside(path, "-wal")
     empty = not path.exists() or (path.is_file() and path.stat().st_size == 0)
     return empty and log.is_file() and log.stat().st_size > 0
 
 
 def rebuild(path: Path) -> Path:
-    """Make a database of what the log of `path` holds, and return its file.
+    """Build a database from the log of `path`, and return its path.
 
-    Pages that the log does not hold are empty: it has to be checked. The log stays as it is.
-    Raises sqlite3.Error, OSError; `discard` takes away what was made.
+    The caller must check it, since pages missing from the log are empty. The log isn't changed.
+    Raises sqlite3.Error, OSError; use `discard` to remove the result.
     """
     log, copy = beside(path, "-wal"), beside(path, ".recovered")
     discard(copy)
@@ -61,14 +61,14 @@ def rebuild(path: Path) -> Path:
 
 
 def blank(log: Path) -> bytes:
-    """An empty page: beside a file that has one, SQLite reads the log."""
+    """Return an empty page; SQLite only reads a log beside a file with at least one page."""
     with log.open("rb") as file:
         size = int.from_bytes(file.read(32)[_PAGE_SIZE], "big")
     return bytes(size if 512 <= size <= _LARGEST_PAGE else _LARGEST_PAGE)
 
 
 def discard(path: Path) -> None:
-    """Take a database away that was made here."""
+    """Delete a database that `rebuild` made."""
     for suffix in _LOG_FILES:
         beside(path, suffix).unlink(missing_ok=True)
 
@@ -79,11 +79,11 @@ APPLICATION_ID = 0x64767569
 """The letters "dvui" in the file's header."""
 
 _OLDEST_SQLITE = (3, 37, 0)
-"""STRICT tables came with it."""
+"""The first version with STRICT tables."""
 
 _QUICK_CHECK_LIMIT = 256 * 1024 * 1024
-"""Bytes. Checking takes about 0.4 s per GiB from a warm cache but reads the whole file from a cold
-one; start-up may not wait for that, so larger journals are opened unchecked."""
+"""In bytes. A check takes about 0.4 s per GiB with a warm cache, but reads the whole file from disk
+with a cold one. Start-up must not wait for that, so larger journals are opened unchecked."""
 
 _MAGIC = b"SQLite format 3\0"
 _HEADER_BYTES = 100
@@ -102,15 +102,15 @@ _CHECK = "PRAGMA quick_check(1)"
 class Migration:
     version: int
     sql: str
-    """A whole transaction, with `PRAGMA user_version` as its own record in it."""
+    """A complete transaction, which also sets `PRAGMA user_version` to the version."""
 
 
 class OldVersion(Exception):
-    """A journal that nobody reads before it is brought up to date."""
+    """The journal must be migrated before it can be read."""
 
 
 def load_migrations() -> tuple[Migration, ...]:
-    """Read the numbered `.sql` files of this package, in order."""
+    """Return the migrations in `devui/store/migrations`, in order."""
     folder = resources.files("devui.store") / "migrations"
     files = sorted(
         (file for file in folder.iterdir() if file.name.endswith(".sql")),
@@ -119,52 +119,52 @@ def load_migrations() -> tuple[Migration, ...]:
     return tuple(Migration(int(file.name.split("_")[0]), file.read_text("utf-8")) for file in files)
 
 
-class SetAside(NamedTuple):
-    """A journal that could not be used as it was."""
+class ReplacedJournal(NamedTuple):
+    """A journal that was set aside because it couldn't be used."""
 
     path: Path
     recovered: bool
-    """Everything in it is in the one that took its place."""
+    """Whether the journal that replaced it has everything that was in it."""
 
 
-def inspect(path: Path, newest: int) -> SetAside | None:
-    """Make sure that the file may be opened for writing, and exists.
+def inspect(path: Path, newest: int) -> ReplacedJournal | None:
+    """Make sure that the journal exists and may be opened for writing.
 
-    Returns what was set aside, None when there was nothing to set aside. Raises JournalForeign or
-    JournalNewer for a file that is somebody else's or too new for this version, other JournalErrors
-    and OSError where the disk keeps it from doing so.
+    Returns the journal that was set aside, if any. Raises JournalForeign for another application's
+    file, JournalNewer for a version that this devui doesn't know, and other JournalErrors or
+    OSError if the file can't be read, made or moved.
     """
     if sqlite3.sqlite_version_info < _OLDEST_SQLITE:
         raise JournalError(
             f"this Python brings SQLite {sqlite3.sqlite_version}; the journal needs 3.37 or newer"
         )
     _require_fts5()
-    aside = None
+    replaced = None
     if path.is_symlink() or path.exists():
         _require_plain(path)
     if lost_its_file(path):
-        aside = _recover(path, newest)
-        how = "recovered whole from its log" if aside.recovered else "not whole in its log"
-        _LOG.warning("%s is missing or empty; it is %s, kept as %s", path, how, aside.path)
+        replaced = _recover(path, newest)
+        how = "fully recovered from its log" if replaced.recovered else "not complete in its log"
+        _LOG.warning("%s was missing or empty; it is %s, and kept as %s", path, how, replaced.path)
     elif path.exists() and path.stat().st_size > 0:
         try:
             examine(path, newest, is_ours=True)
         except JournalDamaged as error:
-            aside = SetAside(_set_aside(path), recovered=False)
+            replaced = ReplacedJournal(_set_aside(path), recovered=False)
             cause = error.__cause__ or error
-            _LOG.warning("damaged: %s; set aside as %s, a new journal begins", cause, aside.path)
+            _LOG.warning(
+                "damaged: %s; set aside as %s, starting a new journal", cause, replaced.path
+            )
     if not path.exists():
         create_private(path)
-    return aside
+    return replaced
 
 
 def examine(path: Path, newest: int, *, is_ours: bool = False) -> None:
-    """Raise unless the file is a journal that this version may open; nothing is written.
+    """Raise unless the file is a journal that this version may open; writes nothing.
 
-    The folder `is_ours` if this process has its lock.
-
-    Raises JournalForeign, JournalNewer, JournalDamaged, or another JournalError when it cannot be
-    read at all.
+    `is_ours` says that this process holds the folder's lock. Raises JournalForeign, JournalNewer,
+    JournalDamaged, or another JournalError if the file can't be read.
     """
     _require_plain(path)
     with path.open("rb") as file:
@@ -200,10 +200,11 @@ def _require_plain(path: Path) -> None:
 def read_only(
     path: Path, factory: type[sqlite3.Connection] = sqlite3.Connection, *, is_ours: bool = False
 ) -> sqlite3.Connection:
-    """Open a database so that nothing is changed; raises sqlite3.Error.
+    """Open a database without changing anything on disk; raises sqlite3.Error.
 
-    Whoever writes to one keeps a log beside it. Where there is none, nobody does, and SQLite is
-    told to make none either. If the folder `is_ours`, nobody does where there is an empty one.
+    A writer keeps a log beside the database. If there is none, nobody is writing, and SQLite is
+    told not to create one either. If `is_ours` (this process holds the folder's lock), an empty log
+    also means that nobody is writing.
     """
     logs = [path.with_name(path.name + suffix) for suffix in _LOGS]
     has_log = any(log.exists() and not (is_ours and log.stat().st_size == 0) for log in logs)
@@ -229,13 +230,13 @@ def _examine_inside(path: Path, connection: sqlite3.Connection, newest: int) -> 
 
 
 def mark(connection: sqlite3.Connection) -> None:
-    """Write our application id into a new file's header, before anything else is in it."""
+    """Write our application id into the header of a new file, before its first content."""
     if _number(connection, _OWNER) != APPLICATION_ID:
         connection.execute(_MARK)
 
 
 def check(connection: sqlite3.Connection, path: Path) -> None:
-    """Raise JournalDamaged unless SQLite's quick check finds the database whole."""
+    """Raise JournalDamaged unless the database passes SQLite's quick check."""
     findings = [str(row[0]) for row in connection.execute(_CHECK)]
     if findings != ["ok"]:
         raise JournalDamaged(f"{str(path)!r} is damaged: {findings[0]}")
@@ -251,10 +252,11 @@ def _check_owner(path: Path, application_id: int, tables: int) -> None:
     )
 
 
-def _recover(path: Path, newest: int) -> SetAside:
-    """Make the journal anew of its log, if all of it is there; keep the log in any case.
+def _recover(path: Path, newest: int) -> ReplacedJournal:
+    """Rebuild the journal from its log if the log is complete; keep the log in any case.
 
-    Whenever this is cut off, the log is still beside the journal, or all of it is in the journal.
+    If this is interrupted at any point, either the log is still beside the journal, or the journal
+    has all of its contents.
     """
     log, recovered = beside(path, "-wal"), False
     try:
@@ -279,11 +281,11 @@ def _recover(path: Path, newest: int) -> SetAside:
         copy.replace(path)
     log.rename(beside(aside, "-wal"))
     beside(path, "-shm").unlink(missing_ok=True)
-    return SetAside(aside, recovered)
+    return ReplacedJournal(aside, recovered)
 
 
 def _set_aside(path: Path) -> Path:
-    """Rename the file and its companions; SQLite's tools open the result under its new name."""
+    """Rename the file and its companions, so that SQLite's tools can open it under its new name."""
     aside = _place_aside(path)
     for suffix in _COMPANIONS:
         companion = path.with_name(path.name + suffix)
@@ -303,7 +305,7 @@ def _place_aside(path: Path) -> Path:
 
 
 def migrate(connection: sqlite3.Connection, path: Path, migrations: Sequence[Migration]) -> None:
-    """Bring the database to the newest version; each step happens wholly or not at all."""
+    """Migrate the database to the newest version, each step in one transaction."""
     version = _number(connection, _VERSION)
     pending = [migration for migration in migrations if migration.version > version]
     if version > 0 and pending:
@@ -314,19 +316,19 @@ def migrate(connection: sqlite3.Connection, path: Path, migrations: Sequence[Mig
 
 
 def require(newest: int, connection: sqlite3.Connection) -> None:
-    """Raise OldVersion for a journal of an older version, sqlite3.Error for a file with nothing."""
+    """Raise OldVersion for a journal of another version, sqlite3.Error for one without content."""
     version = _number(connection, _VERSION)
     if version == 0:
-        raise sqlite3.OperationalError("there is nothing in it yet")
+        raise sqlite3.OperationalError("it is empty")
     if version != newest:
         raise OldVersion(
-            f"It is of version {version}, which this devui brings up to date before it shows it"
+            f"It has version {version}, which this devui must upgrade before showing it"
         )
 
 
 @contextmanager
 def rolled_back(connection: sqlite3.Connection) -> Iterator[None]:
-    """Leave no transaction open: whatever was not committed inside is undone."""
+    """Roll back any transaction left open in the block."""
     try:
         yield
     finally:
@@ -337,14 +339,14 @@ def rolled_back(connection: sqlite3.Connection) -> Iterator[None]:
 def _back_up(connection: sqlite3.Connection, path: Path, version: int) -> None:
     target = path.with_name(f"{path.name}.version-{version}")
     part = target.with_name(f"{target.name}.part")
-    part.unlink(missing_ok=True)  # of a copy that was killed
+    part.unlink(missing_ok=True)  # left over if an earlier backup was killed
     create_private(part)
     try:
         with closing(sqlite3.connect(part)) as copy:
             connection.backup(copy)
         part.replace(target)
     except (sqlite3.Error, OSError):
-        part.unlink(missing_ok=True)  # half a copy takes room
+        part.unlink(missing_ok=True)  # an incomplete copy only takes up space
         raise
 
 

@@ -1,13 +1,13 @@
 """The development routes of `adk web`: path, endpoint, methods (adk-web 1.7 to 1.9)."""
 
-from devui.web.later import Endpoint, Later
+from devui.web.lazy_modules import Endpoint, LazyModule
 
-_absent = Later("devui.web.adk.absent")
-_files = Later("devui.web.adk.files")
-_frontend = Later("devui.web.adk.frontend")
-_openapi = Later("devui.web.openapi")
-_graphs = Later("devui.web.adk.graphs")
-_traces = Later("devui.web.adk.traces")
+_absent = LazyModule("devui.web.adk.absent")
+_files = LazyModule("devui.web.adk.files")
+_frontend = LazyModule("devui.web.adk.frontend")
+_openapi = LazyModule("devui.web.openapi")
+_graphs = LazyModule("devui.web.adk.graphs")
+_traces = LazyModule("devui.web.adk.traces")
 
 _APP = "/dev/apps/{app}"
 _TEST = _APP + "/tests/{test}"

@@ -1,4 +1,4 @@
-"""What `adk web` does and this server does not: each request gets its reason and another way."""
+"""Routes of `adk web` that this server doesn't support: each says why and what to do instead."""
 
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
@@ -11,7 +11,7 @@ from devui.web.adk.answers import (
     AdkTelemetryJson,
 )
 from devui.web.errors import BadRequest, Forbidden, NotFound, NotThere
-from devui.web.later import Endpoint
+from devui.web.lazy_modules import Endpoint
 from devui.web.operation import Refusal, operation
 from devui.web.security.intake import read_json
 from devui.web.services import services_of
@@ -57,7 +57,7 @@ live = _refusal(NotThere, _LIVE, "A WebSocket is accepted, and closed with 1011 
 
 
 async def live_socket(socket: WebSocket) -> None:
-    """Say why over the socket itself: a browser is told nothing of a handshake that fails."""
+    """Send the reason over the socket: browsers don't learn why a handshake failed."""
     await socket.accept()
     await socket.close(1011, _LIVE)
 

@@ -1,4 +1,4 @@
-"""What ADK's REST API answers with, beside events: apps, sessions, artifacts, spans, graphs."""
+"""Response models of ADK's REST API, except events: apps, sessions, artifacts, spans, graphs."""
 
 from typing import Any, Literal, NotRequired
 
@@ -14,18 +14,18 @@ class AdkHealthJson(TypedDict):
 
 
 class AdkVersionJson(TypedDict):
-    """The versions of what runs."""
+    """The versions of the server."""
 
     version: str
-    """That of devui."""
+    """The version of devui."""
     language: str
     language_version: str
     sqlite_version: str
-    """Of the library that the journal is written with."""
+    """The version of the SQLite library that writes the journal."""
 
 
 class AdkDeclarationJson(TypedDict, total=False):
-    """A tool as models are told of it."""
+    """The declaration of a tool, as sent to models."""
 
     name: str
     description: str
@@ -48,13 +48,13 @@ class AdkAgentJson(TypedDict):
     name: str
     description: str
     instruction: str
-    """Its text; `<InstructionProvider: name>` for a function."""
+    """The text, or `<InstructionProvider: name>` for a function."""
     tools: list[AdkToolJson]
     sub_agents: list[str]
 
 
 class _AppJson(TypedDict):
-    """What an app is."""
+    """The name, description and properties of an app."""
 
     name: str
     rootAgentName: str
@@ -79,7 +79,7 @@ class AdkAppInfoJson(_AppJson):
     """An app with its agents."""
 
     agents: dict[str, AdkAgentJson]
-    """By name; an agent comes after those below it."""
+    """The agents by name; an agent comes after its sub-agents."""
 
 
 class AdkErrorDetailsJson(TypedDict):
@@ -116,7 +116,7 @@ class AdkArtifactVersionJson(TypedDict):
 
     version: int
     canonicalUri: str
-    """It contains no path."""
+    """The URI; it contains no path."""
     customMetadata: dict[str, Any]
     createTime: float
     """Seconds since the epoch."""
@@ -132,7 +132,7 @@ class AdkSpanLogJson(TypedDict):
 
 
 class AdkSpanJson(TypedDict):
-    """A span that has ended."""
+    """A finished span."""
 
     name: str
     start_time: int
@@ -142,7 +142,7 @@ class AdkSpanJson(TypedDict):
     span_id: int
     parent_span_id: int | None
     attributes: dict[str, Any]
-    """By the names of OpenTelemetry's conventions for generative AI."""
+    """Attributes, named by OpenTelemetry's conventions for generative AI."""
     logs: list[AdkSpanLogJson]
 
 
@@ -153,11 +153,11 @@ class AdkPluginJson(TypedDict):
 
 
 class AdkBuildJson(TypedDict):
-    """How an app is put together."""
+    """The structure of an app."""
 
     name: str
     root_agent: dict[str, Any]
-    """Its settings, with `sub_agents`, `tools`, and the `graph` of a workflow."""
+    """The agent's settings, with `sub_agents`, `tools`, and the `graph` of a workflow."""
     plugins: NotRequired[list[AdkPluginJson]]
     context_cache_config: NotRequired[dict[str, Any]]
     resumability_config: NotRequired[dict[str, Any]]
@@ -166,19 +166,19 @@ class AdkBuildJson(TypedDict):
 
 
 class AdkGraphJson(TypedDict):
-    """A drawing in Graphviz's language DOT."""
+    """A graph in Graphviz's DOT language."""
 
     dotSrc: str
 
 
 class AdkEventGraphJson(TypedDict, total=False):
-    """A drawing with an event's calls and answers marked; empty for an unknown event."""
+    """A graph with an event's calls and answers highlighted; empty for an unknown event."""
 
     dotSrc: str
 
 
 class AdkTelemetryJson(TypedDict):
-    """Whether the front end may report its use: never."""
+    """Whether the front end may report usage data: never."""
 
     telemetry: Literal[False]
 
@@ -190,25 +190,25 @@ class AdkFrontEndJson(AdkTelemetryJson):
 
 
 class AdkLogoJson(TypedDict):
-    """The logo of ADK's front end: none."""
+    """The logo of ADK's front end, which has none here."""
 
     logo_text: None
     logo_image_url: None
 
 
 class AdkEvalSetsJson(TypedDict):
-    """No eval sets."""
+    """An empty list of eval sets."""
 
     evalSetIds: list[str]
 
 
 class AdkEvalResultsJson(TypedDict):
-    """No results of evaluations."""
+    """An empty list of evaluation results."""
 
     evalResultIds: list[str]
 
 
 class AdkMetricsJson(TypedDict):
-    """No metrics of evaluations."""
+    """An empty list of evaluation metrics."""
 
     metricsInfo: list[dict[str, Any]]

@@ -1,4 +1,4 @@
-"""Artifacts over ADK's REST API, as Parts (adk-web 1.4). Names are keys and never paths (R23)."""
+"""Artifacts over ADK's REST API, as Parts (adk-web 1.4). Names are keys, never paths (R23)."""
 
 import json
 from types import NoneType
@@ -39,7 +39,7 @@ async def save(request: Request) -> Response:
     `artifact` is a Part with `inlineData` or `text`.
     """
     services, row = await session_named(request)
-    value = await read_json(request, limit=_LIMIT, of_runtime=True)
+    value = await read_json(request, limit=_LIMIT, allow_runtime_json=True)
     body = parse(ArtifactBody, value)
     part = body.artifact.model_dump(by_alias=True, exclude_none=True)
     try:
@@ -141,7 +141,7 @@ def _owner(row: SessionRow) -> tuple[str, str, str]:
 
 
 def _number(text: str) -> int | None:
-    """The version that is meant; None for the newest."""
+    """Return the version number; None for `latest`. Raises Unprocessable."""
     number = whole_number(text)
     if number is None and text != _LATEST:
         raise Unprocessable("Invalid version ID")

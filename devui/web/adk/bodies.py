@@ -1,4 +1,4 @@
-"""The request bodies of ADK's REST API: camelCase and snake_case alike (adk-web 1.1)."""
+"""The request bodies of ADK's REST API, in camelCase or snake_case (adk-web 1.1)."""
 
 import logging
 from difflib import get_close_matches
@@ -8,7 +8,7 @@ from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 from pydantic.alias_generators import to_camel
 
 from devui.debugger.events.contents import Part
-from devui.debugger.events.from_outside import FirstEvent
+from devui.debugger.events.first_event import FirstEvent
 from devui.web.adk.contents import Delta, Labels, Message, State, Strict
 from devui.web.errors import Unprocessable
 
@@ -18,7 +18,7 @@ _log = logging.getLogger("devui.api")
 
 
 class Wire(BaseModel):
-    """A JSON object of ADK's wire form, whose unknown members ADK ignores."""
+    """A JSON object in ADK's wire format; unknown members are ignored, as in ADK."""
 
     model_config = ConfigDict(alias_generator=to_camel, populate_by_name=True)
 
@@ -56,7 +56,7 @@ class SessionBody(Wire):
 
 
 class SessionFile(Wire):
-    """A session as `GET …/sessions/{session}` answers, and as `adk web` exports it."""
+    """A session as returned by `GET …/sessions/{session}` and as exported by `adk web`."""
 
     id: str
     app_name: str
@@ -86,18 +86,18 @@ class ArtifactBody(Wire):
 
 
 WARNING: Final = "X-Devui-Warning"
-"""The header of an answer that names what of the request was not used."""
+"""The response header that names the ignored parts of the request."""
 _NAME_LENGTH: Final = 60
-"""Characters of a member's name that are repeated."""
+"""The maximum length of a member's name in a warning."""
 _NAMED: Final = 8
-"""Members that are named; of more the number is told."""
+"""How many members are named; the rest are counted."""
 
 
 def unused(kind: type[BaseModel], value: Any, *more: str) -> dict[str, str]:
-    """The header, and a line in the log, about members of a body that nobody reads, and what is
-    said besides; {} if there is nothing.
+    """Return the warning header for unknown members of a body, and log it.
 
-    google-adk takes them without a word, so they are no error here either.
+    `more` are additional warnings; without any warning, the result is {}. google-adk silently
+    ignores unknown members, so they aren't an error here either.
     """
     fields = {name: to_camel(name) for name in kind.model_fields}
     spare = [each for each in value if each not in {*fields, *fields.values()}]
@@ -110,13 +110,13 @@ def unused(kind: type[BaseModel], value: Any, *more: str) -> dict[str, str]:
 
 
 def warned(text: str) -> dict[str, str]:
-    """The header that says this, which the log says, too."""
+    """Log a warning and return the header with it."""
     _log.warning("%s", text)
     return {WARNING: text}
 
 
 def _unknown(name: str, names: list[str]) -> str:
-    """The name in ASCII, as headers have it, and the one that may be meant."""
+    """Return an unknown name in ASCII, for a header, with the closest known one if there is any."""
     near = get_close_matches(to_camel(name), names, n=1)
     hint = f" (did you mean {near[0]}?)" if near else ""
     return ascii(name[:_NAME_LENGTH]).strip("'") + hint
@@ -127,10 +127,10 @@ STATE = TypeAdapter(State)
 
 
 def parse(kind: type[T] | TypeAdapter[T], value: Any) -> T:
-    """Validate a body; raises Unprocessable with ADK's list of what is wrong."""
+    """Validate a body. Raises Unprocessable with a list of errors in ADK's format."""
     adapter = kind if isinstance(kind, TypeAdapter) else TypeAdapter(kind)
     try:
-        # As FastAPI reads bodies: a value that is no object is refused in its words.
+        # Validates as FastAPI does, so that a value that isn't an object gets FastAPI's message.
         return adapter.validate_python(value, from_attributes=True)
     except ValidationError as error:
         errors = error.errors(include_url=False, include_context=False, include_input=False)

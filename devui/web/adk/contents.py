@@ -1,4 +1,4 @@
-"""What requests hold besides names: messages, state and labels, within the bounds of a runtime."""
+"""The contents of requests: messages, state and labels, within the limits of a runtime."""
 
 from typing import Annotated, Any, Final
 
@@ -8,15 +8,15 @@ from devui.debugger.events.contents import Content, WireObject
 
 
 class Strict(WireObject):
-    """A request body in which an unknown member is a mistake."""
+    """A request body in which unknown members are errors."""
 
 
 DEEPEST: Final = 256
-"""Arrays and objects inside each other in an event: what pydantic writes (`deep_reading`)."""
+"""The nesting limit of arrays and objects in an event: what pydantic writes (`deep_reading`)."""
 
 
 def _within(levels: int) -> BeforeValidator:
-    """Refuse what is deeper than what is left of an event that many levels down."""
+    """Refuse a value that is nested too deeply for its place, `levels` deep in an event."""
 
     def check(value: Any) -> Any:
         layer, depth = [value], 0
@@ -41,14 +41,14 @@ State = dict[Annotated[str, AfterValidator(_without_nul)], Any]
 """State keys with their prefixes, and their values."""
 
 Delta = Annotated[State, _within(2)]
-"""What an event writes to the state."""
+"""The state changes of an event."""
 
 Labels = Annotated[dict[str, Any], _within(1)]
-"""An event's own metadata."""
+"""The custom metadata of an event."""
 
 
 def _user_content(content: Content) -> Content:
-    """A content that a user can say. Raises ValueError for what Runners refuse."""
+    """Validate the content of a user's message. Raises ValueError for what Runners refuse."""
     parts = content.parts or []
     if not parts:
         raise ValueError("has no parts: add at least one, such as text")
@@ -61,4 +61,4 @@ def _user_content(content: Content) -> Content:
 
 
 Message = Annotated[Content, _within(1), AfterValidator(_user_content)]
-"""What a user says."""
+"""A user's message."""

@@ -1,6 +1,6 @@
-"""Graphs of an app as DOT source, with the names, colours and shapes of `adk web` (adk-web 1.7).
+"""Writes graphs of an app as DOT source, with `adk web`'s names, colours and shapes (adk-web 1.7).
 
-Its front end draws the source, and looks nodes up by name and colour to mark what has run.
+Its front end renders the source, and finds nodes by name and colour to mark what has run.
 """
 
 import html
@@ -14,7 +14,7 @@ _KEYWORDS: Final = frozenset({"node", "edge", "graph", "digraph", "subgraph", "s
 _START, _END = "__START__", "__END__"
 
 Pair = tuple[str, str]
-"""Who called, and what answered."""
+"""The names of a caller and of what it called."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,7 +26,7 @@ class _Theme:
     arrow: str
     label: str
     start: Pair
-    """Fill and line."""
+    """The fill and line colours."""
     end: Pair
 
 
@@ -49,11 +49,11 @@ _ICONS: Final = {
 }
 
 
-# --- build_graph_image: one agent or workflow with what is right below it -----------------------
+# --- build_graph_image: one workflow, or one agent with the agents below it ---------------------
 
 
 def picture(agent: Mapping[str, Any], *, dark: bool) -> str:
-    """A workflow's nodes and edges, or an agent with the agents below it and their tools."""
+    """Return the graph of a workflow, or of an agent with the agents below it and their tools."""
     theme = _DARK if dark else _LIGHT
     lines = [
         _defaults("graph", bgcolor=theme.background, pad="0.5", nodesep="0.5", ranksep="0.8",
@@ -70,7 +70,7 @@ def picture(agent: Mapping[str, Any], *, dark: bool) -> str:
 
 
 def _tree_of(agent: Mapping[str, Any]) -> dict[str, Any]:
-    """The agents below an agent as the nodes of a graph."""
+    """Return an agent and the agents below it as a graph."""
     nodes = [_agent_node(agent)]
     edges = []
     for parent, below in _pairs_below(agent):
@@ -116,7 +116,7 @@ def _names(tools: Iterable[Any] | None) -> Iterator[str]:
 
 
 def _routes(edges: Iterable[Mapping[str, Any]], name: str) -> list[Any]:
-    """The routes on which a node is left; None for an edge without one."""
+    """Return the routes of a node's outgoing edges; None for an edge without one."""
     return [edge.get("route") for edge in edges if edge["from_node"]["name"] == name]
 
 
@@ -156,7 +156,7 @@ _CLUSTERS: Final = {
     "ParallelAgent": " (Parallel Agent)",
     "Workflow": "",
 }
-"""What the name of such an agent is followed by; it is drawn as a box around what it runs."""
+"""The suffix for the names of agents that are drawn as a box around what they run."""
 
 
 def tree(
@@ -166,9 +166,9 @@ def tree(
     *,
     dark: bool,
 ) -> str:
-    """All agents and tools of an app.
+    """Return the graph of all agents and tools of an app.
 
-    `kinds` is as of `DescribeBuild`, `highlights` is what is to be marked.
+    `kinds` is from `DescribeBuild`; `highlights` are the calls to mark.
     """
     background = _defaults("graph", rankdir="LR", bgcolor="#333537" if dark else "#ffffff")
     return _source("strict digraph", [background, *_Tree(kinds, highlights).of(agent, None)])
@@ -180,7 +180,7 @@ class _Tree:
     highlights: Collection[Pair]
 
     def of(self, agent: Mapping[str, Any], parent: str | None) -> Iterator[str]:
-        """The lines of an agent and of everything below it."""
+        """Yield the lines of an agent and of everything below it."""
         name, below = agent["name"], agent.get("sub_agents", [])
         if self._is_cluster(name):
             yield from self._edges_within(agent, parent)
@@ -255,12 +255,12 @@ def _source(head: str, lines: Iterable[str], comment: str = "") -> str:
 
 
 def _defaults(kind: str, **attributes: str) -> str:
-    """What holds for the graph, or for all its nodes or edges."""
+    """Return the default attributes of the graph, its nodes or its edges."""
     return f"{kind} [{_attribute_list(attributes)}]"
 
 
 def _node(name: str, *, label: str, **attributes: str) -> str:
-    """A node: its label, then its other attributes."""
+    """Return a node with its label, then its other attributes."""
     return f"{_quote(name)} [label={_quote(label)} {_attribute_list(attributes)}]"
 
 
@@ -274,7 +274,7 @@ def _attribute_list(attributes: Mapping[str, str]) -> str:
 
 
 def _quote(text: str) -> str:
-    """An identifier, a label of markup, or a string."""
+    """Quote a text unless it is an identifier or an HTML label."""
     if text.startswith("<") and text.endswith(">"):
         return text
     if _PLAIN.fullmatch(text) and text.lower() not in _KEYWORDS:

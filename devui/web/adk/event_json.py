@@ -1,7 +1,7 @@
-"""An event as ADK writes it: what its clients get of `/run`, of sessions, and of the debugger.
+"""Events in ADK's format, as clients get them from `/run`, from sessions and from the debugger.
 
-A member that an event doesn't have is absent, never null. What few readers need, such as the
-sources of an answer, is an object as google-genai has it.
+Members that an event doesn't have are absent, never null. Rarely used members, such as the sources
+of an answer, are objects in google-genai's format.
 """
 
 from typing import Any, NotRequired, Required
@@ -19,7 +19,7 @@ class AdkBlobJson(TypedDict, total=False):
 
 
 class AdkFileDataJson(TypedDict, total=False):
-    """A file elsewhere."""
+    """A file that is stored elsewhere."""
 
     fileUri: str
     mimeType: str
@@ -27,7 +27,7 @@ class AdkFileDataJson(TypedDict, total=False):
 
 
 class AdkFunctionCallJson(TypedDict, total=False):
-    """A call that a model or an agent asks for."""
+    """A function call requested by a model or an agent."""
 
     id: str
     name: str
@@ -37,13 +37,13 @@ class AdkFunctionCallJson(TypedDict, total=False):
 
 
 class AdkFunctionResponseJson(TypedDict, total=False):
-    """The answer to a call, a person's included."""
+    """The response to a function call, which may come from a person."""
 
     id: str
     name: str
     response: dict[str, Any]
     parts: list[dict[str, Any]]
-    """Files that came with it."""
+    """The files in the response."""
     scheduling: str
     willContinue: bool
 
@@ -57,7 +57,7 @@ class AdkExecutableCodeJson(TypedDict, total=False):
 
 
 class AdkCodeExecutionResultJson(TypedDict, total=False):
-    """What came of the code."""
+    """The result of executing code."""
 
     id: str
     outcome: str
@@ -92,7 +92,7 @@ class AdkPartJson(TypedDict, total=False):
 
 
 class AdkContentJson(TypedDict, total=False):
-    """What somebody says."""
+    """The content of a message."""
 
     role: str
     """`user` or `model`, as the model sees it."""
@@ -100,17 +100,17 @@ class AdkContentJson(TypedDict, total=False):
 
 
 class AdkConfirmationJson(TypedDict):
-    """The question whether a tool may run, and the answer."""
+    """A request to confirm a tool call, and the answer."""
 
     hint: str
-    """Why the question is asked."""
+    """Why confirmation is needed."""
     confirmed: bool
     payload: NotRequired[Any]
-    """What the tool wants to be filled in."""
+    """The data that the tool asks for."""
 
 
 class AdkCompactionJson(TypedDict):
-    """A summary that stands in for a stretch of events."""
+    """A summary that replaces a range of events."""
 
     startTimestamp: float
     endTimestamp: float
@@ -118,7 +118,7 @@ class AdkCompactionJson(TypedDict):
 
 
 class AdkUiWidgetJson(TypedDict):
-    """Something that a tool asks the user interface to draw."""
+    """A widget that a tool asks the user interface to render."""
 
     id: str
     provider: str
@@ -126,16 +126,16 @@ class AdkUiWidgetJson(TypedDict):
 
 
 class AdkActionsJson(TypedDict, total=False):
-    """What an event does besides saying something."""
+    """The effects of an event, apart from its content."""
 
     stateDelta: Required[dict[str, Any]]
     """State keys with their prefixes, and their new values."""
     artifactDelta: Required[dict[str, int]]
     """Names of saved files, and their new versions."""
     requestedAuthConfigs: Required[dict[str, Any]]
-    """By the id of the call that needs to sign in."""
+    """By the id of the call that requires a sign-in."""
     requestedToolConfirmations: Required[dict[str, AdkConfirmationJson]]
-    """By the id of the call that waits for it."""
+    """By the id of the call that awaits confirmation."""
     skipSummarization: bool
     transferToAgent: str
     transferReason: str
@@ -145,16 +145,16 @@ class AdkActionsJson(TypedDict, total=False):
     agentState: dict[str, Any]
     rewindBeforeInvocationId: str
     route: bool | int | str | list[bool | int | str]
-    """Where a workflow goes on."""
+    """The route that the workflow takes next."""
     renderUiWidgets: list[AdkUiWidgetJson]
     setModelResponse: Any
 
 
 class AdkNodeInfoJson(TypedDict, total=False):
-    """The node of a workflow, or the agent, that made an event."""
+    """The workflow node or agent that produced an event."""
 
     path: Required[str]
-    """`flow@1/writer@2`; "" for what no node made."""
+    """`flow@1/writer@2`; "" if no node produced the event."""
     outputFor: list[str]
     messageAsOutput: bool
 
@@ -176,7 +176,7 @@ class AdkUsageJson(TypedDict, total=False):
 
 
 class AdkTranscriptionJson(TypedDict, total=False):
-    """Speech in writing."""
+    """A transcription of speech."""
 
     text: str
     finished: bool
@@ -188,7 +188,7 @@ class AdkTranscriptionJson(TypedDict, total=False):
 
 
 class AdkEventJson(TypedDict, total=False):
-    """An event in ADK's form."""
+    """An event in ADK's format."""
 
     id: Required[str]
     invocationId: Required[str]
@@ -199,14 +199,14 @@ class AdkEventJson(TypedDict, total=False):
     actions: Required[AdkActionsJson]
     content: AdkContentJson
     partial: bool
-    """Whether it is a piece of a streamed answer; the whole answer follows, with the same id."""
+    """Whether this is a piece of a streamed answer; the whole answer follows with the same id."""
     output: Any
-    """The value that a workflow node gave."""
+    """The output of a workflow node."""
     nodeInfo: AdkNodeInfoJson
     longRunningToolIds: list[str]
-    """Ids of calls that are answered later."""
+    """The ids of calls that are answered later."""
     branch: str
-    """Names of agents, joined by dots."""
+    """The names of agents, joined by dots."""
     isolationScope: str
     customMetadata: dict[str, Any]
     errorCode: str

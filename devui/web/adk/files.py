@@ -1,4 +1,4 @@
-"""Files in an app's folder that `adk web` serves: its YAML, its recorded tests (adk-web 1.7)."""
+"""The files in an app's folder that `adk web` serves: YAML and recorded tests (adk-web 1.7)."""
 
 import asyncio
 import json
@@ -13,7 +13,7 @@ from devui.web.operation import Query, operation
 from devui.web.services import services_of
 
 _LONGEST: Final = 200
-"""Characters of a file's name."""
+"""The maximum length of a file name, in characters."""
 _YAML: Final = frozenset({".yaml", ".yml"})
 
 
@@ -28,7 +28,7 @@ _YAML: Final = frozenset({".yaml", ".yml"})
 async def yaml(request: Request) -> Response:
     """Get the agent as YAML, from `root_agent.yaml` or another file in its folder.
 
-    Empty without one.
+    Empty if there is no such file.
     """
     folder = services_of(request).apps.require(request.path_params["app"]).resolve()
     name = request.query_params.get("file_path") or "root_agent.yaml"
@@ -72,7 +72,7 @@ async def show_test(request: Request) -> Response:
 
 
 def _test(request: Request) -> Path:
-    """The file that a name stands for; raises BadRequest for one that leaves the folder."""
+    """Return the file of a test. Raises BadRequest if the name leads out of the folder."""
     folder = services_of(request).apps.require(request.path_params["app"]) / "tests"
     name = request.path_params["test"]
     file = folder / (name if name.endswith(".json") else f"{name}.json")

@@ -1,8 +1,8 @@
-"""The stock front end of google-adk at `/dev-ui/`, under this server's guard (adk-web 1.2).
+"""Serves google-adk's stock front end at `/dev-ui/`, behind this server's guard (adk-web 1.2).
 
-Its code is google-adk's, read from the installed package. The policy of its pages allows what its
-build needs and no more: styles and one handler inside the page, compiled graphs, fonts of Google's
-server, as `adk web` loads them.
+The files come from the installed google-adk package. The CSP of its pages allows only what its
+build needs: inline styles and one inline handler, WebAssembly for graphs, and fonts from Google's
+server, which `adk web` loads, too.
 """
 
 import asyncio
@@ -22,9 +22,9 @@ from devui.web.services import services_of
 HOME: Final = "/dev-ui/"
 
 _LONGEST: Final = 200
-"""Characters of a path."""
+"""The maximum length of a path, in characters."""
 _HANDLER: Final = "this.media='all'"
-"""What makes the page's style count once it is loaded; Angular writes it into the page."""
+"""The inline handler that applies the stylesheet once it is loaded; Angular adds it to the page."""
 _POLICY: Final = (
     "default-src 'none';"
     " script-src 'self' 'wasm-unsafe-eval' 'unsafe-hashes'"
@@ -36,7 +36,7 @@ _POLICY: Final = (
 )
 _HEADERS: Final = {
     "Content-Security-Policy": _POLICY,
-    # A sign-in that an agent asks for opens a window, and tells this page when it is back.
+    # An agent's sign-in opens a window, which notifies this page when it is done.
     "Cross-Origin-Opener-Policy": "same-origin-allow-popups",
 }
 _MEDIA_TYPES: Final = {

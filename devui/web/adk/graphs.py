@@ -1,4 +1,4 @@
-"""How an app is put together, as an object and as graphs in DOT (adk-web 1.7)."""
+"""The structure of an app, as an object and as graphs in DOT (adk-web 1.7)."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
@@ -37,7 +37,7 @@ async def build(request: Request) -> Response:
 async def pictures(request: Request) -> Response:
     """Get graphs of an agent, by default the root, and of each workflow below it.
 
-    In Graphviz's language DOT, by the paths of the agents.
+    The graphs are in Graphviz's DOT language, by the paths of the agents.
     """
     root, node = (
         (await _description(request))["build"]["root_agent"],
@@ -56,7 +56,7 @@ async def pictures(request: Request) -> Response:
 async def graph(request: Request) -> Response:
     """Get the whole app as one graph.
 
-    In Graphviz's language DOT.
+    The graph is in Graphviz's DOT language.
     """
     description = await _description(request)
     root, kinds = description["build"]["root_agent"], description["kinds"]
@@ -95,7 +95,7 @@ def _dark(request: Request) -> bool:
 
 
 def _at(root: Json, path: str) -> Json | None:
-    """The agent or node at a path such as `root/agent/node`; that of the root may be left out."""
+    """Return the agent or node at a path such as `root/agent/node`; `root/` may be omitted."""
     names = [name for name in path.split("/") if name]
     agent: Json | None = root
     for name in names[names[:1] == [root["name"]] :]:
@@ -116,7 +116,7 @@ def _workflows(agent: Json, path: str) -> Iterator[tuple[str, Json]]:
 
 
 def _highlights(event: Event) -> Iterator[Pair]:
-    """Who called whom: the calls of an event, else its answers, else its author alone."""
+    """Yield the calls of an event, or else its answers, or else only its author."""
     author = event.author
     if event.calls:
         yield from ((author, call.name) for call in event.calls)

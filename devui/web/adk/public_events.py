@@ -1,7 +1,7 @@
-"""Events as clients get them, and as they take them in (adk-runtime 1.4).
+"""Converts events that clients get and send (adk-runtime 1.4).
 
-In `customMetadata` the runtime keeps marks of its own, such as that a node has ended. Nobody else
-writes them, and they do not leave the server over the API; the journal and its pages have them.
+The runtime keeps its own marks in `customMetadata`, such as that a node has ended. Nobody else may
+write them, and the API doesn't return them; only the journal and the pages have them.
 """
 
 import json
@@ -10,11 +10,11 @@ from typing import Any, Final
 
 _INTERNAL: Final = "__adk_internal_"
 RESTORED: Final = f"{_INTERNAL}restored_event"
-"""Marks an event that came from outside with the session it began."""
+"""Marks an event that a client supplied when it created the session."""
 
 
 def public_event(text: str) -> str:
-    """The JSON of an event without the runtime's own marks; most have none and stay as they are."""
+    """Return the JSON of an event without the runtime's own marks, which most events don't have."""
     if f'"{_INTERNAL}' not in text:
         return text
     event = json.loads(text)
@@ -30,7 +30,7 @@ def public_event(text: str) -> str:
 
 
 def mark_restored(metadata: Mapping[str, Any] | None) -> dict[str, Any]:
-    """The metadata of an event that a session begins with: marks can be no client's."""
+    """Mark the metadata of an event that a session starts with; drop marks from the client."""
     return {**_public(metadata or {}), RESTORED: True}
 
 

@@ -1,7 +1,7 @@
 """`/run` and `/run_sse`, with ADK's exact framing (adk-web 1.5).
 
-The run belongs to the server: a client that goes away does not end it (Law 4, R49), which is the
-one place where this differs from ADK's server on purpose.
+The run belongs to the server: it continues if the client disconnects (Law 4, R49). This is the only
+intended difference from ADK's server.
 """
 
 import json
@@ -13,7 +13,7 @@ from typing import Any, Final
 from starlette.requests import Request
 from starlette.responses import Response
 
-from devui.debugger.apps.adk_files import begun_with
+from devui.debugger.apps.adk_files import starting_state
 from devui.debugger.events.feed import follow
 from devui.debugger.events.news import EventCommitted, News, PartialArrived, RunChanged
 from devui.debugger.runs.request import RunRequest
@@ -25,27 +25,30 @@ from devui.web.adk.public_events import public_event
 from devui.web.adk.sessions import begin
 from devui.web.errors import BadRequest, NotFound, Unprocessable
 from devui.web.operation import Refusal, operation
+from devui.web.panels.recovery.model_key import missing_key
 from devui.web.security.intake import read_json
 from devui.web.services import Services, services_of
 from devui.web.sse import BARE, Message, stream_response
 
 _ENDED = {"done", "failed", "stopped", "interrupted"}
 _MESSAGE_LIMIT = 20_000_000
-"""Bytes of a request that may carry files inline (R26)."""
+"""The size limit of a request in bytes; it may contain files (R26)."""
 
 _ROLE = 60
-"""Characters of another role that are repeated."""
+"""How many characters of an ignored role are repeated."""
 
 
 _BUSY: Final = Refusal(409, "The session has an active run, or can't go on with what is asked")
 
 
 class RunFailed(Exception):
-    """The agent's code raised; `error` is what the worker told of it."""
+    """The agent's code raised an exception."""
 
-    def __init__(self, error: dict[str, Any]) -> None:
-        super().__init__(f"{error.get('type')}: {error.get('message')}")
-        self.error = error
+    def __init__(self, error: dict[str, Any], hint: str) -> None:
+        """`error` is the worker's report, and `hint` a sentence on what to do, or ""."""
+        self.kind = str(error.get("type"))
+        self.message = " ".join(filter(None, (str(error.get("message")), hint)))
+        super().__init__(f"{self.kind}: {self.message}")
 
 
 @operation(
@@ -101,12 +104,14 @@ async def run_sse(request: Request) -> Response:
         except RunFailed as failure:
             yield Message(json.dumps(_error_frame(failure)))
 
-    return stream_response(frames(), streams=services.streams, manner=BARE, headers=warning)
+    return stream_response(frames(), streams=services.streams, options=BARE, headers=warning)
 
 
 async def _body(request: Request, *, streams: bool) -> tuple[RunBody, dict[str, str]]:
-    """What is asked for, and the header about what of it is not used."""
-    value = await read_json(request, limit=_MESSAGE_LIMIT, last_comma=True, of_runtime=True)
+    """Return the validated body, and the header with warnings about its ignored parts."""
+    value = await read_json(
+        request, limit=_MESSAGE_LIMIT, allow_trailing_comma=True, allow_runtime_json=True
+    )
     body = parse(RunBody, value)
     role = (body.new_message and body.new_message.role) or "user"
     more = (
@@ -125,7 +130,7 @@ async def _start(
     services.apps.require(body.app_name)
     session = await services.journal.sessions.find(body.app_name, body.user_id, body.session_id)
     if session is None and services.settings.create_sessions:
-        state = begun_with(services.apps.require(body.app_name), None)
+        state = starting_state(services.apps.require(body.app_name), None)
         session = await begin(
             services, body.app_name, body.user_id, body.session_id, state=state, events=None
         )
@@ -152,13 +157,13 @@ async def _start(
 
 
 _KINDS: Final = (EventCommitted, PartialArrived, RunChanged)
-"""News that a run's events and its end are in."""
+"""The kinds of news that carry a run's events and its end."""
 
 
 async def _events(
     services: Services, session: SessionRow, row: RunRow, after: int
 ) -> AsyncGenerator[str, None]:
-    """The JSON of the run's events, without the user's own message; raises RunFailed."""
+    """Yield the JSON of the run's events, without the user's message. Raises RunFailed."""
     has_begun = False
     news_of = follow(services.journal, services.bus, session.key, after, kinds=_KINDS)
     async with aclosing(news_of) as batches:
@@ -170,9 +175,20 @@ async def _events(
                 has_begun = has_begun or text is not None
                 if isinstance(news, RunChanged) and news.run.id == row.id:
                     if news.run.status == "failed":
-                        raise RunFailed(json.loads(news.run.error or "{}"))
+                        error = json.loads(news.run.error or "{}")
+                        raise RunFailed(error, _hint(services, session.app, error))
                     if news.run.status in _ENDED:
                         return
+
+
+def _hint(services: Services, app: str, error: dict[str, Any]) -> str:
+    """Return where to put a missing model key; "" if the error already names the variable."""
+    message = str(error.get("message"))
+    key = missing_key(message, services.apps, app)
+    if key is None or key.is_refused or key.variable in message:
+        return ""
+    place = "your program's environment" if key.is_hosted else f"{key.file} or devui's environment"
+    return f"Set {key.variable} in {place}."
 
 
 def _own_event(news: News, run_id: str) -> str | None:
@@ -184,9 +200,9 @@ def _own_event(news: News, run_id: str) -> str | None:
 
 
 def _is_message(news: News, has_begun: bool) -> bool:
-    """Whether an event of a run is the user's message, which comes first.
+    """Return whether an item of news is the user's message, the first event of a run.
 
-    The answer to an agent that has given a task away is the user's, too, but it has a place.
+    The answer to an agent that delegated a task is also by the user, but has a node path.
     """
     if has_begun or not isinstance(news, EventCommitted) or news.row.author != "user":
         return False
@@ -194,11 +210,11 @@ def _is_message(news: News, has_begun: bool) -> bool:
 
 
 def _split_artifacts(event: str) -> list[str]:
-    """ADK's page reads artifacts from a frame of their own (adk-web 1.5)."""
+    """Put artifacts in a frame of their own, as ADK's page expects (adk-web 1.5)."""
     if '"artifactDelta":{"' not in event:
         return [event]
     whole = json.loads(event)
-    versions = (whole.get("actions") or {}).get("artifactDelta")  # and not a word of something else
+    versions = (whole.get("actions") or {}).get("artifactDelta")  # the match may be elsewhere
     if not versions or not (whole.get("content") or {}).get("parts"):
         return [event]
     content = {**whole, "actions": {**whole["actions"], "artifactDelta": {}}}
@@ -207,8 +223,11 @@ def _split_artifacts(event: str) -> list[str]:
 
 
 def _error_frame(failure: RunFailed) -> AdkRunErrorJson:
-    kind, message = str(failure.error.get("type")), str(failure.error.get("message"))
     return {
-        "error": f"{kind}: {message}",
-        "error_details": {"error_type": kind, "error_message": message, "timestamp": time.time()},
+        "error": str(failure),
+        "error_details": {
+            "error_type": failure.kind,
+            "error_message": failure.message,
+            "timestamp": time.time(),
+        },
     }

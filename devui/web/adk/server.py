@@ -1,4 +1,4 @@
-"""What ADK's clients ask first: the apps, the version, the health (adk-web 1.2)."""
+"""The first requests of ADK's clients: apps, version and health (adk-web 1.2)."""
 
 import platform
 import sqlite3
@@ -32,7 +32,7 @@ async def list_apps(request: Request) -> Response:
 
 
 async def _details_of(services: Services, names: Iterable[str]) -> AsyncIterator[dict[str, Any]]:
-    """What the apps consist of; those whose code does not load are left out, as with ADK."""
+    """Yield the details of the apps; those that fail to load are left out, as in ADK."""
     for name in names:
         with suppress(AppBroken):
             await services.workers.worker(name)
@@ -58,8 +58,8 @@ async def _details_of(services: Services, names: Iterable[str]) -> AsyncIterator
 async def app_info(request: Request) -> Response:
     """Get an app's agents with their instructions and tool declarations.
 
-    By name, with `instruction`, `tools` (as declared to models) and `sub_agents`; 400 if the root
-    isn't an LlmAgent.
+    The agents are listed by name, with `instruction`, `tools` (as declared to models) and
+    `sub_agents`; 400 if the root isn't an LlmAgent.
     """
     services, name = services_of(request), request.path_params["app"]
     try:

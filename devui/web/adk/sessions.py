@@ -11,11 +11,12 @@ from typing import Any, Final
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response, StreamingResponse
 
-from devui.debugger.apps.adk_files import begun_with
-from devui.debugger.events.from_outside import FirstEvent
+from devui.debugger.apps.adk_files import starting_state
+from devui.debugger.events.first_event import FirstEvent
 from devui.debugger.events.news import EventCommitted, SessionChanged
 from devui.debugger.events.shape import no_actions
 from devui.debugger.runs.commit import event_of
+from devui.debugger.runs.request import opening_title
 from devui.debugger.workers.trials import TrialFailed
 from devui.debugger.workers.workers import AppBroken
 from devui.store.events import history
@@ -32,7 +33,7 @@ from devui.web.text.numbers import whole_number
 from devui.wire.events import Event
 
 SESSION_LIMIT: Final = 256_000_000
-"""Bytes of a session with its events; it is read as a whole."""
+"""The size limit of a session with its events, in bytes; it is read as a whole."""
 _STATE_LIMIT: Final = 20_000_000
 _ID_EXISTS: Final = Refusal(409, "The id is taken")
 _ACTIVE: Final = Refusal(409, "A run is in progress")
@@ -44,7 +45,7 @@ async def list_sessions(request: Request) -> Response:
     """List a user's sessions, with state but without events."""
     services, app, user = _names(request)
     rows = list(reversed(await services.journal.sessions.list(app, user)))
-    first = "".join(await _head(services, rows[0])) if rows else ""  # may raise: not in the answer
+    first = "".join(await _head(services, rows[0])) if rows else ""  # may raise: before the stream
 
     async def pieces() -> AsyncIterator[str]:
         yield f"[{first}"
@@ -59,9 +60,9 @@ async def list_sessions(request: Request) -> Response:
 async def create_session(request: Request) -> Response:
     """Create a session; the body may be empty, or name an id, a state and first events."""
     services, app, user = _names(request)
-    value = await read_json(request, limit=SESSION_LIMIT, empty=None, of_runtime=True)
+    value = await read_json(request, limit=SESSION_LIMIT, empty=None, allow_runtime_json=True)
     body = parse(SessionBody, value or {})
-    state = begun_with(services.apps.require(app), body.state)
+    state = starting_state(services.apps.require(app), body.state)
     row = await begin(services, app, user, body.session_id, state=state, events=body.events)
     spare = warned(_OPTIONS) if body.options else unused(SessionBody, value or {})
     return await _whole(services, row.key, spare)
@@ -78,8 +79,10 @@ async def begin(
 ) -> SessionRow:
     """Create a session with a state and events. Raises BadRequest, SessionExists, BadValue."""
     first = await asyncio.to_thread(_history, events) if events else []
+    titles = (opening_title(event, services.runs.words_of) for event in first)
+    title = next(filter(None, titles), None)
     row = await services.journal.sessions.create(
-        app, user, name, state or {}, history=history(first)
+        app, user, name, state or {}, title=title, history=history(first)
     )
     if first:
         await services.know_credentials()
@@ -93,8 +96,8 @@ async def create_session_named(request: Request) -> Response:
     The body is the state.
     """
     services, app, user = _names(request)
-    value = await read_json(request, limit=_STATE_LIMIT, empty=None, of_runtime=True)
-    state = begun_with(services.apps.require(app), parse(STATE, value or {}))
+    value = await read_json(request, limit=_STATE_LIMIT, empty=None, allow_runtime_json=True)
+    state = starting_state(services.apps.require(app), parse(STATE, value or {}))
     row = await services.journal.sessions.create(app, user, request.path_params["session"], state)
     return await _whole(services, row.key)
 
@@ -121,7 +124,7 @@ async def patch_session(request: Request) -> Response:
     events.
     """
     services, row = await session_named(request)
-    value = await read_json(request, limit=_STATE_LIMIT, of_runtime=True)
+    value = await read_json(request, limit=_STATE_LIMIT, allow_runtime_json=True)
     body = parse(PatchBody, value)
     await change_state(services, row, body.state_delta, last_seen=_last_seen(request))
     return await _whole(services, row.key, unused(PatchBody, value))
@@ -155,7 +158,7 @@ async def change_state(
 
 
 def _last_seen(request: Request) -> int | None:
-    """The number of the last event that a change is based on; None if nothing is said."""
+    """Return the number of the last event that a change is based on; None if not given."""
     tag = request.headers.get("if-match")
     if tag in (None, "*"):
         return None
@@ -196,7 +199,7 @@ async def remember(request: Request) -> Response:
 
 
 def _names(request: Request) -> tuple[Services, str, str]:
-    """The app has to be one that was discovered: nothing is made for any other name (R22)."""
+    """Return the services, app and user. Raises UnknownApp if no such app was discovered (R22)."""
     services = services_of(request)
     app, user = request.path_params["app"], request.path_params["user"]
     services.apps.require(app)
@@ -212,7 +215,7 @@ async def session_named(request: Request) -> tuple[Services, SessionRow]:
 
 
 async def _head(services: Services, row: SessionRow, *, lenient: bool = False) -> tuple[str, str]:
-    """The JSON of a session without events, up to these and from there on."""
+    """Return the JSON of a session before and after its events."""
     values = await services.journal.state.at(row.key)
 
     names = {"id": row.id, "appName": row.app, "userId": row.user}
@@ -242,7 +245,7 @@ async def _whole(
 
 
 def _history(first_events: list[FirstEvent]) -> list[NewEvent]:
-    """The events a session begins with, complete before anything is written."""
+    """Return the first events of a new session, all validated before any is written."""
     events = [_first_event(event) for event in first_events]
     if len({event.id for event in events}) < len(events):
         raise BadRequest("two events of a new session have the same id")
@@ -272,5 +275,5 @@ def _state_event(delta: dict[str, Any]) -> dict[str, Any]:
 
 
 def _lasting(delta: dict[str, Any]) -> dict[str, Any]:
-    """Without `temp:` keys, which nothing keeps."""
+    """Return the delta without `temp:` keys, which aren't stored."""
     return {key: value for key, value in delta.items() if not key.startswith("temp:")}

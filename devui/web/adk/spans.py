@@ -1,8 +1,8 @@
-"""A session's spans in the form that the front end of `adk web` reads (adk-web 1.7).
+"""A session's spans in the format that `adk web`'s front end reads (adk-web 1.7).
 
-Its panes Request and Response read the log of the span `generate_content` whose attributes name the
-event; its waterfall reads names, times and parents. One span that lacks an attribute makes it drop
-them all, so only what has ended is told, and what is not known is an empty text there.
+Its Request and Response panes read the log of the `generate_content` span whose attributes name the
+event. Its waterfall reads names, times and parents. If one span lacks an attribute, it drops all of
+them, so only finished spans are returned, with "" for unknown values.
 """
 
 import json
@@ -27,7 +27,7 @@ _OPERATIONS: Final = {
 }
 _NANOSECONDS: Final = 1_000_000_000
 _NUMBER_BYTES: Final = 6
-"""Of an id: JavaScript keeps integers of up to 53 bits."""
+"""The size of an id in bytes; JavaScript's integers have at most 53 bits."""
 _ROLES: Final = {"user": "user", "model": "assistant"}
 _FINISHES: Final = {"STOP": "stop", "MAX_TOKENS": "length", "OTHER": "error"}
 _UNREPORTED: Final = {None, "", "FINISH_REASON_UNSPECIFIED"}
@@ -35,7 +35,7 @@ _UNREPORTED: Final = {None, "", "FINISH_REASON_UNSPECIFIED"}
 
 @dataclass(frozen=True, slots=True)
 class Recorded:
-    """A span with what was sent and what came back, as `sent_and_result` gives them."""
+    """A span with what was sent and returned, as from `sent_and_result`."""
 
     row: SpanRow
     payload: Any
@@ -48,12 +48,12 @@ class Trace:
 
     session: SessionRow
     events: Mapping[int, EventRow]
-    """By number: those that spans led to."""
+    """The events that spans led to, by number."""
     descriptions: Mapping[str, str]
-    """Of agents, by name."""
+    """The descriptions of agents, by name."""
 
     def spans(self, recorded: Iterable[Recorded]) -> list[Json]:
-        """The spans that have ended, in the order of their ends, and one around those of a run."""
+        """Return the finished spans and a span around those of each run, by end time."""
         finished_spans = [each for each in recorded if each.row.seconds is not None]
         runs: dict[str, list[SpanRow]] = {}
         for each in finished_spans:
@@ -65,7 +65,7 @@ class Trace:
         return sorted(spans, key=lambda span: (span["end_time"], -span["start_time"]))
 
     def attributes(self, each: Recorded, among: Iterable[Recorded]) -> Json:
-        """All that is known of a span, contents included, as older front ends ask for it."""
+        """Return all attributes of a span, including contents, as older front ends expect them."""
         attributes: Json = {**self._attributes(each, self._tools_of(each.row, among))}
         if each.row.type == "model":
             attributes["gcp.vertex.agent.llm_request"] = _text(_request(each.payload))
@@ -88,7 +88,7 @@ class Trace:
         }
 
     def _around(self, run: str, rows: Sequence[SpanRow]) -> Json:
-        """The span of a whole run, which the others lie in."""
+        """Return the span of a whole run, which contains the others."""
         name = next((row.name for row in rows if row.type == "agent"), self.session.app)
         return {
             "name": f"invoke_workflow {name}",
@@ -154,7 +154,7 @@ class Trace:
         return {"event_name": DETAILS, "body": None, "attributes": record}
 
     def _tools_of(self, row: SpanRow, among: Iterable[Recorded]) -> Mapping[str, str]:
-        """The tools that the agent's last model call before this span declared, by name."""
+        """Return the descriptions of the tools in the agent's last model call before this span."""
         if row.type != "tool":
             return {}
         requests = (
@@ -181,12 +181,12 @@ def _text(value: Any) -> str:
 
 
 def _request(value: Any) -> Mapping[str, Any]:
-    """The request of a model call; empty if it was not kept, or a bundle brought something else."""
+    """Return the request of a model call; empty if none was stored, or a bundle's is invalid."""
     return value if isinstance(value, Mapping) else {}
 
 
 def _answers(result: Any) -> list[Json]:
-    """What came from a model: pieces, if it was streamed, and the whole last."""
+    """Return a model's answers: the pieces, if it was streamed, and the whole one last."""
     answers = [pair[1] for pair in result or () if isinstance(pair, list) and len(pair) > 1]
     return [each for each in answers if isinstance(each, dict)]
 
@@ -214,7 +214,7 @@ def _finish(answer: Mapping[str, Any]) -> str | None:
 
 
 def _definitions(request: Any, *, bare: bool) -> list[Json]:
-    """The tools of a request; `bare` without their parameters."""
+    """Return the tools of a request, without their parameters if `bare`."""
     return [each for tool in _request(request).get("tools") or () for each in _tool(tool, bare)]
 
 
@@ -259,11 +259,11 @@ def _part(part: Mapping[str, Any], index: int) -> Json | None:
 
 
 _STANDARD: Final = str.maketrans("-_", "+/")
-"""Browsers read no other alphabet of base64."""
+"""Translates URL-safe base64 to the standard alphabet, the only one that browsers read."""
 
 
 def _identity(call: Mapping[str, Any], index: int) -> Json:
-    """The id of a call or an answer; where it has none, one of its name and place."""
+    """Return the id of a call or an answer, or else one made from its name and index."""
     name = call.get("name")
     return {"id": call.get("id") or (f"{name}_{index}" if name else str(index))}
 
@@ -282,7 +282,7 @@ def _nanoseconds(seconds: float) -> int:
 
 
 def _span_id(run: str, number: int) -> int:
-    """The id of a span by its number in its run; 0 is the run itself."""
+    """Return the id of a span from its number in its run; 0 is the run itself."""
     return _id(f"{run} {number}")
 
 

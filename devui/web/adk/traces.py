@@ -1,4 +1,4 @@
-"""The recorded spans of a session, as ADK's `debug/trace` tells them (adk-web 1.7)."""
+"""The recorded spans of a session, as in ADK's `debug/trace` (adk-web 1.7)."""
 
 from collections.abc import Iterable
 from typing import Any
@@ -19,9 +19,9 @@ from devui.web.services import Services, services_of
 async def of_session(request: Request) -> Response:
     """List a session's finished spans; empty for an unknown session.
 
-    With model messages as logs; from the journal, so they survive a restart. Below `/debug`, it
-    searches the sessions of all apps. If several users have sessions with this id, it lists the
-    spans of all of them.
+    Model messages are included as logs. Spans are stored in the journal, so they survive a restart.
+    Below `/debug`, it searches the sessions of all apps. If several users have sessions with this
+    id, it lists the spans of all of them.
     """
     services, app = services_of(request), request.path_params.get("app")
     spans = []
@@ -36,8 +36,8 @@ async def of_session(request: Request) -> Response:
 async def of_event(request: Request) -> Response:
     """Get the attributes of the model or tool span that led to an event.
 
-    With `gcp.vertex.agent.llm_request` and `llm_response`, or `tool_call_args` and `tool_response`.
-    Below `/debug`, it searches the sessions of all apps.
+    They include `gcp.vertex.agent.llm_request` and `llm_response`, or `tool_call_args` and
+    `tool_response`. Below `/debug`, it searches the sessions of all apps.
     """
     services, app = services_of(request), request.path_params.get("app")
     event = request.path_params["event"]

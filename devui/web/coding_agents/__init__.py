@@ -1,1 +1,1 @@
-"""What the server has for coding agents: `/mcp` and `/llms.txt`."""
+"""The routes for coding agents: `/mcp` and `/llms.txt`."""

@@ -1,7 +1,7 @@
-"""Coding agents that speak the Model Context Protocol with this server.
+"""The sessions of coding agents that speak the Model Context Protocol with this server.
 
-The tools are clients of this server's own API (`devui.mcp`), with the token that the request came
-with: they can do what its sender can do, and nothing else.
+The tools are clients of this server's own API (`devui.mcp`) and use the request's token: they can
+do what its sender can do, and nothing else.
 """
 
 import asyncio
@@ -13,19 +13,21 @@ from starlette.datastructures import Headers
 from starlette.types import Message, Receive, Scope, Send
 
 from devui.web.errors import NotThere
-from devui.web.later import Later
+from devui.web.lazy_modules import LazyModule
 
-_protocol = Later("devui.mcp.protocol")
+_protocol = LazyModule("devui.mcp.protocol")
 _PACKAGES: Final = frozenset({"mcp", "mcp_types"})
 _OPEN: Final = 64
-"""The most sessions that the package allows. Where one begins that leaves no room for another, the
-one that was idle for longest is ended."""
+"""The maximum number of sessions in the package. When a new session reaches it, the one that was
+idle for longest is ended."""
 _SESSION: Final = "mcp-session-id"
 
 
 class McpSessions:
-    """Coding agents that are connected. It begins with their first request and ends with the
-    server."""
+    """The sessions of connected coding agents.
+
+    The protocol's session manager starts with the first request and stops with the server.
+    """
 
     def __init__(self, url: str) -> None:
         self._url = url
@@ -34,7 +36,7 @@ class McpSessions:
         self._task: asyncio.Task[None] | None = None
         self._over = asyncio.Event()
         self._open: OrderedDict[str, int] = OrderedDict()
-        """How many requests of each session are being answered, the longest unused first."""
+        """The number of active requests of each session, least recently used first."""
 
     async def __aenter__(self) -> Self:
         return self
@@ -45,7 +47,7 @@ class McpSessions:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        """End the sessions that are left."""
+        """End the remaining sessions."""
         self._over.set()
         if self._task is not None:
             await self._task
@@ -81,8 +83,8 @@ class McpSessions:
     async def _make_room(self, scope: Scope) -> None:
         """End idle sessions until there is room for another one.
 
-        A client that vanished ends its session by nothing, and one that merely thinks begins a new
-        one when it hears that its session is over.
+        A client that vanished never ends its session. One that was only idle starts a new session
+        when it learns that its old one is over.
         """
         while len(self._open) >= _OPEN:
             idle = next((name for name, requests in self._open.items() if not requests), None)
@@ -99,14 +101,14 @@ class McpSessions:
         self._manager = manager
 
     async def _run(self, manager: Any, ready: asyncio.Event) -> None:
-        """Its tasks end in the task in which they began, which is none of a request's."""
+        """Run the manager in its own task: its tasks must end in the task that started them."""
         async with manager.run():
             ready.set()
             await self._over.wait()
 
 
 def _delete(scope: Scope, session: str) -> Scope:
-    """The request that ends a session, as its client would send it."""
+    """Return the request that ends a session, as its client would send it."""
     host = [(name, value) for name, value in scope["headers"] if name == b"host"]
     return {
         **scope,

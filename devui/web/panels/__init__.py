@@ -1,1 +1,1 @@
-"""The features of the pages, each in a folder: its parts, its panel, its routes."""
+"""The features of the pages, each in a folder with its parts, its panel and its routes."""

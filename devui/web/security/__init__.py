@@ -1,1 +1,1 @@
-"""Who may ask, and for what: host names, tokens, origins, sizes (R01 to R08, R26)."""
+"""Access control for requests: host names, tokens, origins, sizes (R01 to R08, R26)."""

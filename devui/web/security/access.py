@@ -1,10 +1,10 @@
-"""Who may talk to the server: the token, the one-time code and the browsers signed in with them.
+"""Who may talk to the server: the token, one-time codes, and the browsers signed in with them.
 
-Everything here is drawn anew in each process, so a restart signs every browser out and a leaked
-cookie dies with the process (R08). Nothing is written anywhere but a key for programs of the same
-user, into a file that this user alone can read (docs/decisions/0007). Values are compared in
-constant time. A wrong guess costs the guesser nothing and locks nobody out: with 256 bits there is
-nothing to guess, and a lock-out could be triggered by any web page (R07).
+Each process generates its own secrets, so a restart signs out every browser and a leaked cookie is
+worthless once the process ends (R08). Only a key for programs of the same user is written to disk,
+to a file that only this user can read (docs/decisions/0007). Values are compared in constant time.
+Wrong guesses are neither delayed nor counted: 256 bits can't be guessed, and any web page could
+trigger a lockout (R07).
 """
 
 import hmac
@@ -16,10 +16,10 @@ from hashlib import sha256
 from typing import Final
 
 CODE_LIFETIME: Final = 600.0
-"""Seconds that the code of a printed link stays good."""
+"""How long the code of a printed link stays valid, in seconds."""
 
 MIN_TOKEN: Final = 16
-"""Characters that a token of the user's own must have at least."""
+"""The minimum length of a token that the user chooses, in characters."""
 
 _SECRET_BYTES: Final = 32
 _MAX_CODES: Final = 16
@@ -27,23 +27,23 @@ _MAX_SESSIONS: Final = 64
 
 
 class WeakToken(ValueError):
-    """A token of the user's own is too short, or could not travel in a header."""
+    """The user's token is too short, or has characters that a header can't carry."""
 
 
 class Access:
-    """The keys of one server process."""
+    """The credentials of one server process."""
 
     def __init__(
         self, token: str | None = None, *, clock: Callable[[], float] = time.monotonic
     ) -> None:
-        """Take the user's token, or draw one when it is missing or blank.
+        """Use the user's token, or generate one if it is missing or blank.
 
         Args:
-            token: what `Authorization: Bearer` must carry; blank means "draw one", never "none".
+            token: what `Authorization: Bearer` must carry; blank generates one, never disables it.
             clock: seconds, monotonic: a changed wall clock must not revive a code (R47).
 
         Raises:
-            WeakToken: the token is shorter than `MIN_TOKEN` or holds blanks or non-ASCII.
+            WeakToken: the token is shorter than `MIN_TOKEN`, or contains spaces or non-ASCII.
         """
         self._clock = clock
         self._token = _check(token)
@@ -54,26 +54,26 @@ class Access:
 
     @property
     def token(self) -> str:
-        """The bearer token, for the line that the command prints."""
+        """The bearer token, to be printed by the command."""
         return self._token
 
     def new_code(self) -> str:
-        """Draw a code that signs one browser in, once, within `CODE_LIFETIME` seconds."""
+        """Return a new code that signs in one browser, once, within `CODE_LIFETIME` seconds."""
         code = secrets.token_urlsafe(_SECRET_BYTES)
         self._codes.append((_digest(code), self._clock() + CODE_LIFETIME))
         return code
 
     def new_key(self) -> str:
-        """Draw a bearer token beside the user's own, good until this process ends."""
+        """Return a new bearer token, valid in addition to the user's until this process ends."""
         self._keys.append(secrets.token_urlsafe(_SECRET_BYTES))
         return self._keys[-1]
 
     def redeem(self, code: str) -> str | None:
-        """Exchange a code for the secret of a browser's cookie; `None` if it is not good."""
+        """Exchange a code for the secret of a browser's cookie; return None if it is invalid."""
         return self._new_session() if self.use_up(code) else None
 
     def use_up(self, code: str) -> bool:
-        """Let the code sign nobody in any more; whether it was good until now."""
+        """Invalidate a code; return whether it was valid until now."""
         digest, now = _digest(code), self._clock()
         matches = [item for item in self._codes if hmac.compare_digest(item[0], digest)]
         for item in matches:
@@ -81,18 +81,21 @@ class Access:
         return any(until > now for _, until in matches)
 
     def sign_in(self, token: str) -> str | None:
-        """Exchange the token, pasted into a form, for the secret of a browser's cookie."""
+        """Exchange a token, pasted into the form, for the secret of a browser's cookie.
+
+        Return None if the token is wrong.
+        """
         return self._new_session() if self.admits_bearer(token) else None
 
     def admits_bearer(self, token: str) -> bool:
-        """Tell whether a script's token is the one, or a key that was drawn beside it."""
+        """Return whether a script's token is the server's token or one of its keys."""
         digest = _digest(token)
         return any(
             hmac.compare_digest(digest, _digest(secret)) for secret in (self._token, *self._keys)
         )
 
     def admits_cookie(self, values: Iterable[str]) -> bool:
-        """Tell whether one of the cookies of our name is a browser that signed in.
+        """Return whether one of the cookies with our name belongs to a signed-in browser.
 
         There may be several: other ports of the same host share the cookie jar, and a stray value
         of theirs must not sign our user out.
@@ -100,7 +103,7 @@ class Access:
         return self.browser(values) is not None
 
     def browser(self, values: Iterable[str]) -> bytes | None:
-        """The one of the signed-in browsers that sent these cookies, by a digest; or `None`."""
+        """Return the digest of the signed-in browser that sent these cookies, if there is one."""
         digests = [_digest(value) for value in values]
         matches = (
             each
@@ -110,14 +113,14 @@ class Access:
         return next(matches, None)
 
     def on_revoke(self, hook: Callable[[], None]) -> None:
-        """Call `hook` after each `revoke`; open streams hang on to this to end themselves."""
+        """Call `hook` after each `revoke`, so that open streams can end themselves."""
         self._hooks.append(hook)
 
     def revoke(self, token: str | None = None) -> None:
-        """Sign every browser out, void every code and key, and take a new token.
+        """Sign out every browser, invalidate every code and key, and set a new token.
 
         Raises:
-            WeakToken: as on construction; nothing has changed then.
+            WeakToken: as in the constructor; nothing has changed then.
         """
         self._token = _check(token)
         self._keys.clear()

@@ -1,11 +1,11 @@
-"""The outermost layer: every request of every route passes it, and so does every response.
+"""The outermost layer: all requests and responses of all routes pass through it.
 
-It asks the policy, answers in place of the application where the policy says so, and puts the
-security headers on whatever goes out, refusals and streams included (R02 to R07, R13), and takes
-the secrets out of it (R64).
+It asks the policy and, where the policy says so, answers in place of the application. It adds the
+security headers to every response, including refusals and streams (R02 to R07, R13), and redacts
+secrets (R64).
 
-It is cut from what goes out, after everything else had its say: a part of a text with a secret in
-it is a part of that text without the secret, and its numbers are those of what can be had (R64).
+Range requests are served here, last, from the redacted response: a range of a text with a secret
+is a range of the redacted text, and its byte positions and length are those of that text (R64).
 """
 
 import logging
@@ -16,32 +16,32 @@ from typing import Final
 from starlette.responses import PlainTextResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from devui.web.later import Later
+from devui.web.lazy_modules import LazyModule
 from devui.web.security.headers import RawHeaders, for_caller, secure_headers
 from devui.web.security.login import Login
 from devui.web.security.policy import Policy, Refusal, Verdict
+from devui.web.security.redaction import VIEW, KnownSecrets
 from devui.web.security.refusals import NOT_SIGNED_IN, Refusals
-from devui.web.security.veil import VIEW, Veil
 
 ACCEPTED: Final = (b"accept-ranges", b"bytes")
-"""The header of an answer of which parts can be had."""
+"""The header of a response that supports range requests."""
 
 _RANGE: Final = re.compile(rb"bytes=(\d*)-(\d*)")
 
 
 def for_range(scope: Scope, send: Send) -> Send:
-    """Where an answer is sent that is cut to what the request asks for."""
+    """Return a `send` that cuts the response to the range that the request asks for."""
     headers = dict(scope["headers"])
     match = _RANGE.fullmatch(headers.get(b"range", b"").strip())
-    # No answer has a validator, so none is the one that If-Range speaks of. Of several ranges the
-    # whole may be served: there is no good use for them, and a bad one (14.2).
+    # No response has a validator, so If-Range never matches. A request for several ranges gets the
+    # whole response, as RFC 9110 (14.2) allows: there is no good use for them, but a bad one.
     if match is None or scope["method"] != "GET" or b"if-range" in headers:
         return send
     return _Cut(send, match[1], match[2])
 
 
 class _Cut:
-    """One answer on its way out; its beginning waits for the body."""
+    """Sends one response; its start is delayed until the body arrives."""
 
     def __init__(self, send: Send, first: bytes, last: bytes) -> None:
         self._send = send
@@ -71,7 +71,7 @@ class _Cut:
         return {**start, "status": status, "headers": headers}, {**message, "body": body}
 
     def _part(self, size: int) -> range | None:
-        """What is asked for of so many bytes, perhaps nothing; None if that is no range."""
+        """Return the requested range of `size` bytes, possibly empty; None if it is invalid."""
         if not self._first:
             return range(max(0, size - _number(self._last)), size) if self._last else None
         first, last = _number(self._first), _number(self._last) if self._last else None
@@ -81,7 +81,7 @@ class _Cut:
 
 
 _DIGITS: Final = 18
-"""What has more is beyond every file; Python refuses to read thousands."""
+"""Numbers with more digits exceed any file's size; Python refuses to parse thousands of digits."""
 
 
 def _number(digits: bytes) -> int:
@@ -93,32 +93,31 @@ def _whole_file(start: Message) -> bool:
 
 
 _log = logging.getLogger(__name__)
-_app_of = Later("devui.web.security.callers").call("app_of")
+_app_of = LazyModule("devui.web.security.callers").call("app_of")
 
 
 class Guard:
-    """The middleware."""
+    """The ASGI middleware that judges each request and secures each response."""
 
     def __init__(
         self,
         app: ASGIApp,
         policy: Policy,
         login: Login,
-        veil: Veil | None = None,
+        known_secrets: KnownSecrets | None = None,
         refusals: Refusals | None = None,
         groups: Callable[[], Mapping[int, str]] = dict,
     ) -> None:
-        """`groups` tells the apps by the process groups that they run in."""
+        """`groups` returns the apps by the process groups that they run in."""
         self._app = app
         self._policy = policy
         self._login = login
-        self._veil = veil
+        self._known_secrets = known_secrets
         self.refusals = refusals or Refusals()
-        """What was refused, by its reasons (R67)."""
+        """The refused requests, by reason (R67)."""
         self._groups = groups
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Handle one connection of the ASGI server."""
         if scope["type"] == "lifespan":
             await self._app(scope, receive, send)
         elif scope["type"] == "http":
@@ -143,9 +142,9 @@ class Guard:
         verdict = self._policy.judge(scope)
         if verdict is Verdict.PASS:
             cut: Send = for_range(scope, dress)
-            if self._veil and not cacheable:
-                scope = await self._veil.meet(scope, self._policy.browser(scope))
-                cut = scope[VIEW].cover(cut)
+            if self._known_secrets and not cacheable:
+                scope = await self._known_secrets.with_view(scope, self._policy.browser(scope))
+                cut = scope[VIEW].redacting(cut)
             await self._app(scope, receive, cut)
         else:
             await self._answer(scope, verdict)(scope, receive, dress)

@@ -1,4 +1,4 @@
-"""Request headers as they were sent, and the headers that every response carries."""
+"""Reads request headers as sent, and defines the headers of every response."""
 
 from collections.abc import Iterable, Mapping
 from typing import Final
@@ -11,12 +11,12 @@ CONTENT_SECURITY_POLICY: Final = (
     " media-src 'self'; font-src 'self'; connect-src 'self'; form-action 'self'; frame-src 'self';"
     " base-uri 'none'; object-src 'none'; frame-ancestors 'none'"
 )
-"""R13: everything from this server, nothing inline, nobody may frame it."""
+"""R13: load everything from this server, allow nothing inline and no framing."""
 
 _ALWAYS: Final[Mapping[bytes, bytes]] = {
     b"x-content-type-options": b"nosniff",
-    # Not `no-referrer`: with it, browsers send `Origin: null` along with our own plain forms, which
-    # the guard refuses. Other origins learn nothing from either.
+    # Not `no-referrer`: browsers would then send `Origin: null` with our own plain forms, which
+    # the guard refuses. Other origins learn nothing with either value.
     b"referrer-policy": b"same-origin",
     b"cross-origin-resource-policy": b"same-origin",
     b"permissions-policy": (
@@ -33,14 +33,14 @@ _NO_STORE: Final = (b"cache-control", b"no-store")
 
 
 class HeaderError(ValueError):
-    """A header that decides about access is malformed or was sent more than once."""
+    """A header that access depends on is malformed or was sent more than once."""
 
 
 def single(headers: Iterable[tuple[bytes, bytes]], name: bytes) -> bytes | None:
-    """Return the value of a header that may be sent once at most.
+    """Return the value of a header that may be sent at most once.
 
     Raises:
-        HeaderError: it was sent twice, so that two readers could see different values.
+        HeaderError: it was sent more than once, so two readers could see different values.
     """
     values = [value for key, value in headers if key == name]
     if len(values) > 1:
@@ -51,12 +51,12 @@ def single(headers: Iterable[tuple[bytes, bytes]], name: bytes) -> bytes | None:
 def secure_headers(
     headers: Iterable[tuple[bytes, bytes]], *, cacheable: bool, cors: RawHeaders | None = None
 ) -> RawHeaders:
-    """Return response headers with ours in place (R05, R13) and no CORS header but ours (R06).
+    """Return response headers with ours added (R05, R13) and no CORS headers but ours (R06).
 
     Args:
-        headers: what the application set; it may bring a policy of its own for user bytes (R24).
+        headers: what the application set; it may set its own policy for user-supplied bytes (R24).
         cors: the CORS headers for an allowed other origin.
-        cacheable: keep the application's cache-control; without one nothing is stored.
+        cacheable: keep the application's cache-control. Without one, the response isn't cached.
     """
     pairs = [
         (name, value)
@@ -72,9 +72,10 @@ def secure_headers(
 
 
 def for_caller(caller: bytes, headers: Iterable[tuple[bytes, bytes]]) -> RawHeaders:
-    """The CORS headers of an answer to a page of another origin, which asked with these headers.
+    """Return the CORS headers of a response to a page of another origin.
 
-    It may send any method and every header that it names, and read every answer.
+    `headers` are those of its request. It may use any method and every header it names, and read
+    every response.
     """
     names = dict(headers).get(b"access-control-request-headers")
     return [

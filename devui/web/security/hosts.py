@@ -1,9 +1,9 @@
-"""Which names this server answers to, and where it may listen.
+"""The host names that this server answers to, and the addresses where it may listen.
 
-A page that the user has open elsewhere can point any name it owns at the loopback address (DNS
-rebinding) and any port of this machine can send requests here, so nothing in a request is used to
-find out what "here" is: names and origins are configured, and a request either matches one of them
-letter by letter or is refused (R02, R04). Nothing is normalised: browsers send the canonical form.
+A website that the user has open can point any name it owns at the loopback address (DNS rebinding),
+and pages from any port of this machine can send requests here. So nothing in a request is used to
+determine what "here" is: names and origins are configured, and a request either matches one of them
+exactly or is refused (R02, R04). Nothing is normalised: browsers send the canonical form.
 """
 
 import ipaddress
@@ -16,10 +16,10 @@ from urllib.parse import urlsplit
 from devui.web.security.headers import HeaderError
 
 LOOPBACK_NAMES: Final = ("localhost", "127.0.0.1", "[::1]")
-"""The names that a server on the loopback interface always has."""
+"""The names that a server always has."""
 
 DEFAULT_HOST: Final = "localhost"
-"""Where the server listens unless told otherwise: 127.0.0.1 and, where there is one, [::1]."""
+"""The default address: 127.0.0.1 and, if the system has it, [::1]."""
 
 _AUTHORITY: Final = re.compile(
     rb"(?P<name>[A-Za-z0-9](?:[A-Za-z0-9._-]{0,252}[A-Za-z0-9])?\.?|\[[0-9A-Fa-f:.]{2,45}\])"
@@ -36,26 +36,26 @@ _MAX_PORT: Final = 65535
 
 
 class BindRefused(ValueError):
-    """The server would be reachable from other machines without the user having asked for it."""
+    """The server would be reachable from other machines without the user's explicit consent."""
 
 
 class BadHostEntry(ValueError):
-    """An entry of the list of allowed hosts cannot be understood."""
+    """An allowed host or origin is malformed."""
 
 
 @dataclass(frozen=True, slots=True)
 class Authority:
-    """The value of a Host header: a name as sent and a port, `None` when it was left out."""
+    """The value of a Host header: the name as sent, and the port, if given."""
 
     name: str
     port: int | None
 
     @classmethod
     def parse(cls, value: bytes) -> Self:
-        """Read a Host header; brackets stay part of an IPv6 name.
+        """Parse a Host header; an IPv6 name keeps its brackets.
 
         Raises:
-            HeaderError: the value is not one host with at most one port.
+            HeaderError: the value is not a single host with at most one port.
         """
         match = _AUTHORITY.fullmatch(value)
         if match is None:
@@ -68,7 +68,7 @@ class Authority:
 
 @dataclass(frozen=True, slots=True)
 class Hosts:
-    """The closed sets of authorities and origins that a request may carry (R02, R04)."""
+    """The only authorities and origins that a request may carry (R02, R04)."""
 
     authorities: frozenset[Authority]
     origins: frozenset[bytes]
@@ -79,10 +79,10 @@ class Hosts:
 
         Args:
             port: the port that the server listens on.
-            host: the address it was told to bind; a single non-loopback address becomes a name.
-            extra: further names under which a browser reaches it, as `name`, `name:port` or a
-                whole origin such as `https://box.example` for a tunnel. Blank entries are
-                skipped; they never switch the check off.
+            host: the address that it binds; an address that isn't a wildcard becomes a name.
+            extra: more names under which browsers reach it, as `name`, `name:port` or a whole
+                origin such as `https://box.example` for a tunnel. Blank entries are skipped;
+                they never disable the check.
 
         Raises:
             BadHostEntry: an extra entry is neither a host nor an origin.
@@ -104,7 +104,7 @@ class Hosts:
 
 @dataclass(frozen=True, slots=True)
 class Origins:
-    """The other origins whose pages may call this server, as ADK's `--allow_origins` has them."""
+    """The other origins whose pages may call this server, as in ADK's `--allow_origins`."""
 
     literal: frozenset[bytes] = frozenset()
     pattern: re.Pattern[str] | None = None
@@ -112,10 +112,10 @@ class Origins:
 
     @classmethod
     def read(cls, entries: Iterable[str]) -> Self:
-        """Of origins such as `http://localhost:3000`, `regex:` with a pattern, and `*`.
+        """Parse origins such as `http://localhost:3000`, `regex:` with a pattern, and `*`.
 
         Raises:
-            BadHostEntry: an entry is no origin, or its pattern is none.
+            BadHostEntry: an entry is not an origin, or its pattern is invalid.
         """
         literal, patterns, all_entries = set(), [], list(entries)
         for entry in all_entries:
@@ -135,11 +135,11 @@ class Origins:
 
     @property
     def names_none(self) -> bool:
-        """Whether more is let in than is named: by a pattern, or every origin."""
+        """Whether unnamed origins are allowed, by a pattern or by `*`."""
         return self.every or self.pattern is not None
 
     def allow(self, origin: bytes) -> bool:
-        """Whether pages of the origin may call; `null` never, since any page can have it."""
+        """Return whether pages of the origin may call; never `null`, which any page can have."""
         if origin == b"null":
             return False
         matches = self.pattern and self.pattern.fullmatch(origin.decode("latin-1"))
@@ -147,13 +147,13 @@ class Origins:
 
     @property
     def authorities(self) -> frozenset[Authority]:
-        """Their hosts: a proxy with this origin passes its own name on."""
+        """The hosts of the origins: a proxy with such an origin sends its own name as Host."""
         hosts = (origin.partition(b"://")[2] for origin in self.literal)
         return frozenset(Authority.parse(host) for host in hosts)
 
 
 def _as_sent(origin: str) -> str:
-    """An origin as browsers send it: without the port that its scheme has by default."""
+    """Return an origin as browsers send it: without the default port of its scheme."""
     try:
         parts = urlsplit(origin)
         port = parts.port
@@ -176,16 +176,16 @@ def _pattern(text: str) -> str:
 def check_bind(
     host: str, *, token_given: bool, allow_remote: bool, authenticated: bool = True
 ) -> str:
-    """Return the host to bind, or refuse to listen where other machines can reach us (R01).
+    """Return the host to bind; refuse one that other machines can reach unless asked for (R01).
 
     Args:
-        host: what the user asked for; blank means the default, never "every interface".
-        token_given: the user set a token of their own by file or environment.
-        allow_remote: the user gave the flag that says they mean it.
-        authenticated: false when the user switched authentication off.
+        host: the address that the user gave; blank means the default, never "every interface".
+        token_given: whether the user set their own token.
+        allow_remote: whether the user explicitly allowed access from other machines.
+        authenticated: false if the user turned authentication off.
 
     Raises:
-        BindRefused: `host` is not loopback and what that needs is missing.
+        BindRefused: `host` is not loopback, and the token, permission or authentication is missing.
     """
     host = host.strip() or DEFAULT_HOST
     if is_loopback(host):
@@ -202,7 +202,7 @@ def check_bind(
 
 
 def is_loopback(host: str) -> bool:
-    """Tell whether `host` is loopback as written; names other than localhost never are."""
+    """Return whether `host` is a loopback address or "localhost"; other names never are."""
     if host == DEFAULT_HOST:
         return True
     try:
@@ -212,7 +212,7 @@ def is_loopback(host: str) -> bool:
 
 
 def _name_of(host: str) -> list[str]:
-    """Return the name that a bound address adds; a wildcard address is no name at all."""
+    """Return the name that a bound address adds; none for a wildcard address."""
     try:
         address = ipaddress.ip_address(host.strip("[]"))
     except ValueError:

@@ -1,8 +1,8 @@
-"""Reading request bodies: small enough, well formed, and free of what breaks later (R26).
+"""Reads request bodies: small enough, well formed, and free of values that break later (R26).
 
-Neither uvicorn nor Starlette bounds a body, and the JSON parser of the standard library takes NaN,
-keeps the last of two equal keys and lets lone surrogates through until SQLite refuses them. All of
-that is refused here, at the door, with a reason.
+Neither uvicorn nor Starlette limits the size of a body. The standard library's JSON parser accepts
+NaN, keeps the last of two equal keys, and accepts lone surrogates, which SQLite refuses later. All
+of these are refused here, with a reason.
 """
 
 import asyncio
@@ -20,24 +20,24 @@ from starlette.requests import Request
 from devui.web.errors import BadRequest, TooLarge, Unprocessable, UnsupportedMedia
 
 BODY_LIMIT: Final = 1_000_000
-"""Bytes of a body where the route says nothing else."""
+"""The default size limit of a body, in bytes."""
 
 MAX_DEPTH: Final = 64
-"""Arrays and objects inside each other."""
+"""The nesting limit of arrays and objects."""
 
-DEPTH_OF_RUNTIME: Final = 264
-"""The same of what a runtime writes: the deepest event, inside a session."""
+MAX_RUNTIME_DEPTH: Final = 264
+"""The nesting limit of JSON that a runtime writes: that of the deepest event, in a session."""
 
 MAX_KEY: Final = 256
-"""Characters of an object's key."""
+"""The length limit of an object's key, in characters."""
 
 MAX_FIELDS: Final = 1000
-"""Fields of a form."""
+"""The maximum number of fields in a form."""
 
 Json: TypeAlias = dict[str, Any] | list[Any] | str | int | float | bool | None
 
 NAMES: Final = "devui.names"
-"""In a request's scope: what puts the names themselves in the place of their stand-ins."""
+"""The key in a request's scope of the function that replaces pseudonyms with their names."""
 _STAND_IN: Final = b"redacted-"
 _WITH_FILES: Final = "multipart/form-data"
 _LIKE_JSON: Final = ("{", "[", '"')
@@ -50,7 +50,7 @@ _MAX_DIGITS: Final = 20
 _OFF_LOOP: Final = 65_536
 _REQUIRED: Final[Any] = object()
 _BRACKET: Final = re.compile(r'"(?:[^"\\]++|\\.)*+"?|[\[\]{}]', re.DOTALL)
-"""A whole string, so that brackets in it do not count, or one bracket; possessive, thus linear."""
+"""A bracket, or a whole string, whose brackets don't count; possessive and therefore linear."""
 
 
 async def read_json(
@@ -58,35 +58,36 @@ async def read_json(
     limit: int = BODY_LIMIT,
     empty: Json = _REQUIRED,
     *,
-    last_comma: bool = False,
-    of_runtime: bool = False,
+    allow_trailing_comma: bool = False,
+    allow_runtime_json: bool = False,
 ) -> Json:
     """Return the JSON value of the body.
 
     Args:
-        request: the body is read once.
-        limit: bytes; reading stops at the first one above.
-        empty: what an empty body stands for; without it an empty body is an error.
-        last_comma: take an object that has a comma before its end.
-        of_runtime: take every JSON that a runtime writes into events and state: any key, any
-            integer, NULs, and the depth of the deepest event.
+        request: its body can be read only once.
+        limit: the size limit in bytes; reading stops when it is exceeded.
+        empty: the value of an empty body; by default, an empty body is an error.
+        allow_trailing_comma: accept a trailing comma in the outermost object.
+        allow_runtime_json: accept all JSON that a runtime writes into events and state: any key,
+            any integer, NULs, and the depth of the deepest event.
 
     Raises:
-        Unprocessable: nothing can keep a value in it, with its place; only with `of_runtime`.
-        UnsupportedMedia: the body is compressed, or declared as something else than JSON.
+        Unprocessable: a value can't be stored; the error names its place. Only with
+            `allow_runtime_json`.
+        UnsupportedMedia: the body is compressed, or declared as something other than JSON.
         TooLarge: the body exceeds `limit`.
-        BadRequest: it is not JSON, or JSON that we do not take; the sentence says which.
+        BadRequest: the body is not JSON, or JSON that we don't accept; the message says which.
     """
     _require_media(request, "application/json")
     body = await _read(request, limit)
     if not body and empty is not _REQUIRED:
         return empty
-    if last_comma:
-        body = _without_last_comma(body)
+    if allow_trailing_comma:
+        body = _without_trailing_comma(body)
     if len(body) > _OFF_LOOP:
-        value = await asyncio.to_thread(parse_json, body, of_runtime=of_runtime)
+        value = await asyncio.to_thread(parse_json, body, allow_runtime_json=allow_runtime_json)
     else:
-        value = parse_json(body, of_runtime=of_runtime)
+        value = parse_json(body, allow_runtime_json=allow_runtime_json)
     return _with_names(request, body, value)
 
 
@@ -96,7 +97,7 @@ async def read_form(request: Request, limit: int = BODY_LIMIT) -> FormData:
     Raises:
         UnsupportedMedia: the body is compressed or not an urlencoded form.
         TooLarge: the body exceeds `limit`.
-        BadRequest: it has too many fields, is not UTF-8 or holds a NUL.
+        BadRequest: it has too many fields, is not UTF-8 or contains a NUL.
     """
     _require_media(request, "application/x-www-form-urlencoded")
     body = await _read(request, limit)
@@ -118,9 +119,9 @@ async def read_form_with_files(request: Request, limit: int) -> FormData:
     """Return the fields and files of a form, urlencoded or `multipart/form-data`.
 
     Raises:
-        UnsupportedMedia: the body is compressed or no such form.
-        TooLarge: the body exceeds `limit`, or a field `BODY_LIMIT`.
-        BadRequest: the form can't be parsed, or has a NUL outside of its files.
+        UnsupportedMedia: the body is compressed or not such a form.
+        TooLarge: the body exceeds `limit`, or a field exceeds `BODY_LIMIT`.
+        BadRequest: the form can't be parsed, or contains a NUL outside its files.
     """
     content_type = request.headers.get("content-type", "")
     if content_type.partition(";")[0].strip().lower() != _WITH_FILES:
@@ -149,17 +150,18 @@ async def _once(body: bytes) -> AsyncGenerator[bytes, None]:
     yield body
 
 
-def parse_json(body: bytes, *, of_runtime: bool = False) -> Json:
-    """Return the value of a JSON text under the rules of this module; `of_runtime` as above.
+def parse_json(body: bytes, *, allow_runtime_json: bool = False) -> Json:
+    """Return the value of a JSON text under the rules of this module; options as above.
 
     Raises:
-        BadRequest: it is not JSON, or JSON that we do not take.
-        Unprocessable: nothing can keep a value in it, with its place; only with `of_runtime`.
+        BadRequest: it is not JSON, or JSON that we don't accept.
+        Unprocessable: a value can't be stored; the error names its place. Only with
+            `allow_runtime_json`.
     """
     text = _decode(body)
-    _check_depth(text, of_runtime=of_runtime)
+    _check_depth(text, allow_runtime_json=allow_runtime_json)
     try:
-        value: Json = (_OF_RUNTIME if of_runtime else _DECODER).decode(text)
+        value: Json = (_RUNTIME_DECODER if allow_runtime_json else _DECODER).decode(text)
     except _NotKept:
         _require_kept(_LOOKING.decode(text), ["body"])
         raise
@@ -168,7 +170,7 @@ def parse_json(body: bytes, *, of_runtime: bool = False) -> Json:
             f"invalid JSON: {error.msg} at line {error.lineno} column {error.colno}"
         ) from error
     if "\\u" in text:
-        if of_runtime:
+        if allow_runtime_json:
             _require_kept(value, ["body"])
         else:
             _check_text(value)
@@ -176,20 +178,20 @@ def parse_json(body: bytes, *, of_runtime: bool = False) -> Json:
 
 
 def parse_typed(text: str) -> Json:
-    """Return the value of JSON in a field of a form, under the rules for what a runtime writes.
+    """Return the value of JSON in a form field, under the rules for what a runtime writes.
 
-    Raises BadRequest with a sentence for that field.
+    Raises BadRequest with a message for that field.
     """
     try:
-        return parse_json(text.encode(), of_runtime=True)
+        return parse_json(text.encode(), allow_runtime_json=True)
     except Unprocessable as error:
         raise BadRequest(str(error)) from error
 
 
 def parse_typed_or_text(text: str) -> Json:
-    """Return the value of JSON in a field of a form, or the text if it isn't meant as JSON.
+    """Return the value of JSON in a form field, or the text if it isn't meant as JSON.
 
-    Raises BadRequest: it begins like JSON and isn't, which is a typo.
+    Raises BadRequest if it starts like JSON but isn't: that is a typo.
     """
     try:
         return parse_typed(text)
@@ -199,14 +201,14 @@ def parse_typed_or_text(text: str) -> Json:
         return text
 
 
-def _without_last_comma(body: bytes) -> bytes:
-    """The body without a comma right before its last brace: no JSON has one there."""
+def _without_trailing_comma(body: bytes) -> bytes:
+    """Remove a trailing comma before the body's last brace; valid JSON has none there."""
     inside = body.rstrip().removesuffix(b"}").rstrip()
     return inside[:-1] + b"}" if inside.endswith(b",") and body.rstrip().endswith(b"}") else body
 
 
 def _with_names(request: Request, body: bytes, value: Value) -> Value:
-    """The value with names for which the body has stand-ins."""
+    """Return the value with the body's pseudonyms replaced by their names."""
     names: Callable[[Value], Value] | None = request.scope.get(NAMES)
     return names(value) if names is not None and _STAND_IN in body else value
 
@@ -238,8 +240,8 @@ def _decode(body: bytes) -> str:
         raise BadRequest(f"the body isn't valid UTF-8: bad byte at {error.start}") from error
 
 
-def _check_depth(text: str, *, of_runtime: bool) -> None:
-    depth, most = 0, DEPTH_OF_RUNTIME if of_runtime else MAX_DEPTH
+def _check_depth(text: str, *, allow_runtime_json: bool) -> None:
+    depth, most = 0, MAX_RUNTIME_DEPTH if allow_runtime_json else MAX_DEPTH
     for match in _BRACKET.finditer(text):
         mark = match[0]
         if mark in "[{":
@@ -247,7 +249,8 @@ def _check_depth(text: str, *, of_runtime: bool) -> None:
             if depth > most:
                 where = f"line {text.count(chr(10), 0, match.start()) + 1}"
                 message = f"the JSON is nested deeper than {most} levels, at {where}"
-                raise _misfit("too_deep", ["body"], message) if of_runtime else BadRequest(message)
+                misfit = _misfit("too_deep", ["body"], message)
+                raise misfit if allow_runtime_json else BadRequest(message)
         elif mark in "]}":
             depth -= 1
 
@@ -289,7 +292,7 @@ def _number(digits: str) -> float:
 
 
 class _NotKept(BadRequest):
-    """A number that Python cannot hold; `_LOOKING` leaves it in its place, to tell where it is."""
+    """A number that Python can't represent; `_LOOKING` puts the error in its place to locate it."""
 
 
 def _any_integer(digits: str) -> int:
@@ -307,7 +310,7 @@ def _any_number(digits: str) -> float:
 
 
 def _error_instead(read: Callable[[str], float]) -> Callable[[str], Any]:
-    """The same that leaves the error in the place of what cannot be kept."""
+    """Wrap a number parser so that it returns the error for a number that can't be represented."""
 
     def reading(digits: str) -> Any:
         try:
@@ -323,7 +326,7 @@ def _constant(name: str) -> float:
 
 
 def _check_text(value: Json) -> None:
-    """Refuse what only an escape can smuggle in: NUL and half a surrogate pair."""
+    """Refuse NULs and lone surrogates, which only escapes can produce."""
     waiting: list[Json] = [value]
     while waiting:
         item = waiting.pop()
@@ -337,7 +340,7 @@ def _check_text(value: Json) -> None:
 
 
 def _require_kept(value: Any, place: list[str | int]) -> None:
-    """Refuse a lone surrogate, and what `_LOOKING` has left, with its place."""
+    """Refuse lone surrogates and the errors that `_LOOKING` left; the error names the place."""
     if isinstance(value, str):
         try:
             value.encode()
@@ -361,7 +364,7 @@ def _misfit(kind: str, place: list[str | int], message: str) -> Unprocessable:
 
 
 def _printable(step: str | int) -> str | int:
-    """A step of a place, so that an answer can have it."""
+    """Return a step of a place in a form that can be encoded in a response."""
     return step if isinstance(step, int) else step.encode(errors="backslashreplace").decode()
 
 
@@ -381,7 +384,7 @@ _DECODER: Final = json.JSONDecoder(
     parse_int=_integer,
 )
 
-_OF_RUNTIME: Final = json.JSONDecoder(
+_RUNTIME_DECODER: Final = json.JSONDecoder(
     object_pairs_hook=_unique,
     parse_constant=_constant,
     parse_float=_any_number,

@@ -1,7 +1,7 @@
-"""Signing a browser in: the one-time link, the token form, and the pages around them (R08).
+"""Signing in a browser: the one-time link, the token form, and the pages around them (R08).
 
-The command prints `/login?code=…`. The code is good once, for ten minutes, and is exchanged for a
-cookie by a redirect to a fixed address, so that it stays in no history entry and no log.
+The command prints `/login?code=…`. The code works once, within ten minutes. It is exchanged for a
+cookie, with a redirect to a fixed address, so that it stays in no history entry and no log.
 """
 
 import re
@@ -26,7 +26,7 @@ LOGIN_PATH: Final = "/login"
 _HOME: Final = "/"
 _FORM_LIMIT: Final = 4096
 _LOCAL: Final = re.compile(r"/(?![/\\])[!-\[\]-~]{0,2000}")
-"""A path with its query, in ASCII and without a backslash, which browsers read as a slash."""
+"""A path and query, in ASCII and without backslashes, which browsers read as slashes."""
 _SIGN_IN: Final = "Sign in first: open the link that devui printed, or send the bearer token."
 _PROBLEMS: Final = {
     OLD_LINK: "This link was already used or is more than ten minutes old.",
@@ -36,30 +36,30 @@ _PROBLEMS: Final = {
 
 @dataclass(frozen=True, slots=True)
 class LoginPage:
-    """How to get in."""
+    """The sign-in page."""
 
     template: ClassVar[str] = "pages/login.html"
 
     problem: str | None
-    """Why the last attempt failed."""
+    """Why the last attempt failed, if it did."""
     goal: str = _HOME
-    """The page that the form leads to."""
+    """The page to open after signing in."""
 
 
 @dataclass(frozen=True, slots=True)
 class ArrivalPage:
-    """Nothing but "load me again": the answer to a link from another site."""
+    """A page that only reloads itself: the response to a link from another site."""
 
     template: ClassVar[str] = "pages/arrival.html"
 
 
 class Login:
-    """The two routes of `/login`, and the answers that the guard gives in its name."""
+    """The two routes of `/login`, and the responses that the guard sends on its behalf."""
 
     def __init__(
         self, policy: Policy, renderer: Renderer, count: Callable[[str], object] = str
     ) -> None:
-        """`count` is called with the reason for each sign-in that fails (R67)."""
+        """`count` is called with the reason for each failed sign-in (R67)."""
         self._count = count
         self._policy = policy
         self._renderer = renderer
@@ -67,13 +67,13 @@ class Login:
     async def show(self, request: Request) -> Response:
         """`GET /login`: exchange the code of a printed link, or show the form."""
         access, code = self._policy.access, request.query_params.get("code")
-        # A look ahead must not use the code up.
+        # HEAD requests and prefetching must not use up the code.
         ahead = request.method != "GET" or "prefetch" in request.headers.get("sec-purpose", "")
         if access is None:
             return RedirectResponse(_HOME, 303)
         if self._policy.signed_in(request.scope):
             if code is not None and not ahead:
-                access.use_up(code)  # whoever reads the link later finds it used
+                access.use_up(code)  # so that nobody can use the link later
             return RedirectResponse(_HOME, 303)
         if code is None:
             return self._page(None, 200)
@@ -82,7 +82,7 @@ class Login:
         return self._welcome(request, access.redeem(code), OLD_LINK)
 
     async def submit(self, request: Request) -> Response:
-        """`POST /login`: take the token, pasted into the form."""
+        """`POST /login`: sign in with the token pasted into the form."""
         access = self._policy.access
         if access is None:
             return RedirectResponse(_HOME, 303)
@@ -92,11 +92,11 @@ class Login:
         return self._welcome(request, secret, WRONG_TOKEN, goal)
 
     def arrival(self) -> Response:
-        """Answer a link from another site: no Strict cookie comes with that first hop."""
+        """Answer a link from another site: the first request comes without the Strict cookie."""
         return self._renderer.page(ArrivalPage())
 
     def refusal(self, scope: Scope) -> Response:
-        """Answer a request that nobody is signed in for, in the form its sender reads."""
+        """Answer a request without a sign-in, in the format that its sender expects."""
         headers = Headers(scope=scope)
         if HtmxRequest.read(headers):
             notice = ErrorNotice("Signed out", _SIGN_IN, None)
@@ -129,6 +129,6 @@ class Login:
 
 
 def _local(goal: object) -> str:
-    """An address of this server, as a browser reads it; the start page for anything else."""
+    """Return the goal if browsers take it for an address of this server; else the home page."""
     is_local = isinstance(goal, str) and _LOCAL.fullmatch(goal) is not None
     return str(goal) if is_local else _HOME

@@ -1,21 +1,21 @@
-"""What to do with a request, decided from its first lines alone: a pure function (R02 to R07).
+"""Decides what to do with a request, purely from its first line and headers (R02 to R07).
 
-The order matters. First whether the request was meant for this server at all (Host), then whether
-a foreign page made it (Sec-Fetch-Site, Origin), then whether the sender may be here (token), then
-whether a change arrives in a form that no foreign page can send. No header that a page could
-choose, and nothing derived from the request, takes part in the decision.
+The order of the checks matters: first whether the request is meant for this server (Host), then
+whether a foreign page made it (Sec-Fetch-Site, Origin), then whether the sender is signed in
+(token, cookie), then whether a change arrives in a form that no foreign page can send. No header
+that a page could choose, and nothing derived from the request, affects the decision.
 
     Sec-Fetch-Site             top-level GET       anything else
     ----------------------     ---------------     -------------
-    absent (not a browser)     go on               go on
-    same-origin                go on               go on
-    none (typed, bookmark)     go on               403
+    absent (not a browser)     continue            continue
+    same-origin                continue            continue
+    none (typed, bookmark)     continue            403
     same-site, cross-site      neutral page        403
     anything else              403                 403
 
-Same-site is as foreign as cross-site: other ports of localhost are same-site, and the browser sends
-them our cookie, SameSite=Strict or not. A link from a foreign page gets a neutral page that loads
-itself again as same-origin, so that no request of another site ever reaches a view.
+Same-site is as foreign as cross-site: other ports of localhost are same-site, and browsers send
+them our cookie in spite of SameSite=Strict. A link from a foreign page gets a neutral page that
+reloads itself as same-origin, so that no request from another site ever reaches a view.
 """
 
 from dataclasses import dataclass, field
@@ -41,25 +41,25 @@ _ONCE: Final = (
 
 
 class Verdict(Enum):
-    """What becomes of a request that is not refused."""
+    """How to handle a request that is not refused."""
 
     PASS = "pass"  # noqa: S105
-    """It goes on to the application."""
+    """Pass it on to the application."""
     ARRIVE = "arrive"
-    """It comes from a link on another site: a neutral page that loads itself again."""
+    """It follows a link on another site: send a neutral page that reloads itself."""
     PREFLIGHT = "preflight"
-    """A browser asks whether a page of an allowed origin may send what it wants to send."""
+    """It is the CORS preflight of a page of an allowed origin: allow it."""
     SIGN_IN = "sign in"
-    """Nobody is signed in: 401, with a page where a browser asks for one."""
+    """Nobody is signed in: respond with 401, and with the sign-in page if it accepts HTML."""
 
 
 @dataclass(frozen=True, slots=True)
 class Refusal:
-    """The request ends here."""
+    """A refused request."""
 
     status: int
     reason: str
-    """Fixed text; nothing of the request is in it."""
+    """A fixed text, with nothing from the request in it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,23 +68,23 @@ class Policy:
 
     hosts: Hosts
     access: Access | None
-    """`None`: no authentication, which `check_bind` allows on loopback alone."""
+    """None for no authentication, which `check_bind` allows only on loopback addresses."""
     port: int
-    """Part of the cookie's name: other ports of the host share the cookie jar."""
+    """Part of the cookie's name, since all ports of a host share the cookie jar."""
     origins: Origins = field(default_factory=Origins)
-    """Other origins whose pages may call; with the token, for the cookie is our own pages'."""
+    """Other origins whose pages may call with the token; the cookie works only for our own."""
     open_paths: frozenset[str] = field(default=frozenset({"/login", "/health", "/llms.txt"}))
     """Paths that need no credentials; everything else does (R07)."""
     open_prefix: str = "/static/"
-    """Files of the program itself, the style of the sign-in page among them."""
+    """The path of devui's own files, including the stylesheet of the sign-in page."""
 
     @property
     def cookie(self) -> str:
-        """The name of the cookie."""
+        """The name of the sign-in cookie."""
         return f"devui-{self.port}"
 
     def judge(self, scope: Scope) -> Verdict | Refusal:
-        """Decide about an HTTP request; never raises."""
+        """Decide what to do with an HTTP request; never raises."""
         headers: RawHeaders = scope["headers"]
         try:
             single_headers = {name: single(headers, name) for name in _ONCE}
@@ -104,7 +104,7 @@ class Policy:
         return self._unproven(scope["method"], single_headers, ours=caller is None) or Verdict.PASS
 
     def signed_in(self, scope: Scope) -> bool:
-        """Tell whether the request carries the token or the cookie of a signed-in browser."""
+        """Return whether the request carries a valid token or a signed-in browser's cookie."""
         if self.access is None:
             return True
         headers: RawHeaders = scope["headers"]
@@ -116,9 +116,9 @@ class Policy:
         return self.access.admits_cookie(_cookies(headers, self.cookie))
 
     def caller(self, headers: RawHeaders) -> bytes | None:
-        """The allowed other origin whose page makes the request; None for all other requests.
+        """Return the allowed other origin whose page makes the request; None for other requests.
 
-        Behind a proxy our own pages have such an origin: browsers call them same-origin.
+        Behind a proxy, our own pages have such an origin, but browsers send `same-origin`.
         """
         by_name = dict(headers)
         origin = by_name.get(b"origin")
@@ -127,7 +127,7 @@ class Policy:
         return None if by_name.get(b"sec-fetch-site") == b"same-origin" else origin
 
     def browser(self, scope: Scope) -> bytes | None:
-        """Which signed-in browser sent the request from our own pages; `None` for all others."""
+        """Return the signed-in browser that sent the request from our own pages, if any."""
         if self.access is None or self.caller(scope["headers"]):
             return None
         return self.access.browser(_cookies(scope["headers"], self.cookie))
@@ -168,18 +168,18 @@ class Policy:
     def _unproven(
         self, method: str, headers: dict[bytes, bytes | None], *, ours: bool
     ) -> Refusal | None:
-        """Refuse a change that a foreign page could have sent, or whose kind we do not take."""
+        """Refuse a change that a foreign page could send, or whose media type isn't accepted."""
         if method in SAFE_METHODS:
             return None
         has_origin = headers[b"sec-fetch-site"] == b"same-origin" or headers[b"origin"] is not None
         same_origin = ours and has_origin
         media = _media(headers[b"content-type"])
         if media is None and headers[b"content-length"] in {None, b"0"}:
-            proven = True  # a form always says what it is; nothing to misread in an empty body
+            proven = True  # forms always send a content type, and an empty body is unambiguous
         elif media in {_FORM, _FILES}:
             proven = same_origin or headers[b"hx-request"] == b"true"
         else:
-            proven = media in {_JSON, _PROTOBUF}  # neither of which a form can send
+            proven = media in {_JSON, _PROTOBUF}  # forms can send neither
         if not proven:
             return Refusal(415, "send application/json, or a form from a page of this server")
         if self.access is not None and not same_origin and _bearer_of(headers) is None:
@@ -188,7 +188,7 @@ class Policy:
 
 
 def _navigates(method: str, headers: dict[bytes, bytes | None]) -> bool:
-    """Tell whether a browser loads the address into a tab of its own."""
+    """Return whether a browser opens the address as the document of a tab."""
     return (
         method == "GET"
         and headers[b"sec-fetch-mode"] == b"navigate"
@@ -218,7 +218,7 @@ def _token(value: bytes) -> str | None:
 
 
 def _cookies(headers: RawHeaders, name: str) -> list[str]:
-    """Return every value sent under `name`: other ports may have left one, too."""
+    """Return all cookie values with this name: other ports may have set one, too."""
     cookie = name.encode("ascii")
     pairs = [
         pair.strip().partition(b"=")

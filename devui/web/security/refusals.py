@@ -1,7 +1,7 @@
-"""What the server has refused since it began, by its reasons (R67): the guard, limits, answers.
+"""Counts the requests that the server has refused since it started, by reason (R67).
 
-Whoever is refused could ask again without end: so reasons are counted, of what was sent only the
-path of the latest request is kept, and pages are told ever more seldom.
+A refused client could retry without end. So requests are only counted, only the method, path and
+time of the latest one are kept, and pages are notified less and less often.
 """
 
 import time
@@ -13,14 +13,14 @@ NOT_SIGNED_IN = "not signed in"
 WRONG_TOKEN = "a sign-in with a wrong token"  # noqa: S105  (a reason)
 OLD_LINK = "a sign-in link that was already used or has expired"
 _CLOSELY = 1000
-"""From so many programs without a token on, the apps of few are looked for."""
+"""After this many requests without a sign-in, the app behind one is looked up only rarely."""
 _PATH = 200
-"""Characters of a path that are kept."""
+"""How many characters of a path are kept."""
 
 
 @dataclass(frozen=True, slots=True)
 class RefusedRequest:
-    """Without its query, headers and body, which may hold secrets."""
+    """A refused request, without its query, headers and body, which may contain secrets."""
 
     method: str
     path: str
@@ -29,20 +29,20 @@ class RefusedRequest:
 
 
 class Refusals:
-    """Counted where requests are refused, shown by the pages."""
+    """The refused requests of one server; pages show them."""
 
     def __init__(self) -> None:
         self.reasons: Counter[str] = Counter()
-        """How often each reason was given."""
+        """How often requests were refused for each reason."""
         self.programs = 0
-        """How often a program that is no browser came without a token (R09)."""
+        """How many requests without a sign-in came from programs other than browsers (R09)."""
         self.latest: dict[str, RefusedRequest] = {}
-        """The latest request that was refused for a reason, where the guard refused it."""
+        """The latest request that the guard refused, by reason."""
         self.latest_program: RefusedRequest | None = None
         self.apps: set[str] = set()
-        """The apps that such programs are known to belong to."""
+        """The apps that such programs were found to belong to."""
         self.on_news: Callable[[], None] = lambda: None
-        """Called when one is counted, for each reason at its 1st, 2nd, 4th, 8th … time."""
+        """Called at the 1st, 2nd, 4th, 8th … refusal for each reason."""
 
     def count(
         self,
@@ -53,7 +53,10 @@ class Refusals:
         program: bool = False,
         app: Callable[[], str | None] = lambda: None,
     ) -> None:
-        """One more; `program`: no browser sent it, but perhaps an `app`, which takes a look."""
+        """Count a refused request.
+
+        `program` is true if no browser sent it. `app` looks up the app that did, which is slow.
+        """
         self.reasons[reason] += 1
         stranger = program and reason == NOT_SIGNED_IN
         self.programs += stranger
@@ -70,9 +73,9 @@ class Refusals:
 
     @property
     def browsers(self) -> int:
-        """How often a browser came that is not signed in."""
+        """How many requests came from browsers that aren't signed in."""
         return self.reasons[NOT_SIGNED_IN] - self.programs
 
     def total(self) -> int:
-        """How many there were."""
+        """Return how many requests were refused."""
         return self.reasons.total()

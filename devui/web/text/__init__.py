@@ -1,1 +1,1 @@
-"""Values and texts as inert HTML and as words for people."""
+"""Formats values and texts as inert HTML and as readable words."""

@@ -1,6 +1,6 @@
-"""Who did something, beside it: programs, terminals and coding agents by their names.
+"""Names who did something: programs, terminals and coding agents.
 
-What people do on pages is the usual case and isn't named: a tab's name is a colour that changes.
+People on pages aren't named: they are the usual case, and a tab's name is a colour that changes.
 """
 
 from typing import Final
@@ -10,11 +10,11 @@ from devui.web.text.visible import visible
 _PAGE: Final = "a page"
 _OF_TABS: Final = " tab"
 _UNNAMED: Final = "api"
-"""What a client is called that gives no name."""
+"""The actor of clients that give no name."""
 
 
 def by(actor: str | None) -> str:
-    """`by mcp:claude`; "" for a page, a client without a name, and if it isn't known."""
+    """Return `by mcp:claude`; "" for a page, a client without a name, or an unknown actor."""
     if not actor or actor in {_PAGE, _UNNAMED} or actor.endswith(_OF_TABS):
         return ""
     return f"by {visible(actor)}"

@@ -1,4 +1,4 @@
-"""What a run waits for outside of devui: a debugger of Python, or a process that doesn't answer."""
+"""Describes what a run waits for outside devui: a Python debugger or an unresponsive process."""
 
 from collections.abc import Mapping
 from typing import Any, Final
@@ -10,7 +10,7 @@ UNRESPONSIVE: Final = (
 
 
 def debugger_words(debugger: Mapping[str, Any]) -> tuple[str, str]:
-    """What a debugger does, and what a person can do; `debugger` as the API has it."""
+    """Return what a debugger is doing, and what to do about it; `debugger` is from the API."""
     if debugger["status"] == "awaited":
         return awaited_words(debugger["address"])
     where = "your terminal" if debugger["name"] == "pdb" else "your editor"
@@ -19,6 +19,6 @@ def debugger_words(debugger: Mapping[str, Any]) -> tuple[str, str]:
 
 
 def awaited_words(address: str) -> tuple[str, str]:
-    """The same of an app that isn't loaded before an editor attaches at this address."""
+    """Return the same for an app that waits for an editor to attach at this address."""
     title = f"The app is waiting for an editor to attach at {address}."
     return title, "Attach your editor's debugger to load it (--wait-for-client)."

@@ -1,4 +1,4 @@
-"""How two JSON values differ, line by line. The terminal loads it, too: it needs nothing else."""
+"""Line diffs of JSON values. The terminal loads this module, too, so it has few imports."""
 
 import json
 from difflib import SequenceMatcher
@@ -7,19 +7,19 @@ from typing import Any, Final
 from devui.web.text.visible import visible
 
 _MOST: Final = 50_000
-"""Characters of JSON that are put into a field and compared."""
+"""The maximum length of JSON that is edited and compared, in characters."""
 _LINES: Final = 200
-"""Lines of a difference."""
+"""The maximum length of a diff, in lines."""
 _LEFT_OUT: Final = "…"
 
 
 def as_text(value: Any) -> str:
-    """The value as JSON to read and to change, cut where that gets too long."""
+    """Return the value as indented JSON for reading and editing, truncated if it is too long."""
     return json.dumps(value, ensure_ascii=False, indent=2)[:_MOST]
 
 
 def difference(before: str, after: str) -> tuple[str, ...]:
-    """The lines that differ, each with `+` or `-` before it, one around them, `…` for others."""
+    """Return the changed lines with `+` or `-`, one line of context, and `…` for omitted lines."""
     old, new = before.splitlines(), after.splitlines()
     lines: list[str] = []
     stop = 0

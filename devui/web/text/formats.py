@@ -1,7 +1,7 @@
-"""Values as text: times, figures, money, sizes, links, and how much of a long text is shown.
+"""Formats values as text: times, numbers, money, sizes, links and long texts.
 
-Times are Unix seconds, as in the events; they are shown in the zone of this machine, which is the
-reader's own, and always beside a machine-readable `datetime` (see `iso`).
+Times are Unix seconds, as in the events. They are shown in the time zone of this machine, which is
+also the reader's, and always with a machine-readable `datetime` (see `iso`).
 """
 
 from collections.abc import Callable, Mapping
@@ -13,19 +13,19 @@ from urllib.parse import urlsplit
 from devui.web.basic_parts import Moment
 
 LONGEST_TEXT: Final = 200_000
-"""Characters of one text; the raw view has a bound of its own."""
+"""The maximum length of a text, in characters; the raw view has its own limit."""
 
 
 def clipped(text: str) -> str:
-    """The text, bounded; what was cut is counted."""
+    """Truncate a long text, and append how many characters are missing."""
     if len(text) <= LONGEST_TEXT:
         return text
-    # Right behind the cut, so that the beginning of a secret there is found (R64).
+    # The ellipsis is right after the cut, so that a truncated secret there is recognized (R64).
     return f"{text[:LONGEST_TEXT]}…\n… {len(text) - LONGEST_TEXT:,} more characters"
 
 
 def web_address(address: str) -> str:
-    """The address if it is one of http or https, else ""."""
+    """Return the address if it is an http or https URL, else ""."""
     try:
         parts = urlsplit(address)
     except ValueError:
@@ -44,7 +44,7 @@ _FINEST, _HIGHEST = 1e-9, 1e21
 
 
 def seconds(span: float | None) -> str:
-    """Seconds for the column of that unit: `0.81`, `12.4`, `340`."""
+    """Format seconds without their unit, for a column that names it: `0.81`, `12.4`, `340`."""
     if span is None:
         return UNKNOWN
     span = max(span, 0.0)
@@ -54,24 +54,24 @@ def seconds(span: float | None) -> str:
 
 
 def elapsed(span: float | None) -> str:
-    """The same with its unit, for what runs took: `12.4 s`."""
+    """Format seconds with their unit, for the duration of runs: `12.4 s`."""
     return UNKNOWN if span is None else f"{seconds(span)} s"
 
 
 def held_for(span: float) -> str:
-    """What is said of time in which the debugger held a run; "" for what is not worth a word."""
+    """Describe how long the debugger held a run, in seconds; "" if the time is negligible."""
     return "" if span < _WORTH else f"plus {seconds(span)} s paused by the debugger"
 
 
 def plain(number: float) -> str:
-    """A number in figures, without powers of ten where that can be read: `0.3`, `10,000,000`."""
+    """Format a number, avoiding powers of ten where readable: `0.3`, `10,000,000`."""
     if number and not _FINEST <= abs(number) < _HIGHEST:
         return f"{number:g}"
     return f"{Decimal(f'{number:.15g}'):,f}"
 
 
 def compact(number: int | None) -> str:
-    """A count in four characters: `655`, `1.4k`, `23k`, `1.2M`."""
+    """Format a count in four characters: `655`, `1.4k`, `23k`, `1.2M`."""
     if number is None:
         return UNKNOWN
     if number < _KILO:
@@ -81,7 +81,7 @@ def compact(number: int | None) -> str:
 
 
 def dollars(cost: float | None) -> str:
-    """Dollars for the column of that unit: `0.0031`, `0.42`, `12.40`, `<0.0001`."""
+    """Format dollars without the sign, for a column that has it: `0.0031`, `12.40`, `<0.0001`."""
     if cost is None:
         return UNKNOWN
     if 0 < cost < _LEAST:
@@ -92,7 +92,7 @@ def dollars(cost: float | None) -> str:
 
 
 def money(cost: float | None, *, more: bool = False) -> str:
-    """The same with its unit: `$0.42`; `$0.42+` when some of it is not known."""
+    """Format dollars with the sign: `$0.42`; `$0.42+` if some costs are unknown (`more`)."""
     if cost is None:
         return UNKNOWN
     text = dollars(cost)
@@ -100,13 +100,18 @@ def money(cost: float | None, *, more: bool = False) -> str:
 
 
 def joined(*texts: str) -> str:
-    """Those that say something, on one line."""
+    """Join the non-empty texts on one line."""
     return " · ".join(filter(None, texts))
 
 
 def plural(number: int, noun: str) -> str:
-    """`1 event`, `12 events`."""
+    """Return `1 event` or `12 events`."""
     return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"
+
+
+def event_numbers(first: int, last: int) -> str:
+    """Return `#12` or `#12 to #20`."""
+    return f"#{first}" if first == last else f"#{first} to #{last}"
 
 
 _KILO: Final = 1000
@@ -175,5 +180,5 @@ FILTERS: Final[Mapping[str, Callable[..., str]]] = {
 
 
 def moment(timestamp: float) -> Moment:
-    """The time for people and for machines; seconds since the epoch."""
+    """Return a time, given in seconds since the epoch, for display and in ISO format."""
     return Moment(iso=iso(timestamp), clock=clock(timestamp), full=day(timestamp))

@@ -1,7 +1,7 @@
-"""Formulas in LaTeX as MathML, which browsers draw without a script.
+"""Converts LaTeX formulas to MathML, which browsers render without a script.
 
-Only elements and attributes from fixed tables come out, so that `\\href` and `\\style` do nothing,
-and text is escaped here: the library's own writer lets HTML inside `\\text` through.
+Only elements and attributes from fixed tables are written, so that `\\href` and `\\style` do
+nothing. Text is escaped here, because the library's own writer doesn't escape HTML in `\\text`.
 """
 
 import html
@@ -11,7 +11,7 @@ from xml.etree.ElementTree import Element
 from latex2mathml.converter import convert_to_element
 
 LONGEST: Final = 2_000
-"""Characters of a formula."""
+"""The maximum length of a formula, in characters."""
 
 TAGS: Final = frozenset(
     {
@@ -33,16 +33,16 @@ ATTRIBUTES: Final = {
 }
 _NONE: Final[set[str]] = set()
 _MACROS: Final = ("\\def", "\\newcommand", "\\renewcommand", "\\let", "\\gdef")
-"""What a few characters can blow up into a formula without end."""
+"""Commands that can expand a few characters into an endless formula."""
 
 
 def to_mathml(source: str, *, block: bool) -> str | None:
-    """The formula as an element `math`; None for what isn't one. Never raises."""
+    """Return the formula as a `math` element, or None if it isn't valid. Never raises."""
     if len(source) > LONGEST or any(macro in source for macro in _MACROS):
         return None
     try:
         element = convert_to_element(source, display="block" if block else "inline")
-    except Exception:  # noqa: BLE001  (a parser of text from anybody; it has errors of many kinds)
+    except Exception:  # noqa: BLE001  (the parser raises many kinds of errors on untrusted text)
         return None
     return _write(element)
 
@@ -59,5 +59,5 @@ def _write(element: Element) -> str:
 
 
 def _text(text: str | None) -> str:
-    """The library gives characters as entities."""
+    """Escape a text; the library writes characters as entities."""
     return html.escape(html.unescape(text or ""), quote=False)

@@ -1,11 +1,11 @@
-"""Gates and deadlocks in words."""
+"""Describes gates and deadlocks in words."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 
 def deadlock(circle: Sequence[int], standing: Mapping[str, Any]) -> str:
-    """Of the tasks with these ids; `standing` is what the API tells of the run."""
+    """Describe a deadlock of the tasks with these ids; `standing` is the run's, from the API."""
     tasks = {task["id"]: task for task in standing["tasks"]}
     calls = {call["task"]: call["name"] for call in standing["calls"]}
     names = " and ".join(str(each) for each in circle)
@@ -17,7 +17,7 @@ def deadlock(circle: Sequence[int], standing: Mapping[str, Any]) -> str:
 
 
 def _stands(task: Mapping[str, Any], call: str | None) -> str:
-    """`2 is teller's pay at agent.py:13`; of a task that agent code began: `2 is at …`."""
+    """Return `2 is teller's pay at agent.py:13`; for a task of the agent's code, `2 is at …`."""
     who = f"{task['agent']}'s {call}" if call else str(task["agent"] or "")
     own = [place for place in task["places"] if place["own"]]
     where = f" at {own[-1]['file']}:{own[-1]['line']}" if own else ""
@@ -55,10 +55,10 @@ CHANGED: Final[Mapping[str, str]] = {
     "drop": "dropped",
     "end": "ended",
 }
-"""What became of something held by what a person did to it."""
+"""What an edit did to what was held, by its action."""
 
 
 def sentence(gate: str, number: int | None) -> str:
-    """The gate, with the number of the event where it has one: `Paused after the commit of #3…`."""
+    """Describe the gate, with the event's number, if any: `Paused before the commit of #3`."""
     text = SENTENCES.get(gate, gate)
     return text.replace("the commit", f"the commit of #{number}") if number else text

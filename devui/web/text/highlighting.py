@@ -1,13 +1,8 @@
-"""Colours for blocks of code, as class names (the policy of the page takes no inline style).
+"""Highlights code blocks with class names (the page's CSP allows no inline styles).
 
-The language comes from a fixed table: the name beside a fence is untrusted text, and Pygments knows
-several hundred lexers. What one of them does with hostile text is bounded by steps, not by time: a
-rule may read from any token to the end of the text in vain, which each language's rules do at a
-speed of their own.
-
-A step is roughly what a microsecond does on an idle machine of 2024, so the figures can be read as
-times; but nothing here looks at a clock. The same text costs the same on every machine at every
-load, and so every reader sees it shown in the same way.
+The language comes from a fixed table: the info string of a fence is untrusted, and Pygments has
+several hundred lexers. Their work on hostile text is limited in steps, not by time: a rule may scan
+from any token to the end of the text in vain, at a speed that depends on the language.
 """
 
 from collections.abc import Iterable, Iterator
@@ -18,31 +13,13 @@ from markupsafe import escape
 from pygments.lexers import get_lexer_by_name
 from pygments.token import STANDARD_TYPES, _TokenType
 
-
-class TooMuch(Exception):
-    """The text would cost more than it may."""
-
-
-class Effort:
-    """What is left of a text's allowance."""
-
-    __slots__ = ("remaining",)
-
-    def __init__(self, steps: int) -> None:
-        self.remaining = steps
-
-    def spend(self, steps: int) -> None:
-        """Pay for work, before or right after it is done; raises TooMuch when nothing is left."""
-        self.remaining -= steps
-        if self.remaining < 0:
-            raise TooMuch
-
+from devui.web.text.effort import Effort, TooMuch
 
 MAX_CHARACTERS: Final = 16_384
 """Longer blocks stay plain."""
 
 CLASSES: Final = {name for name in STANDARD_TYPES.values() if name}
-"""Every class name that can come out of `to_html`."""
+"""All class names that `to_html` may use."""
 
 _LEXERS: Final[dict[str, str]] = {
     **{name: name for name in ("bash", "c", "cpp", "css", "diff", "go", "html", "java", "json")},
@@ -55,7 +32,7 @@ _LEXERS: Final[dict[str, str]] = {
     "yaml": "yaml",
     "yml": "yaml",
 }
-"""What stands beside a fence, and Pygments' name; a lexer is loaded when it is first needed."""
+"""Pygments' lexers by the language that a fence names; each is loaded when first needed."""
 
 
 _Token = tuple[_TokenType, str]
@@ -73,8 +50,8 @@ READING: Final[dict[str, int]] = {
     "javascript": 10,
     "python": 5,
 }
-"""Steps for a thousand characters behind a token that a rule reads in vain: measured, the worst of
-some fifty hostile texts. The rest of the languages are below `_READING`."""
+"""Steps per thousand characters after a token, for rules that scan them in vain: the worst of some
+fifty hostile texts, measured. All other languages are below `_READING`."""
 _READING: Final = 3
 _TOKEN: Final = 5
 
@@ -82,8 +59,8 @@ _TOKEN: Final = 5
 def to_html(code: str, language: str, effort: Effort) -> str:
     """Return `code` as HTML: escaped, with `<span class>` around its tokens.
 
-    It stays without colours if the language is unknown or the text too long, or if colouring it
-    costs more than is left of the `effort`.
+    The code isn't highlighted if the language is unknown, the text is too long, or the work exceeds
+    what is left of the `effort`.
     """
     name = _LEXERS.get(language.lower())
     if name is None or len(code) > MAX_CHARACTERS:

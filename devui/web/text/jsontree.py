@@ -1,7 +1,7 @@
-"""JSON values as folding trees and as highlighted text.
+"""Renders JSON values as collapsible trees and as highlighted text.
 
-A tree is bounded whatever the value is: long strings fold, big containers show their first items,
-and after `NODES` nodes the rest is one-line previews. The raw view has everything.
+Trees are bounded: long strings are collapsed, big containers show their first items, and after
+`NODES` nodes the rest are one-line previews. The raw view has everything.
 """
 
 import json
@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 from itertools import islice
 from typing import Final, TypeAlias
 
-from devui.debugger.background.turns import encode
+from devui.debugger.background.slices import encode
 from devui.debugger.events.preview import json_in, preview, shortened
 from devui.debugger.history.paths import Path, Step
 from devui.web.basic_parts import JsonNode, JsonText, JsonTree
@@ -20,15 +20,15 @@ from devui.web.text.formats import plural
 from devui.web.text.visible import quoted, visible
 
 COLOURED: Final = 65_536
-"""Characters that get colours; what follows the token there is plain."""
+"""How many characters are highlighted; tokens that start after them are plain."""
 CHARACTERS: Final = 524_288
-"""Characters that are shown at all."""
+"""How many characters are shown."""
 
 _TOKEN: Final = re.compile(
     r'(?P<string>"(?:[^"\\]++|\\.?)*+"?)'
     r"|(?P<number>-?\d[\d.eE+-]*+)|(?P<boolean>true|false)|(?P<null>null)"
 )
-"""A string is one token, also where the text was cut within it: no quote is looked at twice."""
+"""A token; a string whose end was cut off is one, too, so that no quote is scanned twice."""
 
 
 def json_text(
@@ -39,10 +39,10 @@ def json_text(
     limit: int = CHARACTERS,
     coloured: bool = True,
 ) -> JsonText:
-    """The value with two spaces of indentation; `href` leads to all of it if that is too much.
+    """Return the value as JSON, indented by two spaces and truncated after `limit` characters.
 
-    Of a value that is cut, only the part that is shown is indented. What is told then is the bytes
-    of its compact form, which are `size` if they are known.
+    `href` leads to the whole value. If it is truncated, only the part shown is indented, and the
+    size given is that of its compact form: `size`, if the caller knows it.
     """
     beginning, is_whole = indented(value, limit)
     if size is None or is_whole:
@@ -57,8 +57,10 @@ def json_text(
 
 
 def indented(value: object, most: int) -> tuple[str, bool]:
-    """The indented text, or of one with more than so many characters some more than those; and
-    whether it is all."""
+    """Return the value as indented JSON, and whether that is complete.
+
+    Encoding stops once the text has more than `most` characters.
+    """
     pieces: list[str] = []
     length = 0
     for piece in _INDENTED.iterencode(value):
@@ -88,11 +90,11 @@ def _pieces(text: str) -> Iterator[tuple[str, str]]:
 
 
 LARGE: Final = 4_096
-"""Bytes of a value's JSON from which on it is said how large the value is."""
+"""Values whose JSON has at least this many bytes are shown with their size."""
 
 
 def json_size(value: object) -> str:
-    """How large a value is, such as `285 kB · object with 2 keys`; "" for a small one."""
+    """Return a value's size, such as `285 kB · object with 2 keys`; "" for small ones."""
     number = len(encode(value, _COMPACT).encode("utf-8", "replace"))
     if number < LARGE:
         return ""
@@ -106,7 +108,7 @@ def json_size(value: object) -> str:
 NODES: Final = 400
 CHILDREN: Final = 50
 FOLDED: Final = 2_000
-"""Members that stand folded behind those, for all containers that no link leads into."""
+"""How many more members are rendered collapsed, in all containers without a link to the rest."""
 PREVIEW: Final = 72
 LONG_TEXT: Final = 240
 LONG_LINES: Final = 6
@@ -117,14 +119,14 @@ Container: TypeAlias = Mapping[str, object] | list[object] | tuple[object, ...]
 
 
 Link: TypeAlias = Callable[[Path], str]
-"""The address of what is known of the value at a path."""
+"""Returns the address of the details of the value at a path."""
 Rest: TypeAlias = Callable[[Path, int], str]
-"""The address of what the container or text at a path holds from a position on."""
+"""Returns the address of the rest of the container or text at a path, from a position on."""
 
 
 @dataclass(slots=True)
-class Room:
-    """For how many nodes there is room; trees of one page may share it."""
+class NodeBudget:
+    """The number of nodes that may still be rendered; the trees of a page may share it."""
 
     nodes: int = NODES
     folded_nodes: int = FOLDED
@@ -136,17 +138,20 @@ def json_tree(
     open_levels: int = 2,
     link: Link | None = None,
     rest: Rest | None = None,
-    room: Room | None = None,
+    budget: NodeBudget | None = None,
 ) -> JsonTree:
-    """The tree of a value; containers down to `open_levels` are unfolded, names are links to what
-    `link` makes of their paths, and what is not shown has one to what `rest` makes of them."""
-    builder = _Builder(open_levels, link, rest, room or Room())
+    """Return the tree of a value, with containers expanded down to `open_levels`.
+
+    Names link to the addresses that `link` returns for their paths. Whatever isn't shown has a link
+    to the address that `rest` returns.
+    """
+    builder = _Builder(open_levels, link, rest, budget or NodeBudget())
     return JsonTree(builder.node(value, ()), has_links=bool(link or rest))
 
 
 def json_items(value: object, start: int, *, rest: Rest, link: Link | None = None) -> JsonTree:
-    """What a container, or a long text, holds from a position on."""
-    builder = _Builder(1, link, rest, Room())
+    """Return the rest of a container or a long text, from a position on."""
+    builder = _Builder(1, link, rest, NodeBudget())
     if isinstance(value, str):
         children: tuple[JsonNode, ...] = builder.text(value, start)
     elif isinstance(value, Mapping | list | tuple):
@@ -161,10 +166,10 @@ class _Builder:
     open_levels: int
     link: Link | None = None
     rest: Rest | None = None
-    room: Room = field(default_factory=Room)
+    budget: NodeBudget = field(default_factory=NodeBudget)
 
     def node(self, value: object, path: Path) -> JsonNode:
-        self.room.nodes -= 1
+        self.budget.nodes -= 1
         node = self._node(value, visible(str(path[-1])) if path else None, path)
         return replace(node, href=self.link(path)) if self.link and path else node
 
@@ -178,7 +183,7 @@ class _Builder:
             return replace(node, rest=more)
         if not isinstance(value, Mapping | list | tuple):
             return _scalar(value, key)
-        full = self.room.nodes < 0 or depth > DEPTH
+        full = self.budget.nodes < 0 or depth > DEPTH
         children = () if full or not value else self.children(value, path)
         is_object = isinstance(value, Mapping)
         return JsonNode(
@@ -192,13 +197,13 @@ class _Builder:
         )
 
     def _decode(self, value: Container, key: str | None, depth: int) -> JsonNode:
-        """What a text of JSON holds, such as the answer of an MCP tool; nothing leads into it."""
-        inner = _Builder(max(0, self.open_levels - depth), room=self.room)
+        """Return the tree of JSON in a string, such as an MCP tool's answer; it has no links."""
+        inner = _Builder(max(0, self.open_levels - depth), budget=self.budget)
         node = inner.node(value, ())
         return replace(node, key=key, note=f"JSON in text, {node.note}")
 
     def children(self, value: Container, path: Path, start: int = 0) -> tuple[JsonNode, ...]:
-        """The members from a position on, and what leads to those behind them."""
+        """Return some members from a position on, and a node for the rest."""
         end = start + CHILDREN
         nodes = [self.node(item, (*path, key)) for key, item in islice(_pairs(value), start, end)]
         if len(value) > end:
@@ -206,10 +211,10 @@ class _Builder:
         return tuple(nodes)
 
     def _behind(self, value: Container, path: Path, start: int) -> Iterator[JsonNode]:
-        """What follows the first members: a link to it, or else what there is room for, folded."""
-        count = 0 if self.rest else max(0, min(len(value) - start, self.room.folded_nodes))
+        """Yield a link to the remaining members, or else as many of them as there is room for."""
+        count = 0 if self.rest else max(0, min(len(value) - start, self.budget.folded_nodes))
         if count:
-            self.room.folded_nodes -= count
+            self.budget.folded_nodes -= count
             items = islice(_pairs(value), start, start + count)
             nodes = tuple(self.node(item, (*path, key)) for key, item in items)
             yield JsonNode(kind="cut", text=f"… {count:,} more", children=nodes)
@@ -219,7 +224,7 @@ class _Builder:
             yield JsonNode(kind="cut", text=f"… {remaining:,} {words}", rest=more)
 
     def text(self, text: str, start: int) -> tuple[JsonNode, ...]:
-        """A stretch of a text, and what leads to the next."""
+        """Return a section of a text, and a link to the next."""
         end = start + BODY
         note = f"characters {start + 1:,} to {min(end, len(text)):,} of {len(text):,}"
         body = visible(text[start:end])
@@ -237,7 +242,9 @@ def _pairs(value: Container) -> Iterable[tuple[Step, object]]:
 def _string(text: str, key: str | None) -> JsonNode:
     lines = text.count("\n") + 1
     if len(text) <= LONG_TEXT and lines <= LONG_LINES:
-        return JsonNode(kind="string", text=quoted(text), key=key)
+        return JsonNode(
+            kind="string", text="\n".join(map(_inner, text.split("\n"))).join('""'), key=key
+        )
     note = f"{len(text):,} characters" + (f", {lines:,} lines" if lines > 1 else "")
     cut = f"…\n… {len(text) - BODY:,} more characters" if len(text) > BODY else ""
     return JsonNode(
@@ -247,6 +254,11 @@ def _string(text: str, key: str | None) -> JsonNode:
         note=note,
         body=visible(text[:BODY]) + cut,
     )
+
+
+def _inner(line: str) -> str:
+    """Return a line of a text as written between the quotes of a JSON string."""
+    return quoted(line)[1:-1]
 
 
 def _scalar(value: object, key: str | None) -> JsonNode:

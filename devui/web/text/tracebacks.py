@@ -1,4 +1,4 @@
-"""Tracebacks as pieces of text, each up to a line of the app's own code that an editor can open."""
+"""Splits tracebacks after each frame in the app's own code, for links that open an editor."""
 
 from collections.abc import Iterator
 
@@ -6,9 +6,9 @@ from devui.wire.errors import frames
 
 
 def pieces(traceback: str, folder: str) -> Iterator[tuple[str, str]]:
-    """Each piece with the place that its last line names, such as `/agents/travel/agent.py:12`.
+    """Yield each piece with the place of its last frame, such as `/agents/travel/agent.py:12`.
 
-    The place is "" for the end, and there is but one piece if no frame is in a file below `folder`.
+    The last piece has no place (""); it is the only one if no frame is in a file below `folder`.
     """
     start = 0
     for frame in frames(traceback) if folder else ():

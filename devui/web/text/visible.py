@@ -1,8 +1,8 @@
-"""Text whose deceptive characters can be seen (R20).
+"""Makes deceptive characters in text visible (R20).
 
 Bidirectional controls, zero-width and tag characters and control characters can make text look
-like something it is not; they are written as `\\u202e`. So are half surrogates, which no browser
-could be sent. A zero-width joiner inside an emoji is left alone.
+like something it is not; they are written as `\\u202e`. So are lone surrogates, which can't be sent
+to browsers. A zero-width joiner inside an emoji is left alone.
 """
 
 import json
@@ -17,7 +17,7 @@ _INVISIBLE: Final = "\u00ad\u061c\u200b\u200c\u200e\u200f\u2060-\u2065\ufeff\uff
 _JOINER: Final = 0x200D
 _EMOJI: Final = "\u2190-\u2bff\ufe0f\U0001f000-\U0001faff"
 
-# One class of characters each, and fewer for ASCII: megabytes are searched several times faster.
+# One character class each, and a small one for ASCII, so that searching is several times faster.
 _STRICT: Final = re.compile(f"[{_CONTROLS}{_INVISIBLE}\u200d]")
 _LENIENT: Final = re.compile(f"[{_CONTROLS}]")
 _ASCII: Final = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]")
@@ -25,17 +25,17 @@ _BEFORE_JOINER: Final = re.compile(f"[{_EMOJI}]")
 
 
 def visible(text: str) -> str:
-    """The text with each deceptive character as an escape; for inspecting."""
+    """Escape each deceptive character in a text, for inspection."""
     return (_ASCII if text.isascii() else _STRICT).sub(_escape, text)
 
 
 def readable(text: str) -> str:
-    """The text for reading: marks that scripts such as Persian and Hebrew need stay as they are."""
+    """Escape deceptive characters in a text, but not marks that Persian or Hebrew need."""
     return (_ASCII if text.isascii() else _LENIENT).sub(_escape, text)
 
 
 def quoted(text: str) -> str:
-    """The text as a JSON string in which nothing hides."""
+    """Return the text as a JSON string, with deceptive characters escaped."""
     return visible(json.dumps(text, ensure_ascii=False))
 
 

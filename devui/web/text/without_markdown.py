@@ -1,7 +1,7 @@
-"""Markdown as the words it shows, on one line: for rows, tips and titles.
+"""Reduces Markdown to the words it shows, on one line: for rows, tooltips and titles.
 
-A row has the first characters of a message, whose lines are one line by then. So lists, headings
-and tables begin in the middle of it, and what the cut left open never closes.
+A row has the start of a message, with its lines joined. So lists, headings and tables may start in
+the middle of the line, and markup that was cut off is never closed.
 """
 
 import re
@@ -11,46 +11,46 @@ from typing import Final
 
 from markdown_it.token import Token
 
-from devui.web.text.highlighting import Effort, TooMuch
-from devui.web.text.markdown import environment, is_parsed, paid_parser
+from devui.web.text.effort import Effort, TooMuch
+from devui.web.text.markdown_parser import environment, is_prose, paid_parser
 
 LONGEST: Final = 300
-"""Characters that are read; what follows is left out."""
+"""How many characters are read; the rest is left out."""
 _ALLOWANCE: Final = 20_000
-"""Steps for one text."""
+"""Steps per text."""
 _CUT: Final = "…"
 _BETWEEN: Final = " · "
 _SPECIAL: Final = re.compile(r"[*_`~#\[\]<>|\\&$+-]|\d[.)]")
-"""Without any of these, Markdown is words."""
+"""Text without any of these contains no Markdown."""
 
 _LISTED: Final = re.compile(r"(?:^|[.:!?…]\**\s)([*+-]) (?=\S)")
-"""The first bullet of a list whose lines are one: at the start, or after the end of a sentence."""
+"""The first bullet of a list in joined lines: at the start, or after the end of a sentence."""
 _BLOCK: Final = re.compile(r"(?:^|\s)(?=#{2,6} \S|# [A-Z])|\s-{3,}(?=\s)")
-"""Where a heading begins, or a line across."""
+"""The start of a heading, or a thematic break."""
 _BULLET: Final = re.compile(r"\s([*+-]) (?=\S)")
-"""A bullet in a text with headings, after which lists begin without a sentence."""
+"""A bullet in a text with headings, where a list needn't follow the end of a sentence."""
 _RULED: Final = re.compile(r"\|(?:\s*:?-{2,}:?\s*\|)+\s*")
-"""The rule under a table's head."""
+"""The delimiter row under a table's header."""
 _CELL: Final = re.compile(r"\s*(?:\|\s*)+")
 _OPEN: Final = re.compile(r"(?:(?<=^)|(?<=\s))(?:\*{1,3}|__|~~|`{1,3})(?=[^\s*_~`])")
-"""What the cut has left without its end."""
+"""Opening markup whose end may have been cut off."""
 _LINK: Final = re.compile(r"!?\[([^\[\]]*)\]\([^()\s]*…$")
-"""A link that ends in the middle of its address."""
+"""A link that was cut off in its address."""
 
 _PARSER: Final = paid_parser()
 
 
 def without_markdown(text: str) -> str:
-    """The words that the text shows when it is taken for Markdown, on one line.
+    """Return the words that the text shows when rendered as Markdown, on one line.
 
-    A text that shows nothing, or that takes the parser too long, stays as it is.
+    A text that shows nothing, or takes the parser too much work, is returned unchanged.
     """
     return _cached(text if len(text) <= LONGEST else f"{text[: LONGEST - 1].rstrip()}{_CUT}")
 
 
 @lru_cache(maxsize=4096)
 def _cached(text: str) -> str:
-    if "\0" in text or not _SPECIAL.search(text) or not is_parsed(text):
+    if "\0" in text or not _SPECIAL.search(text) or is_prose(text):
         return text
     try:
         tokens = _PARSER.parse(_in_lines(text), environment(Effort(_ALLOWANCE)))
@@ -61,7 +61,7 @@ def _cached(text: str) -> str:
 
 
 def _in_lines(text: str) -> str:
-    """The text with the lines that its lists, headings and tables had."""
+    """Restore the line breaks around lists and headings, and separate table cells with dots."""
     text, count = _BLOCK.subn("\n\n", _LINK.sub(rf"\1{_CUT}", text))
     if _RULED.search(text):
         text = _CELL.sub(_BETWEEN, _RULED.sub("|", text)).strip(_BETWEEN)
@@ -73,7 +73,7 @@ def _in_lines(text: str) -> str:
 
 
 def _words(tokens: Iterable[Token], *, cut: bool) -> Iterator[str]:
-    """The words of the tokens; items of a list have a dot between them, or their numbers."""
+    """Yield the words of the tokens; list items are separated by dots, or have their numbers."""
     first = True
     for token in tokens:
         match token.type:

@@ -1,7 +1,7 @@
-"""Two texts, word by word or line by line, as what stayed, went and came.
+"""Diffs two texts word by word or line by line.
 
-The work is bounded by what is compared, never by a clock: the same two texts are shown in the same
-way on every machine.
+The work is limited by the number of comparisons, never by a clock, so that the same two texts are
+shown in the same way on every machine.
 """
 
 import re
@@ -13,13 +13,13 @@ from typing import Final, Literal
 Change = Literal["same", "removed", "added"]
 
 MATCHES: Final = 200_000
-"""Pairs of equal words, or lines, that are looked at; what differs in more is told as a whole."""
+"""The maximum number of pairs of equal words or lines; beyond it, the diff is coarser."""
 _UNITS: Final = (re.compile(r"[^\S\n]*(?:\S+|\n)|[^\S\n]+"), re.compile(r".*\n|.+"))
-"""Words, each with the space before it, and ends of lines; then whole lines."""
+"""The units to compare: words, each with its leading space, and line ends; then whole lines."""
 
 
 def word_diff(before: str, after: str) -> list[tuple[Change, str]]:
-    """The pieces in their order; what they share is told once."""
+    """Return the pieces of both texts in order; pieces that they share appear once."""
     for unit in _UNITS:
         old, new = unit.findall(before), unit.findall(after)
         head = _shared_length(old, new)
@@ -33,7 +33,7 @@ def word_diff(before: str, after: str) -> list[tuple[Change, str]]:
 
 
 def _shared_length(first: Sequence[str], second: Sequence[str]) -> int:
-    """How many of the first items are the same in both."""
+    """Return the length of the common prefix."""
     pairs = enumerate(zip(first, second, strict=False))
     return next((i for i, (a, b) in pairs if a != b), min(len(first), len(second)))
 

@@ -1,1 +1,1 @@
-"""The runtimes a worker can drive: ours, and later google-adk itself."""
+"""The engines that a worker can drive: devui's own runtime, and google-adk."""

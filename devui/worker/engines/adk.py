@@ -1,7 +1,7 @@
 """The kit of google-adk: apps that import `google.adk` run on google-adk's own Runner.
 
-Of google-adk only public names are used. It is loaded with this module, from the interpreter that
-the worker runs in, and by nothing else of devui.
+It uses google-adk's public names, and its contexts' `_invocation_context`. google-adk is loaded
+with this module, from the interpreter that the worker runs in.
 """
 
 import functools
@@ -56,18 +56,18 @@ from devui.worker.state.actors import NamingAfterModel
 
 Wrap = Callable[[Callable[..., Any]], Callable[..., Any]]
 
-_announced: ContextVar[tuple[object, Any, "Seams"] | None] = ContextVar(
+_announced: ContextVar[tuple[object, Any, "CallWrapper"] | None] = ContextVar(
     "devui_announced", default=None
 )
-"""The request or the tool context of the next call, the context of its callbacks, and for whom."""
+"""The next call's request or tool context, the context of its callbacks, and the announcer."""
 
 
-class Seams(Instrument):
-    """The last plugin: lets the instruments that have hooks around calls stand around them."""
+class CallWrapper(Instrument):
+    """The last plugin: wraps calls in the instruments that have hooks around calls."""
 
     def __init__(self, instruments: Sequence[Instrument], compaction: Any = None) -> None:
-        """`compaction`: the settings by which the app sums up old events; None without."""
-        super().__init__("devui_seams")
+        """`compaction`: the app's settings for summarizing old events; None without."""
+        super().__init__("devui_call_wrapper")
         _wrap(BaseAgent, "run_async", _around_agent)
         if compaction is not None:
             own = compaction.summarizer
@@ -76,34 +76,34 @@ class Seams(Instrument):
             _summing[id(compaction)] = self
         self._compaction = compaction
         self._instruments = instruments
-        self.let_rest(())
+        self.set_disabled(())
 
-    def let_rest(self, names: Iterable[str]) -> None:
-        """Let those of these names stand around nothing, and all others around everything."""
-        resting = frozenset(names)
-        awake = [each for each in self._instruments if each.name not in resting]
+    def set_disabled(self, names: Iterable[str]) -> None:
+        """Disable the instruments with these names, and enable all others."""
+        disabled = frozenset(names)
+        enabled = [each for each in self._instruments if each.name not in disabled]
         self._agents, self._models, self._tools, self._summaries = (
             [
                 getattr(each, hook)
-                for each in reversed(awake)
+                for each in reversed(enabled)
                 if getattr(type(each), hook) is not getattr(Instrument, hook)
             ]
             for hook in ("around_agent", "around_model_call", "around_tool_call", "around_summary")
         )
 
     async def before_model_callback(self, *, callback_context: Any, llm_request: Any) -> None:
-        """The model is called next, unless the agent's own callbacks answer."""
+        """Announce that the model is called next, unless the agent's own callbacks answer."""
         agent = callback_context._invocation_context.agent
         _wrap(type(agent.canonical_model), "generate_content_async", _around_model)
         _announced.set((llm_request, callback_context, self))
 
     async def before_tool_callback(self, *, tool: Any, tool_args: Any, tool_context: Any) -> None:
-        """The tool is called next, unless the agent's own callbacks answer."""
+        """Announce that the tool is called next, unless the agent's own callbacks answer."""
         _wrap(type(tool), "run_async", _around_tool)
         _announced.set((tool_context, tool_context, self))
 
     def around_agents(self, proceed: Any, agent: Any, context: Any) -> AsyncGenerator[Any, None]:
-        """The events of an agent's run, through all hooks."""
+        """Run an agent through all hooks and return its events."""
         for hook in self._agents:
             proceed = functools.partial(
                 hook, agent=agent, invocation_context=context, proceed=proceed
@@ -114,7 +114,7 @@ class Seams(Instrument):
     def around_models(
         self, proceed: Any, context: Any, request: Any, *, stream: bool
     ) -> AsyncGenerator[Any, None]:
-        """The responses of a model, through all hooks."""
+        """Call a model through all hooks and return its responses."""
         for hook in self._models:
             proceed = functools.partial(
                 _ask_through, hook, context=context, stream=stream, proceed=proceed
@@ -123,7 +123,7 @@ class Seams(Instrument):
         return responses
 
     async def around_tools(self, proceed: Any, tool: Any, args: Any, context: Any) -> Any:
-        """The result of a tool, through all hooks."""
+        """Call a tool through all hooks and return its result."""
         for hook in self._tools:
             proceed = functools.partial(
                 hook, tool=tool, tool_args=args, tool_context=context, proceed=proceed
@@ -131,26 +131,26 @@ class Seams(Instrument):
         return await proceed()
 
     def sums_up_by(self, summarizer: object) -> bool:
-        """Whether it is the summarizer of this app; google-adk makes one where none is given."""
+        """Return whether the summarizer is this app's; google-adk creates one if none is given."""
         return self._compaction.summarizer is summarizer
 
     async def around_summaries(self, proceed: Any, events: Any) -> Any:
-        """The summary of old events, through all hooks."""
+        """Summarize old events through all hooks."""
         for hook in self._summaries:
             proceed = functools.partial(hook, events=events, proceed=proceed)
         return await proceed()
 
 
-_summing: WeakValueDictionary[int, Seams] = WeakValueDictionary()
-"""Those of apps that sum up old events, by their settings: of one app the newest runner's."""
+_summing: WeakValueDictionary[int, CallWrapper] = WeakValueDictionary()
+"""Those of apps that summarize old events, by settings; for each app, its newest runner's."""
 
 
 def _ask_through(hook: Any, request: Any, *, context: Any, stream: bool, proceed: Any) -> Any:
     return hook(callback_context=context, llm_request=request, stream=stream, proceed=proceed)
 
 
-def _announcer(subject: object) -> tuple[Any, Seams] | None:
-    """Who announced the call that this is given to; each announcement is for one call."""
+def _announcer(subject: object) -> tuple[Any, CallWrapper] | None:
+    """Return the announced context and wrapper of this call, and forget them: they count once."""
     announced = _announced.get()
     if announced is None or announced[0] is not subject:
         return None
@@ -161,9 +161,9 @@ def _announcer(subject: object) -> tuple[Any, Seams] | None:
 def _wrap(owner: type, name: str, wrap: Wrap) -> None:
     """Wrap a method of exactly this class, once."""
     own = vars(owner).get(name)
-    if not hasattr(own, "__devui_seam__"):
+    if not hasattr(own, "__devui_wrapped__"):
         wrapped = wrap(getattr(owner, name))
-        vars(wrapped)["__devui_seam__"] = True
+        vars(wrapped)["__devui_wrapped__"] = True
         setattr(owner, name, wrapped)
 
 
@@ -172,12 +172,12 @@ def _around_model(method: Callable[..., Any]) -> Callable[..., Any]:
     def generate_content_async(self: Any, llm_request: Any, stream: bool = False) -> Any:
         if (announced := _announcer(llm_request)) is None:
             return method(self, llm_request, stream=stream)
-        context, seams = announced
+        context, wrapper = announced
 
         def proceed(request: Any) -> AsyncGenerator[Any, None]:
             return _responses(method(self, request, stream=stream))
 
-        return seams.around_models(proceed, context, llm_request, stream=stream)
+        return wrapper.around_models(proceed, context, llm_request, stream=stream)
 
     return generate_content_async
 
@@ -200,23 +200,23 @@ def _around_summary(method: Callable[..., Any]) -> Callable[..., Any]:
     @functools.wraps(method)
     async def maybe_summarize_events(self: Any, *, events: Any) -> Any:
         proceed = functools.partial(method, self, events=events)
-        for seams in [*_summing.values()]:
-            if seams.sums_up_by(self):
-                return await seams.around_summaries(proceed, events)
+        for wrapper in [*_summing.values()]:
+            if wrapper.sums_up_by(self):
+                return await wrapper.around_summaries(proceed, events)
         return await proceed()
 
     return maybe_summarize_events
 
 
 async def _responses(answers: Any) -> AsyncGenerator[Any, None]:
-    """What the model itself does, for whoever asks where a call stands."""
+    """Yield the model's answers from a frame that shows that the call has reached the model."""
     async with aclosing(answers):
         async for answer in answers:
             yield answer
 
 
 async def _result(result: Awaitable[Any]) -> Any:
-    """What the tool itself does, for whoever asks where a call stands."""
+    """Await the tool's result in a frame that shows that the call has reached the tool."""
     return await result
 
 
@@ -224,27 +224,27 @@ def _around_agent(method: Callable[..., Any]) -> Callable[..., Any]:
     @functools.wraps(method)
     def run_async(self: Any, parent_context: Any) -> Any:
         proceed = functools.partial(method, self, parent_context)
-        for seams in _seams_of(parent_context):
-            return seams.around_agents(proceed, self, parent_context)
+        for wrapper in _wrappers_of(parent_context):
+            return wrapper.around_agents(proceed, self, parent_context)
         return proceed()
 
     return run_async
 
 
-def _seams_of(invocation: Any) -> Iterator[Seams]:
-    return (each for each in invocation.plugin_manager.plugins if isinstance(each, Seams))
+def _wrappers_of(invocation: Any) -> Iterator[CallWrapper]:
+    return (each for each in invocation.plugin_manager.plugins if isinstance(each, CallWrapper))
 
 
 AGENT_CODE: Final = BaseAgent.run_async.__code__
 MODEL_CODE: Final = _responses.__code__
 TOOL_CODE: Final = _result.__code__
-"""By which code agents run, and models and tools are called."""
+"""The code that runs agents and calls models and tools."""
 
 
 _FOLDER: Final[str] = google.adk.__path__[0]
 _FLOWS: Final = f"{_FOLDER}/flows/llm_flows"
 _START: Final = "__START__"
-"""The name of the node at which a graph begins; it does nothing."""
+"""The name of a graph's start node, which does nothing."""
 
 
 class Chain:
@@ -257,30 +257,30 @@ class Chain:
         after: Sequence[Instrument],
         around: Sequence[Instrument],
     ) -> None:
-        # The instruments have the hooks of google-adk's plugins. Where google-adk looks at the
-        # class, as for those that an AgentTool hands on to its agent, they count as such.
+        # The instruments have the hooks of google-adk's plugins. Registering them makes them pass
+        # google-adk's class checks, such as for plugins that an AgentTool passes to its agent.
         BasePlugin.register(Instrument)
         self._manager = runner.plugin_manager
         instruments = [*before, *after, *around]
-        self._seams = Seams(instruments, runner.app and runner.app.events_compaction_config)
-        self._before, self._after = [*before, NamingAfterModel()], [*after, self._seams]
-        self.let_rest(())
+        self._wrapper = CallWrapper(instruments, runner.app and runner.app.events_compaction_config)
+        self._before, self._after = [*before, NamingAfterModel()], [*after, self._wrapper]
+        self.set_disabled(())
 
-    def let_rest(self, names: Iterable[str]) -> None:
-        """As of `PluginChain`."""
-        resting = frozenset(names)
+    def set_disabled(self, names: Iterable[str]) -> None:
+        """Disable plugins, as in `PluginChain`."""
+        disabled = frozenset(names)
         ours = {id(each) for each in (*self._before, *self._after)}
         own = [each for each in self._manager.plugins if id(each) not in ours]
         before, after = (
-            [each for each in plugins if each.name not in resting]
+            [each for each in plugins if each.name not in disabled]
             for plugins in (self._before, self._after)
         )
         self._manager.plugins = [*before, *own, *after]
-        self._seams.let_rest(resting)
+        self._wrapper.set_disabled(disabled)
 
 
 def _runner(exported: Any, **services: Any) -> Any:
-    if not hasattr(ReadonlyContext, "branch"):  # contexts of google-adk 2.0 do not tell it
+    if not hasattr(ReadonlyContext, "branch"):  # missing in google-adk 2.0
         ReadonlyContext.branch = property(lambda context: context._invocation_context.branch)
     kind = "agent" if isinstance(exported, BaseAgent) else "node"
     with warnings.catch_warnings():  # it warns of being experimental, as if the app had chosen it
@@ -303,7 +303,7 @@ def _chain(
 
 
 def _run_config(*, streaming: bool, **settings: Any) -> Any:
-    """Older versions lack some settings; what is not asked for is left out."""
+    """Build the config without unset options, since older versions lack some."""
     mode = StreamingMode.SSE if streaming else StreamingMode.NONE
     options = {name: value for name, value in settings.items() if value is not None}
     return RunConfig(streaming_mode=mode, **options)
@@ -339,7 +339,7 @@ def _tool_context(invocation: Any, call: str) -> Any:
 
 
 def _steers(tool: Any) -> bool:
-    """AgentTool, and the tools by which google-adk calls the agents and nodes of its own."""
+    """Return whether the tool is an AgentTool, or one by which google-adk runs agents or nodes."""
     if isinstance(tool, AgentTool):
         return bool(getattr(tool, "include_plugins", True))
     return isinstance(tool, BaseTool) and type(tool).__name__ == "NodeTool"
@@ -353,11 +353,11 @@ def _agent_of(frame: FrameType) -> tuple[str, str | None] | None:
 
 
 def _check_commit(session: Any, event: Any) -> None:
-    """google-adk's services check nothing."""
+    """Accept everything, as google-adk's services do."""
 
 
 async def _memories(service: Any, app: str, user: str, limit: int) -> None:
-    """google-adk's services can be searched, and not listed."""
+    """Return None: google-adk's services can be searched, but not listed."""
 
 
 KIT = Kit(

@@ -1,10 +1,11 @@
-"""Decides which engine runs an app: by what a person chose, what is installed, what it imports.
+"""Chooses the engine of an app by a person's choice, what is installed, and what the app imports.
 
-Where `google.adk` is to be devui.runtime, that is decided before the app is imported. Otherwise
-what the app exports decides: its classes are of one runtime or the other.
+Whether `google.adk` stands for devui.runtime is decided before the app is imported. Otherwise the
+app's exports decide, since their classes belong to one runtime or the other.
 """
 
 import contextlib
+import platform
 import sys
 from collections.abc import Sequence
 from importlib import import_module, metadata
@@ -24,12 +25,12 @@ ROOT: Final = "devui.runtime"
 
 
 class Aliases:
-    """A finder of `sys.meta_path`, and the loader of what it finds."""
+    """A finder for `sys.meta_path` that maps `google.adk` to devui.runtime, and its loader."""
 
     def find_spec(
         self, fullname: str, path: Sequence[str] | None, target: ModuleType | None = None
     ) -> ModuleSpec | None:
-        """A spec for the alias of a module; raises what an import of that module raises."""
+        """Return a spec for an aliased module; raises what importing the real module raises."""
         if fullname != ALIAS and not fullname.startswith(f"{ALIAS}."):
             return None
         own = find_spec(_own_name(fullname))
@@ -40,19 +41,19 @@ class Aliases:
         return spec
 
     def create_module(self, spec: ModuleSpec) -> ModuleType:
-        """The one module; importlib then lends it the alias's spec."""
+        """Return the real module; importlib then gives it the alias's spec temporarily."""
         module = import_module(_own_name(spec.name))
         spec.loader_state = module.__spec__
         return module
 
     def exec_module(self, module: ModuleType) -> None:
-        """Give the module its own spec back: it has been executed under its own name."""
+        """Restore the module's own spec; it has been executed under its own name."""
         alias = module.__spec__
         if alias is not None and alias.loader_state is not None:
             module.__spec__ = alias.loader_state
 
     def get_code(self, fullname: str) -> CodeType | None:
-        """The module's code, for `runpy`."""
+        """Return the module's code, for `runpy`."""
         own = find_spec(_own_name(fullname))
         loader: Any = own.loader if own else None
         code: CodeType | None = loader.get_code(_own_name(fullname)) if loader else None
@@ -60,13 +61,18 @@ class Aliases:
 
 
 def install_aliases() -> None:
-    """Serve `google.adk` from now on, also where google-adk is installed."""
-    if not any(isinstance(finder, Aliases) for finder in sys.meta_path):
+    """Serve devui.runtime as `google.adk` from now on, even if google-adk is installed."""
+    if not are_aliases_installed():
         sys.meta_path.insert(0, Aliases())
 
 
+def are_aliases_installed() -> bool:
+    """Return whether importing `google.adk` gives devui.runtime."""
+    return any(isinstance(finder, Aliases) for finder in sys.meta_path)
+
+
 def aliases_in_use() -> bool:
-    """Whether anything imported `google.adk` and got devui.runtime."""
+    """Return whether anything has imported `google.adk` and got devui.runtime."""
     own = sys.modules.get(ROOT)
     return own is not None and sys.modules.get(ALIAS) is own
 
@@ -79,25 +85,25 @@ _ENGINES: Final = {
     "google.adk": "devui.worker.engines.adk",
     "devui.runtime": "devui.worker.engines.native",
 }
-"""The package of a runtime, and the module with its kit."""
+"""The module with a runtime's kit, by the runtime's package."""
 
 
 _OLDEST_ADK: Final = "2.5.0"
-"""The oldest google-adk that runs all of what the pages do."""
+"""The oldest google-adk that supports all features of the pages."""
 
 
 class EngineUnavailable(Exception):
-    """The engine that the app needs, or that was chosen, cannot run it; says what to do."""
+    """The chosen or required engine can't run the app; the message says what to do."""
 
 
 class NotOfARuntime(TypeError):
-    """An object is neither an app nor an agent or a node, of any runtime."""
+    """An object is not an app, agent or node of any runtime."""
 
 
 def kit_of(exported: Any) -> Kit:
-    """The kit of the runtime whose app, agent or node this is.
+    """Return the kit of the runtime that this app, agent or node belongs to.
 
-    Raises NotOfARuntime, and EngineUnavailable for a google-adk that lacks what devui needs of it.
+    Raises NotOfARuntime, and EngineUnavailable for a google-adk that lacks what devui needs.
     """
     packages = {".".join(kind.__module__.split(".")[:2]) for kind in type(exported).__mro__}
     for package in packages & _ENGINES.keys():
@@ -120,6 +126,14 @@ def _kit(module: str) -> Kit:
     return kit
 
 
+def environment() -> str:
+    """Describe the engine and the Python that import apps in this process, for messages."""
+    python = f"Python {platform.python_version()} ({sys.executable})"
+    if are_aliases_installed():
+        return f"Engine devui, {python}"
+    return f"Engine google-adk {_adk_version()}, {python}" if adk_is_installed() else python
+
+
 def _adk_version() -> str:
     try:
         return metadata.version("google-adk")
@@ -128,11 +142,11 @@ def _adk_version() -> str:
 
 
 def prepare(choice: EngineChoice) -> None:
-    """Get ready for the import of an app; raises EngineUnavailable without google-adk."""
+    """Prepare for the import of an app. Raises EngineUnavailable if google-adk is missing."""
     installed = adk_is_installed()
     if choice == "google-adk" and not installed:
         raise EngineUnavailable(
-            f"google-adk is not installed in {sys.executable}. Install it with"
+            f"google-adk isn't installed in {sys.executable}. Install it with"
             f" `{sys.executable} -m pip install google-adk`, name a Python that has it with"
             " --python, or choose the engine devui, which runs the same code without it."
         )
@@ -151,17 +165,17 @@ def preload(choice: EngineChoice) -> None:
 
 
 def adk_is_installed() -> bool:
-    """Whether `google.adk` can be imported and is google-adk; nothing of it is loaded."""
+    """Return whether `google.adk` is importable and is google-adk; loads none of its code."""
     try:
         return not aliases_in_use() and find_spec(ALIAS) is not None
-    except ModuleNotFoundError:  # there is no `google` at all
+    except ModuleNotFoundError:  # no `google` package exists
         return False
 
 
 def chosen_kit(exported: Any, choice: EngineChoice) -> Kit:
-    """The kit of the engine that runs what an app exports.
+    """Return the kit of the engine that runs what an app exports.
 
-    Raises EngineUnavailable when that is not the one that was chosen.
+    Raises EngineUnavailable if that isn't the chosen engine.
     """
     kit = kit_of(exported)
     if choice == "google-adk" and kit.name != choice:
@@ -173,7 +187,7 @@ def chosen_kit(exported: Any, choice: EngineChoice) -> Kit:
 
 
 def engine_info(kit: Kit, choice: EngineChoice) -> EngineInfo:
-    """The engine of a loaded app, with the reason."""
+    """Describe the engine of a loaded app and why it was chosen."""
     aliased = kit.name == "devui" and aliases_in_use()
     return EngineInfo(
         name=kit.name, version=kit.version, reason=_reason(kit, choice), aliased=aliased
@@ -190,6 +204,6 @@ def _reason(kit: Kit, choice: EngineChoice) -> str:
     if choice == "devui":
         return "You chose devui; the app's imports of google.adk resolve to devui.runtime."
     return (
-        f"google-adk is not installed in {sys.executable}; the app's imports of google.adk resolve"
+        f"google-adk isn't installed in {sys.executable}; the app's imports of google.adk resolve"
         " to devui.runtime."
     )

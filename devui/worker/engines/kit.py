@@ -1,9 +1,9 @@
-"""What the worker's instruments need of the runtime that executes an app.
+"""What the worker's instruments need from the runtime that executes an app.
 
-Gates, recorder, replayer, trials and services make values of the runtime's classes, and ask which
-kind of thing they look at. They know the runtime by a `Kit` alone, which each engine gives them:
-`engines/native.py` for devui.runtime, `engines/adk.py` for google-adk. The names of types are those
-of devui.runtime for whoever reads and checks the code; at run time no class comes from here.
+Gates, recorder, replayer, trials and services create values of the runtime's classes and check
+types against them. They know the runtime only as a `Kit`, which each engine provides:
+`engines/native.py` for devui.runtime, `engines/adk.py` for google-adk. The type names are those of
+devui.runtime, for readers and type checkers; at run time, no class is imported here.
 """
 
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
@@ -43,7 +43,7 @@ else:
     App = BaseAgent = BaseNode = BaseTool = BaseToolset = Context = InvocationContext = Any
     LlmAgent = RunConfig = Runner = Session = GetSessionConfig = ListSessionsResponse = Any
     BasePlugin = Event = EventActions = LlmRequest = LlmResponse = ArtifactVersion = Any
-    # Bases of our own services, which `Kit.derive` puts on top of the runtime's.
+    # Base classes of devui's own services, which `Kit.derive` combines with the runtime's.
     BaseArtifactService = BaseSessionService = InMemorySessionService = object
     InMemoryArtifactService = Any
 
@@ -81,32 +81,32 @@ T = TypeVar("T")
 
 
 class PluginChain(Protocol):
-    """The plugins of a runner, the worker's own among them."""
+    """The plugins of a runner, including the worker's own."""
 
-    def let_rest(self, names: Iterable[str]) -> None:
-        """Call no hooks of the plugins of these names, and those of all others."""
+    def set_disabled(self, names: Iterable[str]) -> None:
+        """Disable the plugins with these names, and enable all others."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Standing:
-    """How to read the frames of a runtime: where its code waits, and for whom it works."""
+    """How to read a runtime's frames: what its code waits for, and which agent it works for."""
 
     waits: Mapping[CodeType, Waiting]
-    """What these coroutines wait for, where they are the innermost."""
+    """What these coroutines wait for when they are innermost."""
     calls: Mapping[Literal["model", "tool"], CodeType]
-    """The code that every call of the kind is made by."""
+    """The code that makes every call of a kind."""
     agent_of: Callable[[FrameType], tuple[str, str | None] | None]
-    """The agent and the branch that a frame works for; None where it does not tell."""
+    """Returns the agent and the branch that a frame works for; None if it doesn't tell."""
     folder: str = ""
-    """The folder of a runtime whose coroutines all wait for other tasks of the run, where `waits`
-    says nothing else; "" if they are not known to."""
+    """The folder of a runtime whose coroutines wait for other tasks of the run unless `waits` says
+    otherwise; "" if this isn't known."""
     bookkeeping: tuple[str, ...] = ()
-    """Files and folders whose code reads the state to merge what was written, and for no agent."""
+    """Files and folders whose code reads state only to merge writes, on behalf of no agent."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Kit:
-    """The classes of one runtime, and what is done with them in another way than in the other."""
+    """The classes of one runtime, and the operations that differ between the runtimes."""
 
     name: EngineName
     version: str
@@ -135,41 +135,41 @@ class Kit:
     input_validation_error: Callable[[str], Exception]
 
     read_event: Callable[[str], Event]
-    """An event from its JSON text in wire form."""
+    """Reads an event from its JSON text in wire form."""
     check_commit: Callable[[Session, Event], None]
-    """Raises what the runtime's own services raise for a session or an event that is none."""
+    """Raises the runtime's own errors for an invalid session or event."""
     run_config: Callable[..., RunConfig]
-    """Of `streaming` (bool), `custom_metadata` (dict or None) and `service_tier` (str or None)."""
+    """Takes `streaming` (bool), `custom_metadata` (dict | None) and `service_tier` (str | None)."""
     memories: Callable[[Any, str, str, int], Awaitable[list[Any] | None]]
-    """The newest memories in a service, of an app and a user; None where it can't be listed."""
+    """Returns a service's newest memories of an app and user; None if it can't list them."""
     new_model: Callable[[str], Any]
-    """A model object for a name. Raises ValueError where no class takes such names, ImportError
-    where that class needs a package that is not installed."""
+    """Returns a model object for a name. Raises ValueError if no class supports the name,
+    ImportError if its class needs a package that isn't installed."""
     runner: Callable[..., Runner]
-    """Of what an app exports, with `app_name`, `session_service`, `artifact_service` and
+    """Takes an app's export, `app_name`, `session_service`, `artifact_service` and
     `memory_service`."""
     chain: Callable[
         [Runner, Sequence[BasePlugin], Sequence[BasePlugin], Sequence[BasePlugin]], PluginChain
     ]
     """Puts plugins before and after those of a runner, and others innermost, around the calls."""
     is_resumable: Callable[[Runner], bool]
-    """Whether an invocation that was cut off can be resumed."""
+    """Returns whether an invocation that was cut off can be resumed."""
     children: Callable[[BaseNode], Iterable[BaseNode]]
-    """The sub-agents or the nodes right below a node."""
+    """Returns the sub-agents or nodes directly below a node."""
     invocation: Callable[..., InvocationContext]
-    """Of `runner`, `agent`, `session`, `artifact_service`, outside of any run: for a trial."""
+    """Takes `runner`, `agent`, `session` and `artifact_service`; for trials, outside of runs."""
     tool_context: Callable[[InvocationContext, str], Context]
-    """The context of one tool call, by its id, which counts as confirmed."""
+    """Returns the context of one tool call, by its id; the call counts as confirmed."""
     steers: Callable[[BaseTool], bool]
-    """Whether it is the runtime's own tool that runs or directs agents whose models and tools can
-    be looked into: a replay executes it again."""
+    """Returns whether a tool is the runtime's own and runs or directs agents whose calls can be
+    observed; a replay executes such a tool again."""
     standing: Standing
 
     @property
     def exported(self) -> tuple[type, type]:
-        """What the module of an app may export."""
+        """The types that an app's module may export."""
         return self.app, self.base_node
 
     def derive(self, own: type[T], base: type) -> type[T]:
-        """A service of ours as one of the runtime's, whose checks by `isinstance` it passes."""
+        """Combine a service of devui's with the runtime's base class, for `isinstance` checks."""
         return type(own.__name__, (own, base), {"__module__": own.__module__})

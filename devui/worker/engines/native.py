@@ -99,7 +99,7 @@ def _invocation(runner: Runner, **own: Any) -> InvocationContext:
 
 
 async def _drop(event: Event) -> None:
-    """What a tool tells while it runs in a trial goes nowhere."""
+    """Discard what a tool emits while it runs in a trial."""
 
 
 def _tool_context(invocation: InvocationContext, call: str) -> Context:

@@ -1,1 +1,1 @@
-"""What looks into the runs of a worker: gates, calls under way, and the recorder of spans."""
+"""Observes the runs of a worker: gates, open calls, and the recorder of spans."""

@@ -1,6 +1,6 @@
-"""The calls of models and tools that are under way, for whoever asks what a run waits for.
+"""The open calls of models and tools, for anyone who asks what a run waits for.
 
-One entry for each call (Law 6: it is a plugin), and nobody looks at it unless somebody asks.
+One entry per call, recorded by a plugin (Law 6); nothing reads it until someone asks.
 """
 
 import asyncio
@@ -31,15 +31,15 @@ CallKind = Literal["model", "tool"]
 
 
 @dataclass(frozen=True, slots=True)
-class Instead:
-    """What a person puts in the place of what a call would return."""
+class OutcomeOverride:
+    """A person's replacement for the outcome of a call."""
 
     value: Any
     error: Exception | None = None
-    """What the call raises; then there is no value."""
+    """The exception that the call raises instead of returning a value."""
 
     def outcome(self) -> Any:
-        """The value; raises the error."""
+        """Return the value, or raise the error."""
         if self.error is not None:
             raise self.error
         return self.value
@@ -47,7 +47,7 @@ class Instead:
 
 @dataclass(eq=False, slots=True)
 class Call:
-    """One call."""
+    """One open call of a model or tool."""
 
     number: int
     kind: CallKind
@@ -56,59 +56,59 @@ class Call:
     context: Context
     tool: BaseTool | None
     payload: Any
-    """The arguments, or the request."""
+    """The tool's arguments, or the request to the model."""
     since: float
     since_monotonic: float
-    """The same, on the clock that nobody sets."""
+    """The same moment on the monotonic clock."""
     cancelled_before: int
     """How often the task had been cancelled when the call began."""
     is_away: bool = False
-    """A fragment of the model's answer is with those who asked for it: not the call is at work."""
-    instead: Instead | None = None
-    """It was told to end."""
+    """Whether the consumer is processing a fragment of the answer, so that the call is idle."""
+    override: OutcomeOverride | None = None
+    """The replacement, if a person has ended the call."""
     ignored: Callable[[], None] | None = None
-    """Told when the call returns all the same."""
+    """Called if the call returns in spite of its cancellation."""
 
     @property
     def name(self) -> str:
-        """Of the tool; "" of a model."""
+        """The tool's name; "" for a model."""
         return self.tool.name if self.tool else ""
 
     @property
     def seconds(self) -> float:
-        """For how long it goes on."""
+        """How long the call has been open."""
         return time.monotonic() - self.since_monotonic
 
     is_cancelled: bool = False
-    """Its task was cancelled for that."""
+    """Whether its task was cancelled to end it."""
 
-    def end(self, instead: Instead) -> None:
-        """Let the call end at once, with this outcome."""
-        self.instead = instead
+    def end(self, override: OutcomeOverride) -> None:
+        """End the call at once, with this outcome."""
+        self.override = override
         if self.task is not None and not self.is_away:
             self.is_cancelled = self.task.cancel()
 
     def was_cancelled(self) -> bool:
-        """Whether the cancellation that arrives is meant for the call, and for nothing else."""
+        """Return whether the cancellation that arrives was meant only for this call."""
         if not self.is_cancelled or self.task is None:
             return False
         return self.task.uncancel() <= self.cancelled_before
 
     def counts(self) -> bool:
-        """Whether what it has returned or raised counts, because nobody told it to end."""
+        """Return whether its own outcome counts, because nobody has ended it."""
         if self.is_cancelled and self.task is not None:
             self.task.uncancel()
             if self.ignored is not None:
                 self.ignored()
-        return self.instead is None
+        return self.override is None
 
     def outcome(self) -> Any:
-        """What a person put in the place of what it would return; raises it, if it is an error."""
-        return self.instead.outcome() if self.instead else None
+        """Return a person's replacement for its result; raise it if it is an error."""
+        return self.override.outcome() if self.override else None
 
 
 class Calls(BasePlugin):
-    """Stands around all calls: what others answer in its place is not called."""
+    """Registers all calls that are really made; calls that other plugins answer don't get here."""
 
     def __init__(self) -> None:
         super().__init__("devui_calls")
@@ -116,11 +116,11 @@ class Calls(BasePlugin):
         self._numbers = itertools.count()
 
     def get(self, number: int) -> Call | None:
-        """The call of this number, if it is under way."""
+        """Return the open call of this number, or None."""
         return self._calls.get(number)
 
     def of_run(self, run: str) -> list[Call]:
-        """The calls of a run that are under way, the oldest first. From any thread."""
+        """Return a run's open calls, oldest first. Any thread may call this."""
         return [call for call in tuple(self._calls.values()) if call.run == run]
 
     async def around_model_call(
@@ -131,7 +131,7 @@ class Calls(BasePlugin):
         stream: bool,
         proceed: Callable[[LlmRequest], AsyncGenerator[LlmResponse, None]],
     ) -> AsyncGenerator[LlmResponse, None]:
-        """A model call is over with its whole answer: its tools run before the stream is closed."""
+        """Close the call with its full answer: tools run before the stream is closed."""
         call = self._begin("model", callback_context, llm_request)
         try:
             async with aclosing(proceed(llm_request)) as answers:
@@ -140,7 +140,7 @@ class Calls(BasePlugin):
                         self._calls.pop(call.number, None)
                     call.is_away = True
                     yield answer
-                    if call.instead is not None:
+                    if call.override is not None:
                         break
                     call.is_away = False
             if call.counts():
@@ -163,7 +163,7 @@ class Calls(BasePlugin):
         tool_context: Context,
         proceed: Callable[[], Awaitable[Any]],
     ) -> Any:
-        """A tool call is over when the tool has returned or raised."""
+        """Close the call when the tool has returned or raised."""
         call = self._begin("tool", tool_context, tool_args, tool)
         try:
             result = await proceed()
@@ -200,15 +200,15 @@ class Calls(BasePlugin):
 
 
 ENDED = "CALL_ENDED"
-"""The error code of the answer of a model whose call was ended."""
+"""The error code of a model's answer if its call was ended."""
 
 
 class CallEndedError(RuntimeError):
-    """A person has ended the call."""
+    """A person ended the call."""
 
 
 class Endings:
-    """Carries out what people order about calls under way."""
+    """Executes people's orders about open calls."""
 
     def __init__(
         self, calls: Calls, gates: Gates, kit: Kit, send: Callable[[ToServer], None]
@@ -219,19 +219,19 @@ class Endings:
         self._send = send
 
     def end(self, order: EndCall) -> None:
-        """Carry the order out, or refuse it."""
+        """Execute the order, or refuse it."""
         self._send(self._carry_out(order))
 
     def _carry_out(self, order: EndCall) -> CallEnded:
         call = self._calls.get(order.call)
         if call is None or call.run != order.run or call.task is None:
             return CallEnded(order=order.order, refused="gone")
-        if call.instead is not None:
+        if call.override is not None:
             return CallEnded(order=order.order, refused="told")
         if call.task.cancelling() > call.cancelled_before:
             return CallEnded(order=order.order, refused="stopping")
         try:
-            instead = _instead(self._kit, call, order)
+            override = _override(self._kit, call, order)
         except (ValueError, TypeError) as error:
             return CallEnded(order=order.order, refused="wrong", problem=what_is_wrong(error))
         self._gates.mark_next(order.run, place_of_marks(call.context), order.mark)
@@ -240,7 +240,7 @@ class Endings:
             plain.add_done_callback(lambda _: self._say_late(call, "in its thread"))
         else:
             call.ignored = lambda: self._say_late(call, "despite its cancellation")
-        call.end(instead)
+        call.end(override)
         return CallEnded(order=order.order, thread=plain is not None)
 
     def _say_late(self, call: Call, how: str) -> None:
@@ -249,23 +249,25 @@ class Endings:
         self._send(Output(run=call.run, stream="debugger", text=text, at=time.time()))
 
 
-def _instead(kit: Kit, call: Call, order: EndCall) -> Instead:
-    """What takes the place of the call's result. Raises ValueError or TypeError."""
+def _override(kit: Kit, call: Call, order: EndCall) -> OutcomeOverride:
+    """Return the replacement for the call's outcome. Raises ValueError or TypeError."""
     if order.action == "mock":
         verdict = Verdict(action="mock", value=order.value, mark=order.mark)
-        return Instead(response(kit, verdict) if call.kind == "model" else revised_result(verdict))
+        return OutcomeOverride(
+            response(kit, verdict) if call.kind == "model" else revised_result(verdict)
+        )
     why = json.loads(order.value)
     if _is_handled(kit, call.kind, call.context):
-        return Instead(None, CallEndedError(why))
+        return OutcomeOverride(None, CallEndedError(why))
     if call.kind == "model":
-        return Instead(kit.llm_response(error_code=ENDED, error_message=why))
-    return Instead({"error": why})
+        return OutcomeOverride(kit.llm_response(error_code=ENDED, error_message=why))
+    return OutcomeOverride({"error": why})
 
 
 def _is_handled(kit: Kit, kind: CallKind, context: Context) -> bool:
-    """Whether callbacks of the app answer for such a call's errors.
+    """Return whether the app's callbacks handle errors of such a call.
 
-    An error that nobody answers for would end the run, and not the call alone.
+    An unhandled error would end the whole run.
     """
     invocation = context._invocation_context
     name = f"on_{kind}_error_callback"

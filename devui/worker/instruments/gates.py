@@ -1,8 +1,8 @@
-"""Where a run asks the server before it goes on: around agents, model calls and tool calls (Law 6).
+"""Gates, where a run asks the server before it continues: at agents, model and tool calls (Law 6).
 
-The hooks are those of plugins, so the runtime knows no debugger. While no gate is armed they rest,
-and cost nothing; one that is not armed while others are costs a look-up. What is held goes to the
-server as JSON; the run goes on when the server has answered.
+The hooks are those of plugins, so the runtime knows nothing of a debugger. They are removed while
+no gate is armed, and then cost nothing; an unarmed gate next to armed ones costs a lookup. What is
+held goes to the server as JSON, and the run continues when the server has answered.
 """
 
 import asyncio
@@ -39,7 +39,7 @@ _OWN_FIELDS = frozenset({"id", "invocation_id", "timestamp", "actions"})
 
 
 def revise_event(kit: Kit, event: Event, verdict: Verdict) -> None:
-    """Make the event what the person wants, in place: its agent holds on to it."""
+    """Change the event in place to what the person wants, since its agent keeps a reference."""
     replacement, author = kit.event.model_validate_json(verdict.value), event.author
     for name in kit.event.model_fields.keys() - _OWN_FIELDS:
         setattr(event, name, getattr(replacement, name))
@@ -49,7 +49,7 @@ def revise_event(kit: Kit, event: Event, verdict: Verdict) -> None:
 
 
 def _revise_actions(kit: Kit, actions: EventActions, target: EventActions) -> None:
-    """In place too: contexts that are still open write to the same delta."""
+    """Change the actions in place, since contexts that are still open write to the same delta."""
     delta = actions.state_delta
     delta.clear()
     delta.update(target.state_delta)
@@ -58,7 +58,7 @@ def _revise_actions(kit: Kit, actions: EventActions, target: EventActions) -> No
 
 
 def mark(event: Event, marks: list[str]) -> None:
-    """Say on the event that people had a hand in it; `marks` are JSON texts."""
+    """Add the marks of people's edits, as JSON texts, to the event's metadata."""
     if marks:
         metadata = dict(event.custom_metadata or {})
         edits = [*metadata.get(EDITED, []), *(json.loads(each) for each in marks)]
@@ -68,10 +68,10 @@ def mark(event: Event, marks: list[str]) -> None:
 def revise_request(
     kit: Kit, request: LlmRequest, verdict: Verdict, text: str
 ) -> LlmResponse | None:
-    """Change the request, or answer in the model's place.
+    """Change the request in place, or return an answer for the model.
 
-    `text` is the request as the person saw it: what is the same there stays as it is, for not all
-    of it has a form in JSON.
+    `text` is the request as the person saw it. What they didn't change is left alone, since not
+    everything in a request has a JSON form.
     """
     if verdict.action != "edit":
         return response(kit, verdict)
@@ -90,7 +90,7 @@ def revise_request(
 def _checked_request(
     before: Mapping[str, Any], replacement: Mapping[str, Any]
 ) -> tuple[types.GenerateContentConfig, list[types.Content]]:
-    """The settings that differ, and the contents. Raises ValueError and TypeError."""
+    """Return the changed settings, and the contents. Raises ValueError and TypeError."""
     for name, kind, noun in (("config", dict, "an object"), ("contents", list, "a list")):
         if not isinstance(replacement[name], kind):
             raise TypeError(f"{name} must be {noun}, not {as_json(replacement[name])[:60]}")
@@ -101,7 +101,7 @@ def _checked_request(
 
 
 def problem_of(kit: Kit, gate: str, action: str, *, value: str, held: str) -> str:
-    """Why a value can't take the place of what is held at a gate; "" if it can."""
+    """Return why a value can't replace what is held at a gate; "" if it can."""
     verdict = Verdict(action="edit" if action == "edit" else "mock", value=value, mark="")
     before = json.loads(held)
     try:
@@ -119,7 +119,7 @@ def problem_of(kit: Kit, gate: str, action: str, *, value: str, held: str) -> st
 
 
 def _check_event(kit: Kit, value: str, original: Mapping[str, Any]) -> None:
-    """Raises ValueError and TypeError, for members too that the class would ignore."""
+    """Raise ValueError or TypeError for an invalid event, or one with members its class ignores."""
     fields = kit.event.model_fields
     known_names = {*fields, *(field.alias for field in fields.values()), *original}
     if unknown := [name for name in _object(value) if name not in known_names]:
@@ -128,7 +128,7 @@ def _check_event(kit: Kit, value: str, original: Mapping[str, Any]) -> None:
 
 
 def response(kit: Kit, verdict: Verdict) -> LlmResponse:
-    """The answer that the person gives in the model's place; a text stands for one that says it."""
+    """Return the person's answer for the model; a plain text becomes a message."""
     value = json.loads(verdict.value)
     if isinstance(value, str):
         content = types.Content(role="model", parts=[types.Part(text=value)])
@@ -137,7 +137,7 @@ def response(kit: Kit, verdict: Verdict) -> LlmResponse:
 
 
 def revise_args(args: dict[str, Any], verdict: Verdict) -> Any:
-    """Change the arguments in place, or return the result that the person gives."""
+    """Change the arguments in place, or return the person's result."""
     if verdict.action != "edit":
         return revised_result(verdict)
     new_args = _object(verdict.value)
@@ -147,7 +147,7 @@ def revise_args(args: dict[str, Any], verdict: Verdict) -> Any:
 
 
 def revised_result(verdict: Verdict) -> Any:
-    """What stands for the tool's result; never None, which would mean that there is none."""
+    """Return what replaces the tool's result; never None, which would mean that nothing does."""
     value = json.loads(verdict.value)
     if verdict.action == "reject":
         return {"error": str(value)}
@@ -157,7 +157,7 @@ def revised_result(verdict: Verdict) -> Any:
 
 
 def what_is_wrong(error: ValueError | TypeError) -> str:
-    """Why a value does not fit, in one line for each field."""
+    """Return why a value doesn't fit, with one line per field."""
     if not isinstance(error, ValidationError):
         return str(error)
     problems = [(".".join(map(str, each["loc"])), each["msg"]) for each in error.errors()]
@@ -177,7 +177,7 @@ _UNARMED: frozenset[WorkerGate] = frozenset()
 
 
 class Gates:
-    """Which gates are armed for which run, and the question that is asked at them."""
+    """The armed gates of each run, and the requests made at them."""
 
     def __init__(self, link: Link, kit: Kit) -> None:
         self._link = link
@@ -185,29 +185,29 @@ class Gates:
         self._armed: dict[str, frozenset[WorkerGate]] = {}
         self._asking: Counter[str] = Counter()
         self._marks: dict[str, dict[str, list[str]]] = {}
-        """By run and by call, or agent and branch: the marks for the next event of it."""
+        """The marks for the next event, by run, then by call, or agent and branch."""
 
     def arm(self, run: str, gates: Iterable[WorkerGate]) -> None:
-        """Ask at these gates of the run, and at no others."""
+        """Make the run ask at these gates, and at no others."""
         self._armed[run] = frozenset(gates)
 
     @property
     def armed(self) -> bool:
-        """Whether any run has to ask at any gate."""
+        """Whether any gate is armed in any run."""
         return any(self._armed.values())
 
     def forget(self, run: str) -> None:
-        """The run is over."""
+        """Discard the data of a run that has ended."""
         self._armed.pop(run, None)
         self._marks.pop(run, None)
         del self._asking[run]
 
     def asks(self, run: str) -> bool:
-        """Whether the run stands at a gate."""
+        """Return whether the run is waiting at a gate."""
         return self._asking[run] > 0
 
     def marks(self, run: str | None, event: Event) -> list[str]:
-        """The marks of what people changed on the way to this event; each is given once."""
+        """Return the marks of people's edits that led to this event, and remove them."""
         marks = self._marks.get(run or "")
         if not marks:
             return []
@@ -218,11 +218,11 @@ class Gates:
         return [each for key in keys for each in marks.pop(key, [])]
 
     def mark_next(self, run: str, place: str, mark: str) -> None:
-        """Mark the next event that comes of a place, as of `place_of_marks`."""
+        """Mark the next event from a place; `place` is a key from `place_of_marks`."""
         self._marks.setdefault(run, {}).setdefault(place, []).append(mark)
 
     def stops(self, gate: WorkerGate) -> bool:
-        """Whether the present run has to wait at the gate: asked before anything is made for it."""
+        """Return whether the current run must wait at the gate; asked before preparing anything."""
         run = current_run.get()
         return run is not None and gate in self._armed.get(run, _UNARMED)
 
@@ -236,10 +236,10 @@ class Gates:
         agent: str | None = None,
         tool: BaseTool | None = None,
     ) -> Any:
-        """Wait at the gate, which stops the present run, until the server lets go.
+        """Hold the current run at the gate until the server answers.
 
-        `apply` carries out what a person decided, given the verdict and what was shown; its result
-        is returned. What it raises is shown to the person, and the run waits on.
+        `apply` carries out a person's decision, given the verdict and the text they saw; its result
+        is returned. If it raises, the person sees the error and the run stays held.
         """
         run = current_run.get() or ""
         text = as_json(payload)
@@ -279,13 +279,13 @@ class Gates:
             self._asking[place.run] -= 1
 
     async def _request(self, make: Callable[[int], Gate]) -> Any:
-        with clock_stopped():  # nobody is late while a person thinks
+        with clock_stopped():  # time that a person takes doesn't count towards time limits
             return await self._link.request(make)
 
 
 @dataclass(frozen=True, slots=True)
 class _Place:
-    """A gate of a run, and what stands there."""
+    """A gate of a run, and what waits there."""
 
     run: str
     gate: WorkerGate
@@ -294,7 +294,7 @@ class _Place:
     tool: BaseTool | None
 
     def question(self, number: int, payload: str, problem: str | None) -> Gate:
-        """Ask the server."""
+        """Build the request to the server."""
         context = self.context
         return Gate(
             id=number,
@@ -311,24 +311,24 @@ class _Place:
 
 
 def place_of_marks(context: Context) -> str:
-    """Under what the marks for the event to come of a call are kept."""
+    """Return the key for the marks of the event that a call will produce."""
     return context.function_call_id or model_key(context.agent_name, context.branch)
 
 
 def model_key(agent: str, branch: str | None) -> str:
-    """What an event of a model is awaited under: an agent asks one model at a time on a branch."""
+    """Return the key for a model's next event: on a branch, an agent calls one model at a time."""
     return f"{agent} on {branch}"
 
 
 class GatesBefore(BasePlugin):
-    """Comes after the app's plugins: what they answer in its place is not called, so not held."""
+    """The gates before calls, after the app's plugins, so that calls they answer aren't held."""
 
     def __init__(self, gates: Gates) -> None:
         super().__init__("devui_gates_before")
         self._gates = gates
 
     async def before_agent_callback(self, *, agent: BaseAgent, callback_context: Context) -> None:
-        """Gate `enter_agent`."""
+        """Wait at `enter_agent` if it is armed."""
         if not self._gates.stops("enter_agent"):
             return
         about = {"name": agent.name, "type": type(agent).__name__}
@@ -337,7 +337,7 @@ class GatesBefore(BasePlugin):
     async def before_model_callback(
         self, *, callback_context: Context, llm_request: LlmRequest
     ) -> LlmResponse | None:
-        """Gate `before_model`."""
+        """Wait at `before_model` if it is armed."""
         if not self._gates.stops("before_model"):
             return None
 
@@ -352,7 +352,7 @@ class GatesBefore(BasePlugin):
     async def before_tool_callback(
         self, *, tool: BaseTool, tool_args: dict[str, Any], tool_context: Context
     ) -> dict[str, Any] | None:
-        """Gate `before_tool`."""
+        """Wait at `before_tool` if it is armed."""
         if not self._gates.stops("before_tool"):
             return None
 
@@ -369,7 +369,7 @@ class GatesBefore(BasePlugin):
 
 
 class GatesAfter(BasePlugin):
-    """Comes before the app's plugins: what it holds is what arrived."""
+    """The gates after calls, before the app's plugins, so that results are held as they arrived."""
 
     def __init__(self, gates: Gates) -> None:
         super().__init__("devui_gates_after")
@@ -378,7 +378,7 @@ class GatesAfter(BasePlugin):
     async def after_model_callback(
         self, *, callback_context: Context, llm_response: LlmResponse
     ) -> LlmResponse | None:
-        """Gate `after_model`; fragments pass, a stream that stops would look frozen."""
+        """Wait at `after_model` if armed; fragments pass, as a stopped stream looks frozen."""
         if llm_response.partial or not self._gates.stops("after_model"):
             return None
         answer: LlmResponse | None = await self._gates.pass_by(
@@ -397,7 +397,7 @@ class GatesAfter(BasePlugin):
         tool_context: Context,
         result: dict[str, Any],
     ) -> dict[str, Any] | None:
-        """Gate `after_tool`."""
+        """Wait at `after_tool` if it is armed."""
         if not self._gates.stops("after_tool"):
             return None
         about = {"name": tool.name, "args": tool_args, "result": result}
@@ -407,7 +407,7 @@ class GatesAfter(BasePlugin):
         return replacement
 
     async def after_agent_callback(self, *, agent: BaseAgent, callback_context: Context) -> None:
-        """Gate `leave_agent`."""
+        """Wait at `leave_agent` if it is armed."""
         if not self._gates.stops("leave_agent"):
             return
         about = {"name": agent.name, "type": type(agent).__name__}

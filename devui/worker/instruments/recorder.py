@@ -1,7 +1,7 @@
-"""Records what agents do as spans, what went to models and tools, and what came back (0009).
+"""Records agents, model calls and tool calls as spans, with what was sent and returned (0009).
 
-It stands around each agent, model call and tool call, inside of all callbacks: what it sees is what
-was sent. Nobody waits for it: what it tells travels along with the next event.
+It wraps each of them inside all callbacks, so it sees what was really sent. Nothing waits for the
+recorder: its messages travel along with the next event.
 """
 
 import json
@@ -33,24 +33,25 @@ from devui.worker.engines.kit import (
     LlmResponse,
 )
 from devui.worker.errors import sendable
+from devui.worker.instruments.answer_content import AnswerContent
 from devui.worker.instruments.gates import model_key
 from devui.worker.json_text import actions_now, as_json, changed_since
 from devui.worker.output import current_run
 
 _APART = {"system_instruction", "tools", "http_options", "response_schema"}
-"""What of the configuration is no setting: pieces of their own, and what may hold secrets."""
+"""Configuration fields that aren't settings: separate pieces, and fields that may hold secrets."""
 _REMEMBERED_NAMES = 100_000
-"""How many names of pieces are remembered; a piece that is sent again does no harm."""
+"""How many names of pieces are remembered; sending a piece again does no harm."""
 
 
 class Prompts:
-    """Knows which pieces the server has, session by session."""
+    """Tracks which pieces the server has, per session."""
 
     def __init__(self) -> None:
         self._sent_pieces: OrderedDict[tuple[int, str], None] = OrderedDict()
 
     def of(self, session: int, request: LlmRequest, *, stream: bool) -> Prompt:
-        """The request as it is now, for the session of this key."""
+        """Describe the request as it is now, for the session with this key."""
         pieces: dict[str, str] = {}
 
         def piece(value: Any) -> str | None:
@@ -75,7 +76,7 @@ class Prompts:
         )
 
     def not_sent(self, session: int, prompt: Prompt) -> None:
-        """The server did not get the pieces of this one."""
+        """Forget the pieces of a prompt that did not reach the server."""
         for name in prompt.pieces:
             self._sent_pieces.pop((session, name), None)
 
@@ -93,7 +94,7 @@ class Prompts:
 
 
 def _schema(schema: Any) -> Any:
-    """The schema as JSON; of a type that is no model, its name."""
+    """Return the schema as JSON; the name of a type that isn't a model."""
     if isinstance(schema, type) and issubclass(schema, BaseModel):
         return schema.model_json_schema()
     return json.loads(as_json(schema))
@@ -105,14 +106,25 @@ _around: ContextVar[int | None] = ContextVar("devui_span", default=None)
 """The span of the agent or tool whose code is executing."""
 
 
+@dataclass(frozen=True, slots=True)
+class Origin:
+    """Where an event comes from."""
+
+    spans: list[int]
+    is_changed: bool = False
+    """Whether it says something other than the model's answer it is based on."""
+
+
 @dataclass(slots=True)
 class _Run:
-    """What is known of a run that goes on."""
+    """The recorder's data for a run in progress."""
 
     session: int
     spans: int = 0
     causes: dict[str, list[int]] = field(default_factory=dict)
-    """By call, or agent and branch: the spans of the next event of it."""
+    """The spans behind the next event, by call, or agent and branch."""
+    answers: dict[str, AnswerContent] = field(default_factory=dict)
+    """The model's answer behind the next event, by agent and branch."""
 
 
 @dataclass(slots=True)
@@ -125,21 +137,21 @@ class _Open:
     seconds: float = 0.0
     first: float | None = None
     results: list[str] = field(default_factory=list)
-    """Of a tool one, of a model `[seconds, response]` each."""
+    """A tool's result, or `[seconds, response]` for each response of a model."""
     error: str | None = None
     effects: str | None = None
     complete: bool = False
-    """It came to an end of its own."""
+    """Whether it ran to completion."""
     unsaid: bool = True
-    """The server does not know all of it."""
+    """Whether the server lacks some of its data."""
 
     def elapsed(self) -> float:
-        """Seconds so far."""
+        """Measure and return the seconds so far."""
         self.seconds = time.monotonic() - self.began
         return self.seconds
 
     def message(self, result: str | None) -> SpanEnded:
-        """As the server hears of it."""
+        """Build the message for the server."""
         self.unsaid = False
         return SpanEnded(
             run=self.run,
@@ -153,7 +165,7 @@ class _Open:
 
 
 class Recorder(BasePlugin):
-    """The plugin that stands around all others."""
+    """The plugin that wraps all others."""
 
     def __init__(self, send: Callable[[ToServer], None], kit: Kit) -> None:
         super().__init__("devui_recorder")
@@ -163,21 +175,23 @@ class Recorder(BasePlugin):
         self._prompts = Prompts()
 
     def begin(self, run: str, session_key: int) -> None:
-        """A run begins on the session of this key."""
+        """Prepare for a run that begins on the session with this key."""
         self._runs[run] = _Run(session_key)
 
     def forget(self, run: str) -> None:
-        """The run is over."""
+        """Discard the data of a run that has ended."""
         self._runs.pop(run, None)
 
-    def causes(self, run: str | None, event: Event) -> list[int]:
-        """The spans that the event came of; each is given once."""
+    def origin(self, run: str | None, event: Event) -> Origin:
+        """Return the origin of the event, and forget it."""
         record = self._runs.get(run or "")
         if record is None or not record.causes:
-            return []
+            return Origin([])
         calls = [str(each.id) for each in event.get_function_responses()]
         keys = calls or [model_key(event.author, event.branch)]
-        return [span for key in keys for span in record.causes.pop(key, [])]
+        spans = [span for key in keys for span in record.causes.pop(key, [])]
+        answer = None if calls else record.answers.pop(keys[0], None)
+        return Origin(spans, answer is not None and answer.differs(AnswerContent.of(event)))
 
     async def around_agent(
         self,
@@ -186,7 +200,7 @@ class Recorder(BasePlugin):
         invocation_context: InvocationContext,
         proceed: Callable[[], AsyncGenerator[Event, None]],
     ) -> AsyncGenerator[Event, None]:
-        """A span from the agent's first callback to its last."""
+        """Record a span from the agent's first callback to its last."""
         branch = invocation_context.branch
         span = self._begin(type="agent", name=agent.name, agent=agent.name, branch=branch)
         with self._inside(span):
@@ -202,7 +216,7 @@ class Recorder(BasePlugin):
         stream: bool,
         proceed: Callable[[LlmRequest], AsyncGenerator[LlmResponse, None]],
     ) -> AsyncGenerator[LlmResponse, None]:
-        """A span with the request as it is sent, and each response as it came."""
+        """Record a span with the request as sent, and each response as received."""
         agent, branch = callback_context.agent_name, callback_context.branch
         span = self._begin(
             type="model",
@@ -216,11 +230,11 @@ class Recorder(BasePlugin):
                 async for answer in answers:
                     _hear(span, answer)
                     if span.complete:
-                        self._add_cause(span, model_key(agent, branch))
+                        self._add_cause(span, model_key(agent, branch), answer)
                         self._tell(span, _responses)  # its tools run before the stream is closed
                     waits = time.monotonic()
                     yield answer
-                    span.began += time.monotonic() - waits  # others had the time
+                    span.began += time.monotonic() - waits  # exclude the consumer's time
 
     async def around_tool_call(
         self,
@@ -230,7 +244,7 @@ class Recorder(BasePlugin):
         tool_context: Context,
         proceed: Callable[[], Awaitable[Any]],
     ) -> Any:
-        """A span with the arguments, and the result as the tool gave it."""
+        """Record a span with the arguments, and the result as the tool returned it."""
         call = tool_context.function_call_id
         span = self._begin(
             type="tool",
@@ -271,13 +285,15 @@ class Recorder(BasePlugin):
             self._send(replace(message, prompt=None, args=None))
         return span
 
-    def _add_cause(self, span: _Open, key: str) -> None:
+    def _add_cause(self, span: _Open, key: str, answer: LlmResponse | None = None) -> None:
         if record := self._runs.get(span.run):
             record.causes[key] = [span.number]
+            if answer is not None:
+                record.answers[key] = AnswerContent.of(answer)
 
     @contextmanager
     def _inside(self, span: _Open) -> Iterator[None]:
-        """What begins inside is a part of this span."""
+        """Make this span the parent of those that begin inside the block."""
         outer = _around.get()
         _around.set(span.number)
         try:
@@ -290,7 +306,7 @@ class Recorder(BasePlugin):
 
     @contextmanager
     def _ending(self, span: _Open, result: Callable[[_Open], str | None]) -> Iterator[None]:
-        """Tell how it ended."""
+        """Report how the span ended."""
         try:
             yield
         except Exception as error:

@@ -1,4 +1,4 @@
-"""What a replay is compared by: requests, events and fragments, with ids that are made anew."""
+"""Compares a replay's requests, events and fragments with recorded ones, whose ids differ."""
 
 import json
 import re
@@ -14,13 +14,13 @@ from devui.worker.engines.kit import LlmRequest
 from devui.worker.instruments.recorder import Prompts
 
 MOST = 20
-"""How many differences are told."""
+"""The most differences to report."""
 _VALUE = 80
-"""Characters of a value in a sentence."""
+"""The most characters of a value in a sentence."""
 
 
 def differences(expected: Any, actual: Any) -> list[FieldDifference]:
-    """The first fields in which the values differ, in the order of the expected one."""
+    """Return the first fields in which the values differ, in the order of `expected`."""
     return list(islice(_differences("", expected, actual), MOST))
 
 
@@ -41,20 +41,20 @@ def _at(values: list[Any], place: int) -> Any:
 
 
 def _same(expected: Any, actual: Any) -> bool:
-    """As JSON: 1 is 1.0, but true is not 1."""
+    """Compare as JSON: 1 equals 1.0, but true doesn't equal 1."""
     if isinstance(expected, bool) or isinstance(actual, bool):
         return expected is actual
     return bool(expected == actual)
 
 
 def diff_text(differences: Sequence[FieldDifference]) -> str:
-    """The first fields in words, as the end of a sentence."""
+    """Return the first fields as the end of a sentence."""
     first = ", ".join(each.field or "value" for each in differences[:3])
     return f"{first} differ{'s' if len(differences) == 1 else ''}."
 
 
 def other_result(call: RecordedCall, first: FieldDifference) -> str:
-    """A sentence about a live tool's result, with the first field of it that differs."""
+    """Return a sentence about a live tool's result and its first differing field."""
     was, now = (json.dumps(each, ensure_ascii=False) for each in (first.expected, first.actual))
     return (
         f"{call.name} returned a different result to {call.agent} than recorded:"
@@ -69,45 +69,45 @@ _TIMES = ("startTimestamp", "endTimestamp")
 
 
 class Ids:
-    """Learns from events that are at the same place of their streams."""
+    """Maps between ids of the replay and recorded ones, learned from corresponding events."""
 
     def __init__(self) -> None:
         self._recorded: dict[str, str] = {}
         self._actual: dict[str, str] = {}
 
     def learn(self, actual: dict[str, Any], recorded: dict[str, Any]) -> None:
-        """These two events are to be the same one."""
+        """Match the ids of two corresponding events."""
         for ours, theirs in zip_longest(_ids(actual), _ids(recorded)):
             if ours and theirs and ours != theirs:
                 self._recorded.setdefault(ours, theirs)
                 self._actual.setdefault(theirs, ours)
 
     def recorded(self, text: str | None) -> str | None:
-        """The text with recorded ids in the place of those of the replay."""
+        """Replace the replay's ids in the text with recorded ones."""
         return _replace_names(text, self._recorded)
 
     def recorded_in(self, value: dict[str, Any]) -> dict[str, Any]:
-        """The JSON value with recorded ids in it."""
+        """Replace the replay's ids in the JSON value with recorded ones."""
         if not self._recorded:
             return value
         result: dict[str, Any] = json.loads(_replace_names(json.dumps(value), self._recorded) or "")
         return result
 
     def recorded_surely(self, text: str) -> str:
-        """The same; of two ids of the replay that stand for one recorded only the first."""
+        """Replace ids as `recorded` does; of two that stand for one recorded id, only the first."""
         sure = {ours: theirs for theirs, ours in self._actual.items()}
         return _replace_names(text, sure) or text
 
     def actual(self, text: str) -> str:
-        """The text with ids of the replay in the place of recorded ones."""
+        """Replace recorded ids in the text with the replay's."""
         return _replace_names(text, self._actual) or text
 
 
 def comparable(event: dict[str, Any]) -> dict[str, Any]:
-    """An event without what differs from run to run: its own id, times, and a chunk's deltas.
+    """Return an event without what differs in each run: its id, its times, and a chunk's deltas.
 
-    A chunk shares its actions with the event that it becomes a part of, so what they hold depends
-    on when it is looked at. Nothing is committed of them.
+    A chunk shares its actions with the event that it becomes part of, so their content depends on
+    when they are read. They are never committed.
     """
     fields = _without(event, _VOLATILE)
     actions = fields.get("actions") or {}
@@ -156,21 +156,21 @@ class SentNow:
         )
 
     def in_full(self, ids: Ids) -> dict[str, Any]:
-        """The request in full, with recorded ids where they are known."""
+        """Return the request in full, with recorded ids where they are known."""
         pieces = {name: json.loads(ids.recorded(text) or "") for name, text in self._texts.items()}
         return request_in_full(self.request, pieces)
 
     def other_than(
         self, expected: dict[str, Any], ids: Ids, *, with_content: bool
     ) -> dict[str, Any]:
-        """What differs from a recorded request, as fields of a `Divergence`; empty if nothing."""
+        """Return the differences from a recorded request as `Divergence` fields; {} if none."""
         actual = self.in_full(ids)
         diffs = request_differences(expected, actual, with_content=with_content)
         return {"expected": expected, "actual": actual, "differences": diffs} if diffs else {}
 
 
 def request_in_full(request: ModelRequest, pieces: Mapping[str, Any]) -> dict[str, Any]:
-    """A request with its pieces in the place of their names."""
+    """Return a request with its pieces in place of their names."""
 
     def piece(name: str | None) -> Any:
         return None if name is None else pieces.get(name)
@@ -186,11 +186,10 @@ def request_in_full(request: ModelRequest, pieces: Mapping[str, Any]) -> dict[st
 def request_differences(
     expected: dict[str, Any], actual: dict[str, Any], *, with_content: bool = True
 ) -> list[FieldDifference]:
-    """The fields in which two requests differ.
+    """Return the fields in which two requests differ.
 
-    Without `with_content`, what was told to the model does not count, in system
-    instruction and contents: a live tool gave another result, and agents tell of results in many
-    ways.
+    Without `with_content`, system instruction and contents are ignored: a live tool returned
+    something else, and agents pass results on in many ways.
     """
     if not with_content:
         members = ("model", "stream", "tools", "config")
@@ -199,7 +198,7 @@ def request_differences(
 
 
 def without_results(value: Any) -> Any:
-    """The value without what function responses say."""
+    """Return the value without the content of function responses."""
     if isinstance(value, list):
         return [without_results(each) for each in value]
     if not isinstance(value, dict):
@@ -211,11 +210,11 @@ def without_results(value: Any) -> Any:
 
 
 _Source = tuple[str, str | None]
-"""Author and branch."""
+"""The author and the branch of events."""
 
 
 def as_made(recording: Recording) -> Iterator[tuple[int, dict[str, Any]]]:
-    """The events with their places as the code made them: before people changed or dropped them."""
+    """Yield the events with their places as the code made them, before people's edits and drops."""
     edits = [edit for edit in recording.edits if edit.gate == "before_commit"]
     for place in range(len(recording.events) + 1):
         here = [edit for edit in edits if edit.place == place]
@@ -226,7 +225,7 @@ def as_made(recording: Recording) -> Iterator[tuple[int, dict[str, Any]]]:
 
 
 class Expected:
-    """What is to come, in order: events one after the other, fragments source by source."""
+    """What is still to come, in order: the places of events, and the fragments, by source."""
 
     def __init__(self, recording: Recording, ids: Ids, *, live_tools: bool) -> None:
         self._events = recording.events
@@ -240,21 +239,21 @@ class Expected:
             for call in recording.calls
             if call.type == "model" and call.event is None
         }
-        """Sources with an answer that no event came of."""
+        """Sources with a model call that produced no event."""
         self._fragments: defaultdict[_Source, deque[dict[str, Any]]] = defaultdict(deque)
         for fragment in recording.fragments:
             self._fragments[_source(fragment)].append(fragment)
 
     def place_of_next(self, author: str, branch: str | None) -> int | None:
-        """Where in the stream the source's next event is; None if it is to make no more.
+        """Take the index of the source's next event; None if no more are recorded.
 
-        Each call is for one event more.
+        Each call consumes one event.
         """
         places = self._places[author, self._ids.recorded(branch)]
         return places.popleft() if places else None
 
     def place_ahead(self, author: str, branch: str | None) -> int:
-        """Where the source's next event is, behind all events if there is none; it stays there.
+        """Return the index of the source's next event, or the number of events; consumes nothing.
 
         `branch` is the recorded one.
         """
@@ -262,7 +261,7 @@ class Expected:
         return places[0] if places else len(self._events)
 
     def event(self, place: int, actual: dict[str, Any]) -> list[FieldDifference]:
-        """How an event differs from the recorded one at this place."""
+        """Return how an event differs from the recorded one at this index."""
         expected = self._events[place]
         self._ids.learn(actual, expected)
         return self.differences(expected, actual)
@@ -270,7 +269,7 @@ class Expected:
     def fragment(
         self, actual: dict[str, Any]
     ) -> tuple[dict[str, Any] | None, list[FieldDifference]]:
-        """The recorded fragment that this one is to be, None without one; how it differs."""
+        """Take the recorded counterpart of a fragment, or None, and return how the two differ."""
         author, branch = _source(actual)
         fragments = self._fragments[author, self._ids.recorded(branch)]
         if not fragments:
@@ -280,19 +279,19 @@ class Expected:
         return expected, self.differences(expected, actual)
 
     def streams(self, call: RecordedCall) -> bool:
-        """Whether a fragment is left for a call of a model that no event came of."""
+        """Return whether fragments are left for a model call that produced no event."""
         source = (call.agent, call.branch)
         return source not in self._cut or call.event is not None or bool(self._fragments[source])
 
     def fragments_left(self) -> list[dict[str, Any]]:
-        """Fragments that did not come; how far a stream comes that others break off is chance."""
+        """Return missing fragments, except for cut-off streams, whose length depends on timing."""
         queues = (queue for source, queue in self._fragments.items() if source not in self._cut)
         return [each for queue in queues for each in queue]
 
     def differences(
         self, expected: dict[str, Any], actual: dict[str, Any]
     ) -> list[FieldDifference]:
-        """How an event differs from a recorded one, ids aside that are known by now."""
+        """Return how an event differs from a recorded one, with known ids replaced."""
         expected = comparable(_without_marks(expected))
         actual = comparable(self._ids.recorded_in(actual))
         if self._live_tools:
@@ -301,13 +300,13 @@ class Expected:
 
 
 def by_hand(event: dict[str, Any]) -> str:
-    """The end of a sentence about an event that a person has changed; "" of any other."""
+    """Return the end of a sentence about an event that a person has edited; "" otherwise."""
     edits = (event.get("customMetadata") or {}).get(EDITED)
     return " The recorded event was edited by hand." if edits else ""
 
 
 def _without_marks(event: dict[str, Any]) -> dict[str, Any]:
-    """An event without the marks of what people did: a replay does the same, and says no more."""
+    """Return an event without the marks of edits: a replay repeats edits without marks."""
     labels = event.get("customMetadata") or {}
     if EDITED not in labels:
         return event
@@ -320,8 +319,7 @@ def _source(event: dict[str, Any]) -> _Source:
 
 
 def _loosely(event: dict[str, Any]) -> dict[str, Any]:
-    """An event without what a live tool may do otherwise than the recorded one, and without who
-    has answered in its place."""
+    """Return an event without what may differ with a live tool, and without marks of edits."""
     parts = (event.get("content") or {}).get("parts") or []
     if not any(part.get("functionResponse") for part in parts):
         return event

@@ -1,4 +1,4 @@
-"""Executes a recording without server, journal and network: what a test does with it."""
+"""Replays a recording without server, journal and network, as tests do."""
 
 import json
 import uuid
@@ -29,7 +29,7 @@ from devui.worker.instruments.gates import revise_event
 from devui.worker.json_text import as_json
 from devui.worker.output import current_run
 from devui.worker.replay.comparison import Ids
-from devui.worker.replay.interventions import Hands, HandsAfter, HandsBefore
+from devui.worker.replay.interventions import RecordedEdits, RecordedEditsAfter, RecordedEditsBefore
 from devui.worker.replay.plugin import Replayer
 from devui.worker.replay.replay import RecordingEnds, Replay
 from devui.worker.run_settings import RequestSettings, SettingsOfRuns
@@ -38,21 +38,21 @@ from devui.worker.tools import Effects
 
 @dataclass(slots=True)
 class Replayed:
-    """What a replay without a server gave."""
+    """The result of a replay without a server."""
 
     verdict: ReplayVerdict
     events: list[Event] = field(default_factory=list)
-    """What it committed, the user's message first; ids and times are new."""
+    """The committed events, the user's message first; ids and times are new."""
     state: dict[str, Any] = field(default_factory=dict)
-    """The session's state at the end, with prefixes."""
+    """The session's final state, with prefixes."""
     error: str | None = None
-    """What it failed with, as `Type: message`; the end of what was recorded is no failure."""
+    """The error, as `Type: message`; reaching the end of the recording doesn't count as one."""
     ids: Ids = field(default_factory=Ids)
-    """Which ids of it stand for which recorded ones."""
+    """Maps between ids of the replay and recorded ones."""
 
 
 def read_recording(path: Path) -> Recording:
-    """A recording from its file. Raises OSError, and ValueError for a file that is none."""
+    """Read a recording from its file. Raises OSError, and ValueError for an invalid file."""
     try:
         recording: Recording = codecs().RECORDING.load(path.read_bytes())
     except ValueError as error:
@@ -67,17 +67,17 @@ async def replay_headless(
     live_tools: bool = False,
     tolerant: bool = False,
 ) -> Replayed:
-    """Execute a recording on an app or a root agent.
+    """Replay a recording on an app or a root agent.
 
-    A difference is no exception: the verdict tells it, and the events are those before it. If it is
-    tolerant it goes on after one, as long as there are recorded answers.
+    A difference raises no exception: the verdict describes it, and the events are those before it.
+    A `tolerant` replay continues after a difference as long as there are recorded answers.
     """
     run, kit = uuid.uuid4().hex, kit_of(exported)
     replay = Replay(recording, recording.session, kit, live_tools=live_tools, tolerant=tolerant)
     replayer, headless = Replayer(kit), Headless(exported, recording, replay, kit)
     replayer.begin(run, replay)
     try:
-        outcome, error = await headless.execute(run, [replayer], replay.hands)
+        outcome, error = await headless.execute(run, [replayer], replay.recorded_edits)
     finally:
         replayer.forget(run)
     session = await headless.session()
@@ -91,25 +91,25 @@ async def replay_headless(
 
 
 class Hearing(Protocol):
-    """Hears of a run's events, as JSON text, and may end the run by raising."""
+    """Receives a run's events, as JSON text, and may end the run by raising."""
 
     def fragment(self, text: str) -> None:
-        """A partial event is shown."""
+        """Handle a partial event."""
 
     def event(self, text: str) -> Verdict | None:
-        """An event is to be committed; returned is what comes first, and is to be done to it."""
+        """Handle an event before its commit; return what is to be done to it first, if anything."""
 
     def committed(self) -> None:
-        """It is committed."""
+        """Handle the commit of the event."""
 
 
 class Headless:
-    """What a recorded run was asked, in a session in memory; executed once."""
+    """Executes a recorded run once, with the recorded input, in a session in memory."""
 
     def __init__(
         self, exported: App | BaseNode, recording: Recording, hearing: Hearing, kit: Kit
     ) -> None:
-        """The run is to be on this app or root agent."""
+        """`exported` is the app or root agent to run."""
         self._recording = recording
         self._hearing = hearing
         self._effects = Effects()
@@ -124,26 +124,26 @@ class Headless:
         )
 
     async def execute(
-        self, run: str, inner: Sequence[BasePlugin], hands: Hands
+        self, run: str, inner: Sequence[BasePlugin], edits: RecordedEdits
     ) -> tuple[str, str | None]:
-        """Execute it as the run of this id, with these plugins inside of the app's own.
+        """Execute the run under this id, with `inner` plugins inside the app's own.
 
-        `hands` does what people did.
+        `edits` repeats the recorded edits.
 
-        Returns outcome and error, as of a Recording.
+        Returns outcome and error, as in a Recording.
         """
         runner = self._runner
-        before = [self._effects, HandsAfter(lambda: hands, self._kit)]
+        before = [self._effects, RecordedEditsAfter(lambda: edits, self._kit)]
         settings = SettingsOfRuns()
         if self._recording.settings:
             settings.begin(run, self._recording.settings)
-        after = [RequestSettings(settings), HandsBefore(lambda: hands, self._kit)]
+        after = [RequestSettings(settings), RecordedEditsBefore(lambda: edits, self._kit)]
         self._kit.chain(runner, before, after, inner)
         await self._set_up()
         token = current_run.set(run)
         try:
             await self._run()
-        # Agent code may raise anything, sys.exit() included; the verdict tells it.
+        # Agent code may raise anything, sys.exit() included; the verdict reports it.
         except BaseException as error:
             if not isinstance(error, Exception | SystemExit | BaseExceptionGroup):
                 raise
@@ -155,11 +155,11 @@ class Headless:
         return "done", None
 
     async def session(self) -> Session:
-        """The session as it is now."""
+        """Return the session in its current state."""
         return await self._sessions.the_one(self._recording)
 
     async def file(self, name: str, version: int) -> dict[str, Any] | None:
-        """A version of a file in wire form; None if it is not there."""
+        """Return a version of a file in wire form; None if it doesn't exist."""
         artifacts = self._runner.artifact_service
         part = artifacts and await artifacts.load_artifact(
             **_where(self._recording), filename=name, version=version
@@ -167,12 +167,12 @@ class Headless:
         return json.loads(as_json(part)) if part else None
 
     async def _set_up(self) -> None:
-        """The session as it was before the run."""
+        """Restore the session from before the run."""
         recording, sessions = self._recording, self._sessions
         where = _where(recording)
         await sessions.create_session(**where, state=recording.state)
         session = sessions.sessions[recording.app][recording.user][recording.session]
-        # Their changes are in the state already.
+        # The recorded state includes their changes.
         session.events = [self._kit.read_event(json.dumps(each)) for each in recording.history]
         versions = {
             item
@@ -207,7 +207,7 @@ class Headless:
 
 
 class _Sessions(InMemorySessionService):
-    """Tells what is committed to the session of this id."""
+    """Passes on what is committed to the session with this id."""
 
     def __init__(self, session: str, hearing: Hearing, effects: Effects, kit: Kit) -> None:
         super().__init__()
@@ -232,7 +232,7 @@ class _Sessions(InMemorySessionService):
         return committed
 
     def _undo(self, session: Session, keys: set[str]) -> None:
-        """Let the live state have what is committed under these keys."""
+        """Reset these keys of the live state to their committed values."""
         original = self.sessions[session.app_name][session.user_id][session.id]
         for key in keys:
             if key in original.state:
@@ -258,7 +258,7 @@ def _where(recording: Recording) -> dict[str, Any]:
 
 
 def _as_committed(event: Event) -> str:
-    """The event as the journal keeps it: without `temp:` state."""
+    """Return the event as the journal stores it: without `temp:` state."""
     delta = event.actions.state_delta
     rest = {k: v for k, v in delta.items() if not k.startswith(State.TEMP_PREFIX)}
     if len(rest) < len(delta):

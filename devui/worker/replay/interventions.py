@@ -1,7 +1,7 @@
-"""Does in a replay what people did in the recorded run while it was held: at the same gates.
+"""Repeats recorded edits in a replay, at the gates where people made them.
 
-The plugins stand where the gates do, so what an answer there keeps from being called is not called
-here either. What a person does to the replay itself comes behind it.
+The plugins precede the gates, so a call that an edit answered isn't made here either. Edits that a
+person makes to the replay itself follow.
 """
 
 import json
@@ -17,21 +17,22 @@ from devui.worker.json_text import apply_effects, as_json
 from devui.worker.replay.comparison import Expected, Ids, differences
 
 
-class Hands:
-    """The edits of one recording that the replay has not come to yet; each is done once."""
+class RecordedEdits:
+    """The edits of a recording, each of which the replay makes once."""
 
     def __init__(
         self, recording: Recording, ids: Ids, expected: Expected, turns: Mapping[str, int]
     ) -> None:
-        """`turns`: by agent, how many of its runs and calls the replay has come to."""
-        self.edits: list[RecordedEdit] = []
+        """`turns`: by agent, how many of its runs and calls the replay has reached."""
+        self.repeated: list[RecordedEdit] = []
+        """Those that the replay has made."""
         self._remaining = list(recording.edits)
         self._ids = ids
         self._expected = expected
         self._turns = turns
 
     def of_model(self, gate: HandGate, context: Context, payload: Any) -> Verdict | None:
-        """What was done at this gate of a call of a model."""
+        """Return the edit at this gate of a model call, as a verdict."""
         branch = self._ids.recorded(context.branch)
         place = self._expected.place_ahead(context.agent_name, branch)
         return self._take(
@@ -42,7 +43,7 @@ class Hands:
         )
 
     def of_tool(self, gate: HandGate, context: Context, payload: Any) -> Verdict | None:
-        """What was done at this gate of a call of a tool."""
+        """Return the edit at this gate of a tool call, as a verdict."""
         call = self._ids.recorded(context.function_call_id)
         return self._take(
             lambda edit: (
@@ -52,7 +53,7 @@ class Hands:
         )
 
     def of_event(self, committed: int, event: dict[str, Any]) -> Verdict | None:
-        """What was done to an event before its commit, when `committed` others are."""
+        """Return the edit of an event that is about to follow `committed` others, as a verdict."""
 
         def is_it(edit: RecordedEdit) -> bool:
             if edit.gate != "before_commit" or edit.place is None:
@@ -66,7 +67,7 @@ class Hands:
         return self._take(is_it)
 
     def _is(self, edit: RecordedEdit, payload: Any) -> bool:
-        """Whether this was held, and at that turn of its agent; of what no event tells."""
+        """Match an edit that has no event by what was held, and by the turn of its agent."""
         if edit.turn is not None and edit.turn != self._turns[edit.agent]:
             return False
         return not differences(edit.held, self._ids.recorded_in(json.loads(as_json(payload))))
@@ -76,7 +77,7 @@ class Hands:
         if edit is None:
             return None
         self._remaining.remove(edit)
-        self.edits.append(edit)
+        self.repeated.append(edit)
         return Verdict(
             action=edit.action,
             value=self._ids.actual(json.dumps(edit.value)),
@@ -85,24 +86,24 @@ class Hands:
         )
 
 
-Find = Callable[[], Hands | None]
-"""Those of the run that goes on; None if it is no replay."""
+Find = Callable[[], RecordedEdits | None]
+"""Returns the edits for the current run; None if it isn't a replay."""
 
 
-class HandsBefore(BasePlugin):
-    """Comes just before the gate that comes after the app's plugins."""
+class RecordedEditsBefore(BasePlugin):
+    """Repeats edits just before the gate that follows the app's plugins."""
 
     def __init__(self, find: Find, kit: Kit) -> None:
-        super().__init__("devui_hands_before")
+        super().__init__("devui_recorded_edits_before")
         self._find = find
         self._kit = kit
 
     async def before_model_callback(
         self, *, callback_context: Context, llm_request: LlmRequest
     ) -> LlmResponse | None:
-        """The request is changed as it was, or answered."""
-        hands = self._find()
-        verdict = hands and hands.of_model("before_model", callback_context, llm_request)
+        """Change or answer the request as recorded."""
+        edits = self._find()
+        verdict = edits and edits.of_model("before_model", callback_context, llm_request)
         if not verdict:
             return None
         return revise_request(self._kit, llm_request, verdict, as_json(llm_request))
@@ -110,10 +111,10 @@ class HandsBefore(BasePlugin):
     async def before_tool_callback(
         self, *, tool: BaseTool, tool_args: dict[str, Any], tool_context: Context
     ) -> Any:
-        """The arguments are changed as they were, or the call is answered."""
-        hands = self._find()
+        """Change the arguments or answer the call as recorded."""
+        edits = self._find()
         payload = {"name": tool.name, "args": tool_args}
-        verdict = hands and hands.of_tool("before_tool", tool_context, payload)
+        verdict = edits and edits.of_tool("before_tool", tool_context, payload)
         if not verdict:
             return None
         answer = revise_args(tool_args, verdict)
@@ -121,27 +122,27 @@ class HandsBefore(BasePlugin):
         return answer
 
 
-class HandsAfter(BasePlugin):
-    """Comes just before the gate that comes before the app's plugins."""
+class RecordedEditsAfter(BasePlugin):
+    """Repeats edits just before the gate that precedes the app's plugins."""
 
     def __init__(self, find: Find, kit: Kit) -> None:
-        super().__init__("devui_hands_after")
+        super().__init__("devui_recorded_edits_after")
         self._find = find
         self._kit = kit
 
     async def after_model_callback(
         self, *, callback_context: Context, llm_response: LlmResponse
     ) -> LlmResponse | None:
-        """The response is what it was made."""
-        hands = None if llm_response.partial else self._find()
-        verdict = hands and hands.of_model("after_model", callback_context, llm_response)
+        """Change the response as recorded."""
+        edits = None if llm_response.partial else self._find()
+        verdict = edits and edits.of_model("after_model", callback_context, llm_response)
         return response(self._kit, verdict) if verdict else None
 
     async def after_tool_callback(
         self, *, tool: BaseTool, tool_args: dict[str, Any], tool_context: Context, result: Any
     ) -> Any:
-        """The result is what it was made."""
-        hands = self._find()
+        """Change the result as recorded."""
+        edits = self._find()
         payload = {"name": tool.name, "args": tool_args, "result": result}
-        verdict = hands and hands.of_tool("after_tool", tool_context, payload)
+        verdict = edits and edits.of_tool("after_tool", tool_context, payload)
         return revised_result(verdict) if verdict else None

@@ -1,7 +1,7 @@
-"""No connection is made while a replay goes on, whoever tries: callbacks, agents, libraries.
+"""Refuses all connections during a replay, whoever makes them: callbacks, agents or libraries.
 
-Python's audit hooks see each connection before it is made. A hook cannot be taken away again, so it
-is installed with the first replay of a process; after that it costs a look-up.
+Python's audit hooks see each connection before it is made. A hook can't be removed, so it is
+installed with the first replay of a process; after that, it costs a lookup.
 """
 
 import sys
@@ -13,14 +13,14 @@ from devui.worker.output import current_run
 _EVENTS = frozenset({"socket.connect", "socket.sendto", "socket.getaddrinfo"})
 
 Refuse = Callable[[str], Any]
-"""Given what was tried; raises."""
+"""Raises, given the target of the attempt."""
 
 _guards: dict[str, Refuse] = {}
 _installed: list[bool] = []
 
 
 def guard(run: str, refuse: Refuse) -> None:
-    """Let this run make no connection."""
+    """Refuse all connections of this run."""
     if not _installed:
         _installed.append(True)
         sys.addaudithook(_audit)
@@ -28,12 +28,12 @@ def guard(run: str, refuse: Refuse) -> None:
 
 
 def unguard(run: str) -> None:
-    """The run is over."""
+    """Stop guarding a run that has ended."""
     _guards.pop(run, None)
 
 
 def is_guarded() -> bool:
-    """Whether what executes here is a run that is guarded."""
+    """Return whether the current run is guarded."""
     return (current_run.get() or "") in _guards
 
 

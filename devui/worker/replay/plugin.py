@@ -1,4 +1,4 @@
-"""The plugin that executes recorded runs again: innermost, where the live calls would be."""
+"""The replay plugin: innermost, where live calls would be made."""
 
 from collections.abc import AsyncGenerator, Awaitable, Callable, Iterator
 from contextlib import aclosing, contextmanager
@@ -17,7 +17,7 @@ from devui.worker.engines.kit import (
     LlmResponse,
 )
 from devui.worker.output import current_run
-from devui.worker.replay.interventions import Hands
+from devui.worker.replay.interventions import RecordedEdits
 from devui.worker.replay.network import guard, unguard
 from devui.worker.replay.replay import Replay
 
@@ -26,7 +26,7 @@ _inside: ContextVar[int | None] = ContextVar("devui_replayed", default=None)
 
 
 class Replayer(BasePlugin):
-    """Knows which runs are replays; all others pass."""
+    """Answers the calls of runs that are replays; all other runs pass through."""
 
     def __init__(self, kit: Kit) -> None:
         super().__init__("devui_replayer")
@@ -34,27 +34,27 @@ class Replayer(BasePlugin):
         self._replays: dict[str, Replay] = {}
 
     def begin(self, run: str, replay: Replay) -> None:
-        """This run is a replay."""
+        """Register a run as a replay."""
         self._replays[run] = replay
         if not replay.live_tools:
             guard(run, replay.connection)
 
     @property
-    def at_work(self) -> bool:
+    def is_active(self) -> bool:
         """Whether any run is a replay."""
         return bool(self._replays)
 
     def of(self, run: str | None) -> Replay | None:
-        """The replay that the run is; None for any other run."""
+        """Return the run's replay; None if it isn't one."""
         return self._replays.get(run or "")
 
-    def hands(self) -> Hands | None:
-        """What people did in the run that is executed again now."""
+    def recorded_edits(self) -> RecordedEdits | None:
+        """Return the recorded edits for the current replay; None if the run isn't one."""
         replay = self.of(current_run.get())
-        return replay.hands if replay else None
+        return replay.recorded_edits if replay else None
 
     def forget(self, run: str) -> None:
-        """The run is over."""
+        """Discard the data of a run that has ended."""
         self._replays.pop(run, None)
         unguard(run)
 
@@ -65,7 +65,7 @@ class Replayer(BasePlugin):
         invocation_context: InvocationContext,
         proceed: Callable[[], AsyncGenerator[Event, None]],
     ) -> AsyncGenerator[Event, None]:
-        """Its events in the recorded order."""
+        """Yield an agent's events in the recorded order."""
         replay = self.of(current_run.get())
         return proceed() if replay is None else in_order(replay, agent, invocation_context, proceed)
 
@@ -77,7 +77,7 @@ class Replayer(BasePlugin):
         stream: bool,
         proceed: Callable[[LlmRequest], AsyncGenerator[LlmResponse, None]],
     ) -> AsyncGenerator[LlmResponse, None]:
-        """The recorded responses; the model of a replay is never asked."""
+        """Yield the recorded responses; a replay never calls a model."""
         replay = self.of(current_run.get())
         if replay is None:
             return proceed(llm_request)
@@ -91,7 +91,7 @@ class Replayer(BasePlugin):
         tool_context: Context,
         proceed: Callable[[], Awaitable[Any]],
     ) -> Any:
-        """The recorded result, unless the tool only steers agents, or tools are live."""
+        """Return the recorded result, unless the tool only runs agents, or tools are live."""
         replay = self.of(current_run.get())
         if replay is None:
             return await proceed()
@@ -105,7 +105,7 @@ class Replayer(BasePlugin):
     async def around_summary(
         self, *, events: list[Event], proceed: Callable[[], Awaitable[Event | None]]
     ) -> Event | None:
-        """The recorded summary of old events."""
+        """Return the recorded summary of old events."""
         replay = self.of(current_run.get())
         if replay is None:
             return await proceed()
@@ -118,14 +118,14 @@ async def in_order(
     ctx: InvocationContext,
     proceed: Callable[[], AsyncGenerator[Event, None]],
 ) -> AsyncGenerator[Event, None]:
-    """An agent's events, each when those before it are committed."""
+    """Yield an agent's events, each once all events before it are committed."""
     own = ctx.session.id == replay.session
     number = replay.agent(_inside.get(), agent.name, ctx.branch)
     with _within(number):
         try:
             async with aclosing(proceed()) as events:
                 async for event in events:
-                    # An event passes the agents around its own, too.
+                    # An event also passes through the agents around its own.
                     if own and not event.partial and replay.first_sight(event.id):
                         await replay.turn(number, event.author, event.branch)
                     yield event

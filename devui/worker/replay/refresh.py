@@ -1,8 +1,8 @@
-"""Records a run anew on the agent's code as it is now, without server and journal.
+"""Records a run again with the current code of the agent, without server and journal.
 
-Calls that were recorded are answered, and those that were not are made for real. Which recorded
-call one is, is told by what it asks, wherever it comes: each is handed out once. So nothing that a
-tool did to the world is done a second time. What is as before keeps its old ids, times and names.
+Recorded calls are answered from the recording; all others are made live. A call is identified by
+its request, wherever it occurs, and each recorded call answers once, so that no effect of a tool is
+repeated. Whatever hasn't changed keeps its old ids, times and names.
 """
 
 import json
@@ -57,7 +57,7 @@ _CANCELLED = "cancelled"
 
 
 class Tape:
-    """Hears what the recorder tells, and what is committed and streamed."""
+    """Collects the recorder's messages, and the committed and streamed events."""
 
     def __init__(self, run: str, kit: Kit) -> None:
         self._kit = kit
@@ -65,28 +65,28 @@ class Tape:
         self.recorder.begin(run, 0)
         self.pieces: dict[str, Any] = {}
         self.events: list[dict[str, Any]] = []
-        """As they are committed, in wire form."""
+        """The committed events, in order and in wire form."""
         self.fragments: list[dict[str, Any]] = []
         self._run = run
         self._begins: list[SpanBegan] = []
         self._ends: dict[int, SpanEnded] = {}
         self._places: dict[int, int] = {}
-        """By span: the place of the event that came of it."""
+        """The index of the event that a span produced, by span."""
 
     def event(self, text: str) -> dict[str, Any]:
-        """An event, as JSON text, is to be committed."""
+        """Store an event, given as JSON text, that is about to be committed."""
         event: dict[str, Any] = json.loads(text)
-        for span in self.recorder.causes(self._run, self._kit.read_event(text)):
+        for span in self.recorder.origin(self._run, self._kit.read_event(text)).spans:
             self._places[span] = len(self.events)
         self.events.append(event)
         return event
 
     def fragment(self, text: str) -> None:
-        """A partial event, as JSON text, is shown."""
+        """Store a partial event, given as JSON text."""
         self.fragments.append(json.loads(text))
 
     def calls(self) -> list[RecordedCall]:
-        """All calls, in the order in which they began."""
+        """Return all calls, in the order in which they began."""
         return [self._call(span, self._ends.get(span.span)) for span in self._begins]
 
     def _hear(self, message: ToServer) -> None:
@@ -95,7 +95,7 @@ class Tape:
             pieces = message.prompt.pieces if message.prompt else {}
             self.pieces |= {name: json.loads(text) for name, text in pieces.items()}
         elif isinstance(message, SpanEnded):
-            self._ends[message.span] = message  # the second time it has more
+            self._ends[message.span] = message  # a second message has more data
 
     def _call(self, span: SpanBegan, end: SpanEnded | None) -> RecordedCall:
         error = end.error if end else None
@@ -132,7 +132,7 @@ def _request_of(prompt: Prompt) -> ModelRequest:
 
 
 def steadied(fresh: Recording, old: Recording, ids: Ids) -> Recording:
-    """The new recording; `ids` has learned which new id stands for which old one."""
+    """Return the new recording with old ids, names and times; `ids` maps new ids to old ones."""
     recording = _with_old_names(_with_old_ids(fresh, ids), old, ids)
     return replace(
         recording,
@@ -152,7 +152,7 @@ def _with_old_ids(fresh: Recording, ids: Ids) -> Recording:
 
 
 def _with_old_names(fresh: Recording, old: Recording, ids: Ids) -> Recording:
-    """Pieces of requests that say the same are the same piece."""
+    """Give unchanged pieces of requests their old names."""
     old_names = {_text(value): name for name, value in old.pieces.items()}
     names, pieces = {}, {}
     for name, value in fresh.pieces.items():
@@ -177,7 +177,7 @@ def _renamed(request: ModelRequest | None, names: dict[str, str]) -> ModelReques
 
 
 def _calls(fresh: Recording, old: Recording) -> list[RecordedCall]:
-    """Those that asked the same and were answered the same took as long as before."""
+    """Return the calls; unchanged ones keep their recorded timing and request."""
     remaining = list(old.calls)
 
     def steady(call: RecordedCall) -> RecordedCall:
@@ -185,7 +185,7 @@ def _calls(fresh: Recording, old: Recording) -> list[RecordedCall]:
         if match is None:
             return call
         remaining.remove(match)
-        # Pieces are named by what was really sent, which may have been a secret.
+        # Pieces are named by what was really sent, which may have contained a secret.
         return replace(call, responses=match.responses, request=match.request)
 
     return [steady(call) for call in fresh.calls]
@@ -205,7 +205,7 @@ def _is_same(new: RecordedCall, fresh: Recording, old_call: RecordedCall, old: R
 
 
 def _fragments(fresh: list[dict[str, Any]], old: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Those of each event in their order; among events as before, which counts for nothing."""
+    """Return the fragments, in order per event, and interleaved as in the old recording."""
     queues: dict[Any, deque[dict[str, Any]]] = defaultdict(deque)
     for fragment in fresh:
         queues[fragment.get("id")].append(fragment)
@@ -226,15 +226,15 @@ def _text(value: Any) -> str:
 
 
 class Reuse(BasePlugin):
-    """The plugin of one run, innermost."""
+    """Answers the calls of one run from its recording where possible; the innermost plugin."""
 
     def __init__(self, recording: Recording, kit: Kit) -> None:
         super().__init__("devui_reuse")
         self._kit = kit
         self.replay = Replay(recording, recording.session, kit, tolerant=True, busy=self._is_busy)
-        """Keeps the recorded order as long as the run is like it."""
+        """Keeps the recorded order as long as the run resembles its recording."""
         self.live: list[str] = []
-        """What was called for real, in words."""
+        """Descriptions of the calls that were made live."""
         self._remaining = [call for call in recording.calls if not call.open]
         self._going = 0
 
@@ -245,7 +245,7 @@ class Reuse(BasePlugin):
         invocation_context: InvocationContext,
         proceed: Callable[[], AsyncGenerator[Event, None]],
     ) -> AsyncGenerator[Event, None]:
-        """Its events in the recorded order."""
+        """Yield an agent's events in the recorded order."""
         return in_order(self.replay, agent, invocation_context, proceed)
 
     async def around_model_call(
@@ -256,8 +256,8 @@ class Reuse(BasePlugin):
         stream: bool,
         proceed: Callable[[LlmRequest], AsyncGenerator[LlmResponse, None]],
     ) -> AsyncGenerator[LlmResponse, None]:
-        """The recorded responses to the same request; else the model's."""
-        self.replay.turns.progress()
+        """Yield the recorded responses to an equal request, or else the model's."""
+        self.replay.commits.progress()
         agent = callback_context.agent_name
         call = self._model(agent, SentNow(llm_request, stream=stream))
         if call is None:
@@ -277,8 +277,8 @@ class Reuse(BasePlugin):
         tool_context: Context,
         proceed: Callable[[], Awaitable[Any]],
     ) -> Any:
-        """The recorded result of the same arguments; else the tool's."""
-        self.replay.turns.progress()
+        """Return the recorded result for equal arguments, or else the tool's."""
+        self.replay.commits.progress()
         if self._kit.steers(tool):
             return await proceed()
         args = json.loads(as_json(tool_args))
@@ -295,13 +295,13 @@ class Reuse(BasePlugin):
     async def around_summary(
         self, *, events: list[Event], proceed: Callable[[], Awaitable[Event | None]]
     ) -> Event | None:
-        """The recorded summary of old events, as long as all is as recorded."""
+        """Return the recorded summary of old events while everything is as recorded."""
         return await proceed() if self.live else self.replay.summary(events)
 
     async def _answers(
         self, answers: AsyncGenerator[LlmResponse, None]
     ) -> AsyncGenerator[LlmResponse, None]:
-        """A model's answers; it is busy only while one is awaited."""
+        """Yield a model's answers; it counts as busy only while one is awaited."""
         async with aclosing(answers):
             while True:
                 self._going += 1
@@ -346,19 +346,21 @@ class Reuse(BasePlugin):
 
 @dataclass(frozen=True, slots=True)
 class Refreshed:
-    """A recording, made anew."""
+    """A recording that was made again."""
 
     recording: Recording
     live: list[str]
-    """What was called for real, in words; all else was answered as before."""
+    """The calls that were made live, in words; all others were answered from the recording."""
 
 
 async def refresh_headless(exported: App | BaseNode, recording: Recording) -> Refreshed:
-    """Execute a recorded run again; a call that was not recorded so is made for real."""
+    """Execute a recorded run again; calls that aren't in the recording are made live."""
     run, kit = uuid.uuid4().hex, kit_of(exported)
     reuse, tape = Reuse(recording, kit), Tape(run, kit)
     headless = Headless(exported, recording, _Taped(reuse, tape), kit)
-    outcome, error = await headless.execute(run, [tape.recorder, reuse], reuse.replay.hands)
+    outcome, error = await headless.execute(
+        run, [tape.recorder, reuse], reuse.replay.recorded_edits
+    )
     fresh = replace(
         recording,
         engine=RecordedEngine(name=kit.name, version=kit.version),
@@ -367,7 +369,7 @@ async def refresh_headless(exported: App | BaseNode, recording: Recording) -> Re
         files=await _files(headless, recording, tape.events),
         pieces=tape.pieces,
         calls=tape.calls(),
-        edits=reuse.replay.hands.edits,
+        edits=reuse.replay.recorded_edits.repeated,
         fragments=tape.fragments,
         events=tape.events,
     )
@@ -375,7 +377,7 @@ async def refresh_headless(exported: App | BaseNode, recording: Recording) -> Re
 
 
 class _Taped:
-    """What is committed and streamed, on its way to the comparison."""
+    """Stores committed and streamed events before they are compared."""
 
     def __init__(self, reuse: Reuse, tape: Tape) -> None:
         self._replay = reuse.replay
@@ -386,14 +388,14 @@ class _Taped:
         self._replay.fragment(text)
 
     def event(self, text: str) -> Verdict | None:
-        count = self._replay.turns.committed
-        if verdict := self._replay.hands.of_event(count, json.loads(text)):
+        count = self._replay.commits.count
+        if verdict := self._replay.recorded_edits.of_event(count, json.loads(text)):
             return verdict
         place, event = len(self._tape.events), self._tape.event(text)
         self._replay.event(text)
         recorded = self._replay.recording.events
         if place >= len(recorded) or _shape(event) != _shape(recorded[place]):
-            self._replay.turns.open()  # who comes next is not told by the recording any more
+            self._replay.commits.open()  # the recording no longer tells what comes next
         return None
 
     def committed(self) -> None:
@@ -401,7 +403,7 @@ class _Taped:
 
 
 def _shape(event: dict[str, Any]) -> tuple[Any, ...]:
-    """Who says something, and what is called or answered in it."""
+    """Return the author of an event, and the names in its calls and responses."""
     parts = (event.get("content") or {}).get("parts") or []
     names = [
         (kind, part[kind].get("name"))
@@ -415,7 +417,7 @@ def _shape(event: dict[str, Any]) -> tuple[Any, ...]:
 async def _files(
     headless: Headless, recording: Recording, events: Iterable[dict[str, Any]]
 ) -> list[RecordedFile]:
-    """The files from before the run, and those that its events tell of."""
+    """Return the files from before the run, and those that its events mention."""
     old_files = {(file.name, file.version): file for file in recording.files}
     before, now = _artifact_versions(recording.history), _artifact_versions(events)
     files = {place: old_files[place] for place in before if place in old_files}

@@ -1,4 +1,4 @@
-"""One run that is executed again: answers its calls, and notices where it goes another way."""
+"""One replay: answers the calls of a run from its recording and detects where they differ."""
 
 import ast
 import builtins
@@ -14,7 +14,7 @@ from devui.wire.gates import Verdict
 from devui.wire.recordings import Divergence, RecordedCall, Recording, ReplayVerdict
 from devui.worker.engines.kit import Context, Event, Kit, LlmRequest, LlmResponse
 from devui.worker.json_text import apply_effects, as_json
-from devui.worker.replay.call_tree import CallTree, Turns, call_summary
+from devui.worker.replay.call_tree import CallTree, CommitCounter, call_summary
 from devui.worker.replay.comparison import (
     Expected,
     Ids,
@@ -25,11 +25,11 @@ from devui.worker.replay.comparison import (
     other_result,
     request_in_full,
 )
-from devui.worker.replay.interventions import Hands
+from devui.worker.replay.interventions import RecordedEdits
 
 
 class ReplayEnd(Exception):
-    """The replay does not go on."""
+    """The replay has ended early."""
 
 
 class Diverged(ReplayEnd):
@@ -41,13 +41,13 @@ class Diverged(ReplayEnd):
 
 
 class RecordingEnds(ReplayEnd):
-    """All that was recorded has been executed again."""
+    """Everything that was recorded has been replayed."""
 
 
 def recorded_error(text: str) -> Exception:
-    """The exception that a recorded call raised, from `Type: message`.
+    """Return the exception that a recorded call raised, from `Type: message`.
 
-    One of Python's own is of its type; any other is of a new type of that name.
+    A built-in exception keeps its type; any other gets a new type with the same name.
     """
     name, _, message = text.partition(": ")
     if name == "KeyError":
@@ -56,7 +56,7 @@ def recorded_error(text: str) -> Exception:
     if isinstance(kind, type) and issubclass(kind, Exception):
         try:
             error: Exception = kind(message)
-        except TypeError:  # UnicodeError and the like want more than a message
+        except TypeError:  # UnicodeError and similar types need more than a message
             pass
         else:
             return error
@@ -67,7 +67,7 @@ def recorded_error(text: str) -> Exception:
 
 
 def _key_error(message: str) -> KeyError:
-    """It says its key as code would, and its notes below; a sentence stands for itself."""
+    """Return a KeyError from the repr of a key and notes; any other text is the key itself."""
     key, _, notes = message.partition("\n")
     try:
         error = KeyError(ast.literal_eval(key))
@@ -79,7 +79,7 @@ def _key_error(message: str) -> KeyError:
 
 
 _Difference = tuple[Literal["end", "fragment"], str, dict[str, Any]]
-"""What of, in words, and more of a Divergence."""
+"""What differs, a sentence about it, and further fields of a Divergence."""
 
 
 def other_ends(
@@ -90,10 +90,10 @@ def other_ends(
     next_call: RecordedCall | None,
     missed: list[dict[str, Any]],
 ) -> Iterator[_Difference]:
-    """What is different at the end, the weightiest first.
+    """Yield the differences at the end of the run, the most important first.
 
-    `committed` events were, and the run `came` to this outcome and error; `next_call` is a
-    call and `missed` are fragments that were to come.
+    The run committed `committed` events and `came` to this outcome and error. `next_call` and
+    `missed` are a recorded call and recorded fragments that did not occur.
     """
     outcome, error = came
     if came != (recording.outcome, recording.error):
@@ -117,13 +117,13 @@ def other_ends(
 
 
 class RecordedFiles:
-    """Saves again what a tool saved whose result is recorded."""
+    """Saves the files that a tool saved when its result was recorded."""
 
     def __init__(self, recording: Recording) -> None:
         self._parts = {(file.name, file.version): file.part for file in recording.files}
 
     async def save(self, context: Context, delta: dict[str, int]) -> None:
-        """Save the versions of an `artifactDelta`; one that is not there any more is noted only."""
+        """Save the versions of an `artifactDelta`; if a file is gone, only set its version."""
         for name, version in delta.items():
             part = self._parts.get((name, version))
             if part is None:
@@ -136,7 +136,7 @@ class RecordedFiles:
 def recorded_summary(
     kit: Kit, recorded: dict[str, Any], events: Sequence[Event], ids: Ids
 ) -> Event:
-    """The summary as it was recorded, as one of these events, with the ids of the replay."""
+    """Return the recorded summary, with the replay's ids and the times of these events."""
     fields = {name: value for name, value in recorded.items() if name not in {"id", "timestamp"}}
     event = kit.read_event(ids.actual(json.dumps(fields)))
     if event.actions.compaction is not None:
@@ -146,7 +146,7 @@ def recorded_summary(
 
 
 CUT_OFF = frozenset({"stopped", "interrupted"})
-"""Ends of a recorded run that are no part of what its code did."""
+"""Outcomes of a recorded run that its code did not bring about."""
 
 
 class Replay:
@@ -163,11 +163,11 @@ class Replay:
         anywhere: bool = False,
         busy: Callable[[], bool] = lambda: False,
     ) -> None:
-        """Execute again in the session of this id.
+        """Replay a recording in the session with this id.
 
-        Tolerant of differences, it notes the first and goes on, as long as there are answers.
-        `anywhere`: as of `CallTree`. `busy` tells whether the run waits for somebody, such as a
-        person at a gate.
+        If `tolerant`, the replay only notes the first difference and continues as long as there are
+        answers. `anywhere` is that of `CallTree`. `busy` returns whether the run waits for
+        something outside, such as a person at a gate.
         """
         self.recording = recording
         self.session = session
@@ -175,16 +175,16 @@ class Replay:
         self.live_tools = live_tools
         self.ids = Ids()
         self.expected = Expected(recording, self.ids, live_tools=live_tools)
-        self.turns = Turns(lambda: busy() or self._committing or self._executing > 0)
+        self.commits = CommitCounter(lambda: busy() or self._committing or self._executing > 0)
         self._tree = CallTree(recording, anywhere=anywhere)
-        self.hands = Hands(recording, self.ids, self.expected, self._tree.turns)
+        self.recorded_edits = RecordedEdits(recording, self.ids, self.expected, self._tree.turns)
         self._files = RecordedFiles(recording)
         self._executing = 0
-        """Tools that are called for real now."""
+        """The number of tools being called live."""
         self._committing = False
         self._event_ids: set[str] = set()
         self._strayed = False
-        """A live tool gave another result than the recorded one."""
+        """Whether a live tool returned something other than recorded."""
         self._answer_count = 0
         self._live = 0
         self._notes: list[str] = []
@@ -194,44 +194,44 @@ class Replay:
 
     @property
     def cut_off(self) -> bool:
-        """The recorded run came to no end of its own."""
+        """Whether the recorded run was cut off."""
         return self.recording.outcome in CUT_OFF
 
     # --- agents ----------------------------------------------------------------------------
 
     def agent(self, parent: int | None, name: str, branch: str | None) -> int:
-        """The recorded number of an agent's run; -1 for one that was not recorded."""
+        """Return the recorded number of an agent's run; -1 if it wasn't recorded."""
         self.check()
-        self.turns.progress()
+        self.commits.progress()
         call = self._tree.agent(parent, name, self.ids.recorded(branch))
         return call.number if call else -1
 
     def first_sight(self, event: str) -> bool:
-        """Whether the event of this id has not been asked about before."""
+        """Return whether this is the first call with the event's id."""
         is_known = event in self._event_ids
         self._event_ids.add(event)
         return not is_known
 
     async def turn(self, agent: int, author: str, branch: str | None) -> None:
-        """Let those events be committed that come before the next one of this agent's run."""
+        """Wait until all events before the next one of this agent's run are committed."""
         place = self.expected.place_of_next(author, branch)
-        if place is None:  # one more than recorded: of an agent that others broke off, perhaps
+        if place is None:  # not recorded; perhaps other code cancelled the agent before this event
             place = len(self.recording.events) + self._tree.is_open(agent)
-        await self.turns.wait_for(place)
+        await self.commits.wait_for(place)
         self.check()
 
     async def failing(self, error: Exception) -> None:
-        """An agent raises this: if it is what ended the run, all events were before."""
+        """Wait for all recorded events if this error of an agent ended the recorded run."""
         text = f"{type(error).__name__}: {message_of(error)}"
         if not isinstance(error, ReplayEnd) and text == self.recording.error:
-            await self.turns.wait_for(len(self.recording.events))
+            await self.commits.wait_for(len(self.recording.events))
 
     # --- calls -----------------------------------------------------------------------------
 
     async def model(
         self, parent: int | None, context: Context, request: LlmRequest, *, stream: bool
     ) -> AsyncGenerator[LlmResponse, None]:
-        """The recorded responses; raises what the model raised, and ReplayEnd."""
+        """Yield the recorded responses. Raises what the model raised, and ReplayEnd."""
         self.check()
         agent, branch = context.agent_name, self.ids.recorded(context.branch)
         call = self._tree.model(parent, agent, branch)
@@ -244,22 +244,22 @@ class Replay:
                 yield response
 
     async def responses(self, call: RecordedCall) -> AsyncGenerator[LlmResponse, None]:
-        """Those of a model call; raises what the model raised, and ReplayEnd."""
+        """Yield the responses of a model call. Raises what the model raised, and ReplayEnd."""
         self._answer_count += 1
         for _, response in call.responses:
             if not response.get("partial"):
                 await self._in_turn(call)
             elif not self.expected.streams(call):
-                break  # it was heard here, and broken off before it got any further
+                break  # the recorded stream was cut off here
             yield self._kit.llm_response.model_validate_json(json.dumps(response))
         await self._finish(call)
 
     async def tool(
         self, parent: int | None, context: Context, name: str, args: dict[str, Any]
     ) -> RecordedCall:
-        """The recorded call; raises ReplayEnd if there is none of these arguments."""
+        """Return the recorded call. Raises ReplayEnd if none has these arguments."""
         self.check()
-        self.turns.progress()
+        self.commits.progress()
         branch = self.ids.recorded(context.branch)
         call_id = self.ids.recorded(context.function_call_id)
         call = self._tree.tool(parent, branch, name=name, call=call_id)
@@ -281,7 +281,7 @@ class Replay:
         return call
 
     async def answer(self, call: RecordedCall, context: Context) -> Any:
-        """The recorded result of a tool, with all that it changed; raises what it raised."""
+        """Return a tool's recorded result and apply its effects, or raise its recorded error."""
         self._answer_count += 1
         self._tree.skip_inside(call)
         await self._in_turn(call)
@@ -292,7 +292,7 @@ class Replay:
         return call.result
 
     async def live(self, call: RecordedCall, proceed: Callable[[], Any], *, real: bool) -> Any:
-        """Execute a tool; `real`: it acts on the world, not on agents alone."""
+        """Execute a tool; `real` if it acts on the world, and doesn't only run agents."""
         self._live += real
         self._executing += real
         try:
@@ -308,13 +308,14 @@ class Replay:
     # --- events ----------------------------------------------------------------------------
 
     def event(self, text: str) -> Verdict | None:
-        """Compare an event, as JSON text, before it is committed; raises ReplayEnd.
+        """Compare an event, as JSON text, before it is committed. Raises ReplayEnd.
 
-        If a person did something to it in the recorded run, that is returned and comes first.
+        If a person changed it in the recorded run, return their verdict; the comparison waits until
+        that is done.
         """
         self.check()
-        place, actual = self.turns.committed, json.loads(text)
-        if verdict := self.hands.of_event(place, actual):
+        place, actual = self.commits.count, json.loads(text)
+        if verdict := self.recorded_edits.of_event(place, actual):
             return verdict
         number, author = self.recording.first + place, actual.get("author")
         if place >= len(self.recording.events):
@@ -343,76 +344,76 @@ class Replay:
         return None
 
     def committed(self) -> None:
-        """The event that was compared last is committed."""
+        """Continue after the commit of the event that was compared last."""
         self._committing = False
-        self.turns.advance()
+        self.commits.advance()
 
     def dropped(self) -> None:
-        """The event that was compared last is not to be committed: a person let it fall."""
-        if self._committing:  # else it was dropped when it was recorded, too
+        """Continue without the event that was compared last: a person dropped it."""
+        if self._committing:  # otherwise it was also dropped in the recorded run
             self._notes.append("a person dropped an event")
         self._committing = False
 
     def fragment(self, text: str) -> None:
-        """Compare a partial event, as JSON text; raises ReplayEnd."""
+        """Compare a partial event, as JSON text. Raises ReplayEnd."""
         self.check()
-        self.turns.progress()
+        self.commits.progress()
         actual = json.loads(text)
         expected, diffs = self.expected.fragment(actual)
         if self.cut_off and expected is None:
-            return  # what was streamed last may not have been kept
+            return  # the last fragments before a cutoff may not have been stored
         if expected is None or diffs:
-            author, place = actual.get("author"), self.recording.first + self.turns.committed
+            author, place = actual.get("author"), self.recording.first + self.commits.count
             message = f"{author} streamed a different chunk for #{place} than recorded."
             about = {"agent": author, "expected": expected, "actual": actual}
             self.differ("fragment", message, **about, differences=diffs)
 
     def summary(self, events: Sequence[Event]) -> Event | None:
-        """The recorded summary of old events, if one comes next, for these; raises ReplayEnd."""
+        """Return the recorded summary for these events if it comes next. Raises ReplayEnd."""
         self.check()
-        place, recorded = self.turns.committed, self.recording.events
+        place, recorded = self.commits.count, self.recording.events
         event = recorded[place] if place < len(recorded) else {}
         compacts = (event.get("actions") or {}).get("compaction")
         return recorded_summary(self._kit, event, events, self.ids) if compacts else None
 
     def connection(self, target: str) -> NoReturn:
-        """Refuse a connection: nothing live is reached from a replay. Raises Diverged."""
+        """Refuse a connection, since a replay reaches nothing live. Raises Diverged."""
         message = f"The agent's code tried to connect to {target}; replays make no live calls."
         self.diverge("network", message, actual=target)
 
     # --- the end ---------------------------------------------------------------------------
 
     def check(self) -> None:
-        """Raise ReplayEnd if the replay is over."""
+        """Raise ReplayEnd if the replay has ended early."""
         if self._end is not None:
             raise self._end
 
     def differ(self, what: Any, message: str, **more: Any) -> None:
-        """Note a difference if the replay is tolerant, else end it here: raises Diverged."""
+        """Note a difference if the replay is tolerant, else end the replay. Raises Diverged."""
         if not self._tolerant:
             self.diverge(what, message, **more)
         self._first_divergence = self._first_divergence or self._divergence(what, message, more)
 
     def diverge(self, what: Any, message: str, **more: Any) -> NoReturn:
-        """End the replay here; the first time counts. Raises Diverged."""
+        """End the replay at its first divergence. Raises Diverged."""
         self.check()
         self._end = Diverged(self._divergence(what, message, more))
-        self.turns.open()
+        self.commits.open()
         raise self._end
 
     def _divergence(self, what: Any, message: str, more: dict[str, Any]) -> Divergence:
         context: Context | None = more.pop("context", None)
         if context is not None:
             more |= {"agent": context.agent_name, "branch": context.branch}
-        return Divergence(what=what, message=message, place=self.turns.committed, **more)
+        return Divergence(what=what, message=message, place=self.commits.count, **more)
 
     @property
     def end(self) -> ReplayEnd | None:
-        """What ended the replay early."""
+        """What ended the replay early; None if nothing did."""
         return self._end
 
     def verdict(self, outcome: str, error: str | None) -> ReplayVerdict:
-        """What came of it; `outcome` and `error` are those of the run, as of a Recording."""
+        """Return the result; `outcome` and `error` are those of the run, as in a Recording."""
         self._check_end(outcome, error)
         end = self._end
         divergence = self._first_divergence or (
@@ -423,7 +424,7 @@ class Replay:
             self._notes.append("the replay was stopped early")
         return ReplayVerdict(
             identical=not (stopped or divergence or self._strayed),
-            events=min(self.turns.committed, len(self.recording.events)),
+            events=min(self.commits.count, len(self.recording.events)),
             recorded=len(self.recording.events),
             calls=self._answer_count,
             live=self._live,
@@ -433,12 +434,12 @@ class Replay:
         )
 
     def _check_end(self, outcome: str, error: str | None) -> None:
-        """Notice an end that is not the recorded one."""
+        """Note how the run's end differs from the recorded one."""
         if self._end is not None or outcome == "stopped" or self.cut_off:
             return
         ends = other_ends(
             self.recording,
-            self.turns.committed,
+            self.commits.count,
             (outcome, error),
             next_call=None if self.live_tools else next(self._tree.remaining(), None),
             missed=self.expected.fragments_left(),
@@ -454,7 +455,7 @@ class Replay:
     def _compare_request(
         self, call: RecordedCall, request: LlmRequest, *, stream: bool, context: Context
     ) -> None:
-        self.turns.progress()
+        self.commits.progress()
         actual = SentNow(request, stream=stream)
         if call.request is None:
             self._notes.append(f"a request of {call.agent} was too large to record")
@@ -471,11 +472,11 @@ class Replay:
     def _unexpected(
         self, what: Literal["model", "tool"], context: Context, actual: Any
     ) -> NoReturn:
-        if self.cut_off and self.turns.committed >= len(self.recording.events):
+        if self.cut_off and self.commits.count >= len(self.recording.events):
             self._recording_ends()
         nearest = self._tree.next_of(context.agent_name)
         action = f"called {actual['tool']}" if what == "tool" else "called its model once more"
-        coming = self.recording.events[self.turns.committed :][:1]
+        coming = self.recording.events[self.commits.count :][:1]
         hand = by_hand(coming[0]) if coming else ""
         self.diverge(
             what,
@@ -486,19 +487,19 @@ class Replay:
         )
 
     async def _broken_off(self, agent: int | None) -> None:
-        """Wait to be broken off, as the agent of this number was before it came so far."""
+        """Wait to be cancelled if the recorded run of this agent was cut off before this call."""
         if self._tree.is_open(agent) and not self.cut_off:
-            await self.turns.wait_for(len(self.recording.events) + 1)
+            await self.commits.wait_for(len(self.recording.events) + 1)
             self.check()
 
     async def _in_turn(self, call: RecordedCall) -> None:
-        """Wait until it would have come back, as far as the events around it tell."""
+        """Wait until the call would have returned, judging by the events around it."""
         place = call.event
         if place is None and not self._tree.within_tool(call):
-            # No event came of it: it was too late, or it failed. Others were before.
+            # The call produced no event: it came too late, or failed. Earlier events precede it.
             place = self.expected.place_ahead(call.agent, call.branch)
         if place is not None:
-            await self.turns.wait_for(place)
+            await self.commits.wait_for(place)
         self.check()
 
     async def _finish(self, call: RecordedCall) -> None:
@@ -510,8 +511,8 @@ class Replay:
             raise recorded_error(call.error)
 
     async def _never(self, call: RecordedCall) -> None:
-        """The recorded call did not come back: it was broken off by others, or the run ended."""
-        await self.turns.wait_for(len(self.recording.events) + (not self.cut_off))
+        """Handle a recorded call that never returned: it was cancelled, or the run ended first."""
+        await self.commits.wait_for(len(self.recording.events) + (not self.cut_off))
         self.check()
         if self.cut_off:
             self._recording_ends()
@@ -522,5 +523,5 @@ class Replay:
 
     def _recording_ends(self) -> NoReturn:
         self._end = RecordingEnds("the recording ends here")
-        self.turns.open()
+        self.commits.open()
         raise self._end

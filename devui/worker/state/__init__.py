@@ -1,1 +1,1 @@
-"""The state of a session in a run: who reads and writes it, and what is not committed yet."""
+"""The session state during a run: who reads and writes it, and what isn't committed yet."""

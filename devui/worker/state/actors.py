@@ -1,8 +1,8 @@
-"""Whose code is at work: the agent, and what of it, for each task of a run.
+"""Tracks which agent, callback or tool is executing, for each task of a run.
 
-The hooks are those of plugins, so the runtime knows nothing of it (Law 6). Agents are known by a
-context variable, which their tasks and threads inherit; callbacks and tools by the context they are
-given, whose state is made to say who looks into it.
+The hooks are those of plugins, so the runtime knows nothing of this (Law 6). Agents are identified
+by a context variable, which their tasks and threads inherit; callbacks and tools by the context
+they receive, whose state reports who uses it.
 """
 
 from collections.abc import AsyncGenerator, Awaitable, Callable
@@ -25,40 +25,40 @@ class Actor:
     call: str | None = None
     role: str = ""
     of_model: bool = False
-    """It is a callback of a model call."""
+    """Whether it is a callback of a model call."""
 
     def shares_delta(self, other: "Actor") -> bool:
-        """Whether what both write comes in one delta: callbacks, and the tool, of one call."""
+        """Return whether both write to one delta: callbacks, and the tool, of one call."""
         of_one_call = self.call is not None or self.of_model
         return of_one_call and replace(self, role="") == replace(other, role="")
 
 
 NOBODY = Actor("")
-"""Code of no agent that is known: a plugin's, or a node's of a workflow."""
+"""Code that belongs to no known agent: a plugin's or a workflow node's."""
 
 _acting: ContextVar[tuple[Actor, ...]] = ContextVar("devui_acting", default=())
 
 
-def at_work() -> Actor:
-    """The agent whose code is executing."""
+def current_actor() -> Actor:
+    """Return the agent whose code is executing."""
     stack = _acting.get()
     return stack[-1] if stack else NOBODY
 
 
 class Naming(BasePlugin):
-    """Keeps in mind which agent, callback or tool is at work; comes before all other plugins."""
+    """Tracks which agent, callback or tool is executing; comes before all other plugins."""
 
     def __init__(self) -> None:
         super().__init__("devui_naming")
 
     async def before_agent_callback(self, *, agent: BaseAgent, callback_context: Context) -> None:
-        """The agent begins."""
+        """Note that the agent begins."""
         actor = Actor(agent.name, callback_context.branch)
         _acting.set((*_acting.get(), actor))
         _bind(callback_context, replace(actor, role="before_agent_callback"))
 
     async def after_agent_callback(self, *, agent: BaseAgent, callback_context: Context) -> None:
-        """The agent has ended, but for its callbacks."""
+        """Note that the agent has ended, except for its callbacks."""
         actor = Actor(agent.name, callback_context.branch, role="after_agent_callback")
         _bind(callback_context, actor)
         _leave(agent.name)
@@ -66,13 +66,13 @@ class Naming(BasePlugin):
     async def on_agent_error_callback(
         self, *, agent: BaseAgent, callback_context: Context, error: Exception
     ) -> None:
-        """The agent has failed."""
+        """Note that the agent has failed."""
         _leave(agent.name)
 
     async def before_model_callback(
         self, *, callback_context: Context, llm_request: LlmRequest
     ) -> None:
-        """The callbacks before the model are about to be asked."""
+        """Note that callbacks before the model follow."""
         _bind(callback_context, _of_model(callback_context, "callback before the model"))
 
     def around_model_call(
@@ -83,14 +83,14 @@ class Naming(BasePlugin):
         stream: bool,
         proceed: Callable[[LlmRequest], AsyncGenerator[LlmResponse, None]],
     ) -> AsyncGenerator[LlmResponse, None]:
-        """The model is about to be asked: what looks from now on looks at its answers."""
+        """Note that the model is called: any later access is by a callback after the model."""
         _bind(callback_context, _of_model(callback_context, "callback after the model"))
         return proceed(llm_request)
 
     async def before_tool_callback(
         self, *, tool: BaseTool, tool_args: dict[str, Any], tool_context: Context
     ) -> None:
-        """The callbacks before the tool are about to be asked."""
+        """Note that callbacks before the tool follow."""
         _bind(tool_context, _of_call(tool, tool_context, "before_tool_callback"))
 
     async def around_tool_call(
@@ -101,24 +101,24 @@ class Naming(BasePlugin):
         tool_context: Context,
         proceed: Callable[[], Awaitable[Any]],
     ) -> Any:
-        """The tool itself is about to be called."""
+        """Note that the tool itself is called."""
         _bind_again(tool_context, _of_call(tool, tool_context))
         try:
             return await proceed()
         except Exception:
-            # Not in that callback: a plugin that has it is one that may answer for the error.
+            # Not in `on_tool_error_callback`: plugins that define it count as handling the error.
             _bind_again(tool_context, _of_call(tool, tool_context, "on_tool_error_callback"))
             raise
 
     async def after_tool_callback(
         self, *, tool: BaseTool, tool_args: dict[str, Any], tool_context: Context, result: Any
     ) -> None:
-        """The tool has returned."""
+        """Note that the tool has returned."""
         _bind_again(tool_context, _of_call(tool, tool_context, "after_tool_callback"))
 
 
 class NamingAfterModel(BasePlugin):
-    """The same for a runtime that gives the callbacks after a model a context of their own."""
+    """Like `Naming`, for a runtime that gives callbacks after a model their own context."""
 
     def __init__(self) -> None:
         super().__init__("devui_naming_after_model")
@@ -126,12 +126,12 @@ class NamingAfterModel(BasePlugin):
     async def after_model_callback(
         self, *, callback_context: Context, llm_response: LlmResponse
     ) -> None:
-        """The callbacks after the model are about to be asked."""
+        """Note that callbacks after the model follow."""
         _bind(callback_context, _of_model(callback_context, "callback after the model"))
 
 
 def _leave(agent: str) -> None:
-    """Back to who was at work before; agents that ended without a word are left, too."""
+    """Return to the previous agent, and drop agents above it that ended without a callback."""
     stack = _acting.get()
     places = [place for place, actor in enumerate(stack) if actor.agent == agent]
     if places:
@@ -139,21 +139,21 @@ def _leave(agent: str) -> None:
 
 
 def _of_model(context: Context, role: str) -> Actor:
-    """A callback of the model call that is under way."""
+    """Return the actor for a callback of the current model call."""
     return Actor(context.agent_name, context.branch, role=role, of_model=True)
 
 
 def _of_call(tool: BaseTool, context: Context, role: str = "") -> Actor:
-    """The tool in one call of it, or a callback of that call."""
+    """Return the actor for a tool call, or for a callback of that call."""
     call = context.function_call_id
     return Actor(context.agent_name, context.branch, tool=tool.name, call=call, role=role)
 
 
 def _bind(context: Context, actor: Actor) -> None:
-    """Let the watcher know who looks through this context."""
+    """Make the context's state report this actor."""
     live = context.session.state
     if isinstance(live, LiveState) and live.watcher.on:
-        # Every `State`, google-adk's too, keeps the live state and the delta under these names.
+        # Every `State`, even google-adk's, keeps the live state and the delta under these names.
         views: Any = context.state
         delta = views._delta
         delta = delta.delta if isinstance(delta, DeltaView) else delta
@@ -162,7 +162,7 @@ def _bind(context: Context, actor: Actor) -> None:
 
 
 def _bind_again(context: Context, actor: Actor) -> None:
-    """The same where another looks now; who was never bound, as in a workflow, stays unknown."""
+    """Change the actor of a context; one that was never bound, as in a workflow, stays unknown."""
     live = context.session.state
     is_watched = isinstance(live, LiveState) and live.watcher.on
     if is_watched and isinstance(context.state._value, StateView):

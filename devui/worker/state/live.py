@@ -1,7 +1,7 @@
-"""The live state of a session in a run, which tells a watcher who reads and writes it.
+"""The live state of a session in a run; reports reads and writes to a watcher.
 
-It is a dict like any other until it is watched: only then the methods that tell are put in, by
-changing its class. So a run that nobody watches pays nothing (Law 6).
+It is a normal dict until it is watched; only then does its class change to one whose methods
+report. So a run that nobody watches pays nothing (Law 6).
 """
 
 from collections.abc import Iterator, Mapping, MutableMapping
@@ -11,37 +11,37 @@ _MISSING = object()
 
 
 class Watcher(Protocol):
-    """Who is told."""
+    """Receives the reads and writes of a live state."""
 
     on: bool
 
     def read(self, key: str, value: Any, actor: Any = None) -> None:
-        """Somebody reads a value; `actor` is None where only the running agent tells who."""
+        """Handle the read of a value; `actor` is None if only the running agent is known."""
 
     def wrote(self, key: str, actor: Any = None) -> None:
-        """Somebody has written or removed a key."""
+        """Handle the write or removal of a key."""
 
     def read_back(self, key: str, actor: Any) -> None:
-        """Somebody reads what the event that it works on carries already."""
+        """Handle a read of what the actor's current event already carries."""
 
 
 class LiveState(dict[str, Any]):
-    """The state of a session while nobody watches: a dict, and the way to watch it."""
+    """The unwatched state of a session: a dict that can become watched."""
 
     __slots__ = ("watcher",)
     watcher: Watcher
 
     def __reduce_ex__(self, protocol: Any) -> Any:
-        """Copies and pickles are plain dicts."""
+        """Make copies and pickles plain dicts."""
         return dict, (dict(self),)
 
     def watch(self) -> None:
-        """Tell the watcher from now on."""
+        """Report to the watcher from now on."""
         self.__class__ = WatchedState
 
 
 class WatchedState(LiveState):
-    """The same while somebody watches. Going through all of it tells nothing."""
+    """The watched state of a session. Iterating over it reports nothing."""
 
     __slots__ = ()
 
@@ -51,7 +51,7 @@ class WatchedState(LiveState):
         return value
 
     def get(self, key: str, default: Any = None) -> Any:
-        """As a dict's."""
+        """Like `dict.get`."""
         return self[key] if key in self else default  # noqa: SIM401  this is that `get`
 
     def __setitem__(self, key: str, value: Any) -> None:
@@ -63,13 +63,13 @@ class WatchedState(LiveState):
         self.watcher.wrote(key)
 
     def setdefault(self, key: str, default: Any = None) -> Any:
-        """As a dict's."""
+        """Like `dict.setdefault`, with reports."""
         if key not in self:
             self[key] = default
         return self[key]
 
     def pop(self, key: str, default: Any = _MISSING) -> Any:
-        """As a dict's."""
+        """Like `dict.pop`, with reports."""
         is_known = key in self
         value = super().pop(key) if default is _MISSING else super().pop(key, default)
         if is_known:
@@ -77,23 +77,23 @@ class WatchedState(LiveState):
         return value
 
     def update(self, *others: Any, **more: Any) -> None:
-        """As a dict's."""
+        """Like `dict.update`, with reports."""
         for key, value in dict(*others, **more).items():
             self[key] = value
 
-    # Typeshed overloads it for what a state never is updated with.
+    # Typeshed has overloads for arguments that a state is never updated with.
     def __ior__(self, other: Any) -> Self:  # type: ignore[override,misc]  # as above
         self.update(other)
         return self
 
     def clear(self) -> None:
-        """As a dict's."""
+        """Like `dict.clear`, with reports."""
         for key in list(self):
             del self[key]
 
 
 class StateView(Mapping[str, Any]):
-    """The live state as one callback or tool sees it: what it does is told under its name."""
+    """The live state as seen by one callback or tool; reports name it as the actor."""
 
     __slots__ = ("_actor", "_live")
 
@@ -118,17 +118,17 @@ class StateView(Mapping[str, Any]):
         self.update({key: value})
 
     def update(self, values: Mapping[str, Any]) -> None:
-        """As a dict's."""
+        """Like `dict.update`, with reports."""
         for key, value in values.items():
             dict.__setitem__(self._live, key, value)
             self._live.watcher.wrote(key, self._actor)
 
 
 class DeltaView(MutableMapping[str, Any]):
-    """The delta of an event as one callback or tool sees it: what it reads there is told.
+    """The delta of an event as seen by one callback or tool; reports reads.
 
-    The callbacks and the tool of one call share a delta, so one of them reads there what another
-    has written. Writes are told by the `StateView` beside it.
+    The callbacks and the tool of one call share a delta, so one of them can read there what another
+    has written. The `StateView` beside it reports writes.
     """
 
     __slots__ = ("_actor", "_watcher", "delta")

@@ -1,8 +1,8 @@
-"""Follows what a run writes to its state until it is committed, while a debugger watches.
+"""Tracks a run's writes to its state until they are committed, while a debugger watches.
 
-A write is pending from the moment it is made until an event carries it. A read of a pending value
-by somebody else than its writer is dirty: it may see what never comes to be. A value that differs
-from the committed one although nobody has written it was changed in place: no event carries it.
+A write is pending from when it is made until an event carries it. Another actor's read of a pending
+value is dirty, since the value may never be committed. A value that differs from the committed one
+although nobody has written it was changed in place; no event carries the change.
 """
 
 import threading
@@ -17,7 +17,7 @@ from devui.runtime.sessions.state import State, detached
 from devui.wire.uncommitted import StateTouch, Touched
 from devui.worker.engines.kit import Event
 from devui.worker.link import Refused
-from devui.worker.state.actors import NOBODY, Actor, at_work
+from devui.worker.state.actors import NOBODY, Actor, current_actor
 from devui.worker.state.live import LiveState
 from devui.worker.state.values import (
     called_from,
@@ -31,7 +31,7 @@ from devui.worker.state.values import (
 
 @dataclass(slots=True, eq=False)
 class Write:
-    """A write that is pending."""
+    """A pending write."""
 
     touch: StateTouch
     actor: Actor
@@ -40,40 +40,40 @@ class Write:
 
 @dataclass(slots=True, eq=False)
 class Leaving:
-    """One event on its way."""
+    """An event that is being committed."""
 
     event: Event
     writes: list[Write] = field(default_factory=list)
-    """What it carries: as long as it is on its way, nobody else carries or overwrites that."""
+    """The writes that it carries; meanwhile, no other event can carry or overwrite them."""
     reads: list[int] = field(default_factory=list)
-    """Dirty reads on the way to it, by their numbers."""
+    """The dirty reads that led to it, by number."""
     flags: list[Write] = field(default_factory=list)
-    """What was found to be changed in place when it left."""
+    """The changes in place that were found when its commit began."""
 
     def has(self, write: Write) -> bool:
-        """Whether the very value is in its delta."""
+        """Return whether the event's delta has exactly the written value."""
         delta, key = self.event.actions.state_delta, write.touch.key
         return key in delta and json_of(delta[key]) == write.touch.value
 
 
 class Departures:
-    """The events of one run that are on their way; not for several threads at once."""
+    """The events of one run that are being committed; not thread-safe."""
 
     def __init__(self, send: Callable[[StateTouch], None]) -> None:
         self._send = send
         self._leaving: dict[int, Leaving] = {}
-        """By the identity of the event: two may have one id, of which one is refused then."""
+        """By identity of the event: two may have the same id until one is refused."""
 
     def of(self, event: Event) -> Leaving:
-        """What is known of the event, which is on its way from now on."""
+        """Return the entry of an event, which is being committed from now on."""
         return self._leaving.setdefault(id(event), Leaving(event))
 
     def has(self, write: Write) -> bool:
-        """Whether an event is on its way with the write."""
+        """Return whether an event that is being committed carries the write."""
         return any(write in leaving.writes for leaving in self._leaving.values())
 
     def take(self, writes: Iterable[Write], *, but: Leaving | None = None) -> None:
-        """Tell of those that are in an event which has left without saying so; `but` is passed."""
+        """Assign and report writes that an event carries unannounced; `but` is skipped."""
         for write in writes:
             for leaving in self._leaving.values():
                 if leaving is not but and leaving.has(write) and not self.has(write):
@@ -82,8 +82,7 @@ class Departures:
                     self._send(write.touch)
 
     def let_go(self, event: Event, keys: Iterable[str]) -> list[Write]:
-        """The event does not carry these keys any more; returns the writes that no other one
-        carries in its place."""
+        """Remove keys from what the event carries; return the writes that no other carries."""
         leaving = self.of(event)
         removed = [write for write in leaving.writes if write.touch.key in keys]
         leaving.writes = [write for write in leaving.writes if write not in removed]
@@ -91,10 +90,10 @@ class Departures:
         return [write for write in removed if not self.has(write)]
 
     def end(self, event: Event, *, answered: bool) -> None:
-        """It is on its way no more; what it has not been committed with is pending as before.
+        """End the commit of an event; what wasn't committed with it is pending again.
 
-        `answered`: whether the server has said what became of it. Otherwise that is as the server
-        has noted it, and nothing is told.
+        `answered`: whether the server has reported the outcome. Otherwise the server's own record
+        counts, and nothing is reported.
         """
         entry = self._leaving.pop(id(event), None)
         writes = entry.writes if entry is not None and answered else []
@@ -106,7 +105,7 @@ class Departures:
 
 
 MOST: Final = 2000
-"""How many writes and reads are told of one run."""
+"""The most writes and reads to report for one run."""
 _PLAIN: Final = (str, int, float, bool, bytes, type(None))
 _ABSENT: Final = object()
 
@@ -114,34 +113,34 @@ Send = Callable[[StateTouch], None]
 
 
 class Uncommitted:
-    """The pending writes of one run, and who has read them."""
+    """The pending writes of one run and their readers."""
 
     def __init__(
         self, run: str, send: Send, agents: Path, bookkeeping: tuple[str, ...], *, on: bool
     ) -> None:
-        """`bookkeeping`: as of `Standing`."""
+        """`bookkeeping` is that of `Standing`."""
         self.on = on
         self._bookkeeping = bookkeeping
         self._committed: dict[str, Any] = {}
-        """The state as it is committed, with values of its own."""
+        """A copy of the committed state."""
         self._run, self._send, self._agents = run, send, str(agents)
         self._live: LiveState | None = None
         self._lock = threading.RLock()  # tools that are plain functions run in threads
         self._quiet: int | None = None
-        """The thread in which the service itself writes what is committed."""
+        """The thread in which the session service itself writes committed values."""
         self._number = 0
         self._pending: dict[str, list[Write]] = {}
-        """By key, in the order of writing."""
+        """The writes in order, by key."""
         self._reads: list[tuple[StateTouch, Actor]] = []
-        """Dirty reads on whose events nothing is told yet."""
+        """Dirty reads that aren't assigned to an event yet."""
         self._handed: dict[str, set[Actor]] = {}
-        """Keys whose value can be changed in place, and who has it in hand."""
+        """Keys with a mutable value, and the actors that hold a reference to it."""
         self._leaving = Departures(send)
         self._latest_texts: dict[str, str] = {}
-        """How a value was that was flagged as changed in place."""
+        """The last value, by key, that was flagged as changed in place."""
 
     def follow(self, state: dict[str, Any]) -> LiveState:
-        """The live state of the run, from now on under this watch."""
+        """Return the live state of the run, tracked from now on."""
         live = self._live = LiveState(state)
         live.watcher = self
         if self.on:
@@ -151,13 +150,13 @@ class Uncommitted:
 
     @property
     def free(self) -> bool:
-        """Whether nothing is followed yet."""
+        """Whether no state is tracked yet."""
         return self._live is None
 
     def begin(self, committed: Mapping[str, Any] | None) -> None:
-        """Tell from now on; what is pending already is told with no writer.
+        """Start reporting; writes that are already pending are reported without their writer.
 
-        `committed` is the state as it is committed, None if that is not known here.
+        `committed` is the committed state, or None if it isn't known here.
         """
         before, self.on = self.on, True
         if before or self._live is None:
@@ -172,17 +171,17 @@ class Uncommitted:
 
     @contextmanager
     def silent(self) -> Iterator[None]:
-        """What this thread writes meanwhile is what is committed: nobody is told."""
+        """Report nothing that this thread writes inside the block: these values are committed."""
         self._quiet = threading.get_ident()
         try:
             yield
         finally:
             self._quiet = None
 
-    # --- what the live state tells ---------------------------------------------------------
+    # --- reports of the live state ---------------------------------------------------------
 
     def read(self, key: str, value: Any, actor: Any = None) -> None:
-        """As of `Watcher`."""
+        """Handle a read, as in `Watcher`."""
         if key.startswith(State.TEMP_PREFIX) or (
             isinstance(value, _PLAIN) and key not in self._pending
         ):
@@ -191,7 +190,7 @@ class Uncommitted:
             actor is None and self._bookkeeping and called_from(self._bookkeeping)
         ):
             return
-        who: Actor = actor or at_work()
+        who: Actor = actor or current_actor()
         with self._lock:
             if not isinstance(value, _PLAIN):
                 self._handed.setdefault(key, set()).add(who)
@@ -199,17 +198,17 @@ class Uncommitted:
                 self._dirty(writes[-1], who)
 
     def wrote(self, key: str, actor: Any = None) -> None:
-        """As of `Watcher`."""
+        """Handle a write, as in `Watcher`."""
         if key.startswith(State.TEMP_PREFIX) or self._quiet == threading.get_ident():
             return
-        who: Actor = actor or at_work()
+        who: Actor = actor or current_actor()
         with self._lock:
             self._write(key, who)
 
     def read_back(self, key: str, actor: Any) -> None:
-        """As of `Watcher`: what was written beside it cannot be seen there."""
+        """Handle a read from a delta, as in `Watcher`, which shows only writes to that delta."""
         if called_from_runtime():
-            return  # nobody's code: it looks for what was changed in place since it was read
+            return  # the runtime itself looks for values that were changed in place
         with self._lock:
             writes = [w for w in self._pending.get(key, ()) if actor.shares_delta(w.actor)]
             if writes:
@@ -249,7 +248,7 @@ class Uncommitted:
         return write
 
     def _touch(self, key: str, who: Actor, number: int | None = None, **more: Any) -> Any:
-        """Tell of it under a number, a new one if none is given; None when too much was told."""
+        """Report a touch, under a new number if none is given; None if the limit is reached."""
         if number is None:
             if self._number >= MOST:
                 return None
@@ -283,7 +282,7 @@ class Uncommitted:
 
     @contextmanager
     def leaving(self, event: Event) -> Iterator[None]:
-        """Meanwhile the event is on its way to its commit, whether it gets there or not."""
+        """Treat the event as being committed inside the block, whether or not that succeeds."""
         with self._lock:
             self._leaving.of(event)
         answered = True
@@ -291,7 +290,7 @@ class Uncommitted:
             yield
         except Refused:
             raise
-        except BaseException:  # cancelled, or the server is gone: it may be committed all the same
+        except BaseException:  # cancelled, or the server is gone; the event may still be committed
             answered = False
             raise
         finally:
@@ -299,10 +298,10 @@ class Uncommitted:
                 self._leaving.end(event, answered=answered)
 
     def at_commit(self, event: Event) -> Touched | None:
-        """What the event brings to an end if it is committed as it is now; None if nothing.
+        """Return what the event settles if it is committed as it is now; None if nothing.
 
-        Asked again for one that was revised: what it carries may differ then, what was noticed
-        on the way to it stays.
+        Called again for a revised event, which may carry other writes; reads and changes in place
+        found before are kept.
         """
         if not self.on:
             return None
@@ -322,7 +321,7 @@ class Uncommitted:
         return Touched(settles=settles, reads=list(leaving.reads), flags=flags)
 
     def committed(self, event: Event) -> None:
-        """The event is committed: what it carried is pending no longer."""
+        """Remove the writes that a committed event carried."""
         if not self.on:
             return
         with self._lock:
@@ -332,7 +331,7 @@ class Uncommitted:
             leaving.writes = []
 
     def void(self, event: Event, *, keys: Iterable[str]) -> None:
-        """A person had these keys not committed: what it carried of them is lost."""
+        """Report writes as lost because a person removed these keys from the event."""
         with self._lock:
             lost = self._leaving.let_go(event, keys)
             for write in lost:
@@ -340,7 +339,7 @@ class Uncommitted:
             self._forget(lost)
 
     def end(self) -> None:
-        """The run is over: tell what was changed in place since the last commit."""
+        """Report what was changed in place since the last commit, at the end of the run."""
         if self.on and self._live is not None:
             with self._lock:
                 list(self._changed_in_place(None))
@@ -358,13 +357,13 @@ class Uncommitted:
                 del self._pending[key]
 
     def _writes_in(self, event: Event) -> Iterator[Write]:
-        """The writes whose value is in the event; those of its author count first."""
+        """Yield the writes whose value is in the event; those of its author take precedence."""
         for key, value in event.actions.state_delta.items():
             writes = [write for write in self._pending.get(key, ()) if not self._leaving.has(write)]
             own = [write for write in writes if _of(event, write.actor)]
             text = json_of(value)
             same = [write for write in own or writes if write.touch.value == text]
-            if own and not same:  # it was changed in place since it was written
+            if own and not same:  # the value was changed in place after the write
                 own[-1].touch = replace(own[-1].touch, value=text)
                 self._send(own[-1].touch)
                 same = own[-1:]
@@ -375,7 +374,7 @@ class Uncommitted:
                     self._forget([write])
 
     def _changed_in_place(self, event: Event | None) -> Iterator[Write]:
-        """Changes that no delta carries, by the event's author; without one, by anybody."""
+        """Yield an author's changes that no delta carries; everyone's if `event` is None."""
         delta = event.actions.state_delta if event is not None else {}
         for key, hands in list(self._handed.items()):
             mine = {who for who in hands if event is None or _near(event, who)}
@@ -407,10 +406,10 @@ class Uncommitted:
         return self._write(key, who, differing(key, None if then is _ABSENT else then, now))
 
     def _raw(self, event: Event) -> Iterator[Write]:
-        """Keys that the author has put into the state itself, which an event would have to carry.
+        """Yield the author's direct writes to the state, which an event would have to carry.
 
-        What callbacks and tools write comes with the event that is made of them; what an agent's
-        own code writes is in the delta of the next event that it makes, or in none.
+        Writes of callbacks and tools come with the event made from them. Writes of an agent's own
+        code are in the delta of the agent's next event, or in none.
         """
         delta = event.actions.state_delta
         for key, writes in self._pending.items():
@@ -424,7 +423,7 @@ class Uncommitted:
 
 
 def apart(one: Actor, other: Actor) -> bool:
-    """Whether two write at the same time: on branches beside each other, or in two tool calls."""
+    """Return whether two actors work concurrently: on parallel branches, or in two tool calls."""
     if one.call and other.call and one.call != other.call:
         return True
     mine, yours = (one.branch or "").split("."), (other.branch or "").split(".")
@@ -433,19 +432,19 @@ def apart(one: Actor, other: Actor) -> bool:
 
 
 def _of(event: Event, who: Actor) -> bool:
-    """Whether the event is made of what this actor did."""
+    """Return whether the event is made from what this actor did."""
     if who.call:
         return who.call in {response.id for response in event.get_function_responses()}
     return _near(event, who)
 
 
 def _near(event: Event, who: Actor) -> bool:
-    """Whether the event is of this actor's agent, as far as that is known."""
+    """Return whether the event may be from this actor's agent."""
     return who == NOBODY or who.agent == event.author
 
 
 def _by_hand(write: Write) -> bool:
-    """Whether an agent's own code wrote it, and no callback, tool or part of the runtime."""
+    """Return whether an agent's own code wrote it, rather than a callback, tool or the runtime."""
     return bool(write.actor.agent and write.touch.place) and not (
         write.actor.role or write.actor.call
     )

@@ -1,4 +1,4 @@
-"""Values of the state as texts: as JSON, where two of them differ, and which code is at work."""
+"""State values as texts: their JSON, their differences, and the code that accesses them."""
 
 import json
 import sys
@@ -15,7 +15,7 @@ from devui.runtime.sessions import state
 from devui.worker.errors import sendable
 
 _LONGEST: Final = 100_000
-"""Characters of a value that are told."""
+"""The maximum length of a reported value, in characters."""
 _TEXT_LENGTH: Final = 200
 _PATHS: Final = 3
 _FRAMES: Final = 80
@@ -25,7 +25,7 @@ _WORKER: Final = str(Path(__file__).parent.parent)
 
 
 def json_of(value: Any) -> str:
-    """The value as JSON text; of what JSON cannot hold its repr, of a huge one the start."""
+    """Return the value as JSON text; the repr if JSON can't express it, the start if it is huge."""
     try:
         text = to_json(
             with_reprs(value),
@@ -34,7 +34,7 @@ def json_of(value: Any) -> str:
             inf_nan_mode="strings",
             serialize_unknown=True,
         ).decode()
-    except (ValueError, RecursionError):  # half a surrogate pair, a circle
+    except (ValueError, RecursionError):  # a lone surrogate, a cycle
         text = json.dumps(_repr(value))
     if len(text) <= _LONGEST:
         return text
@@ -49,15 +49,15 @@ def _repr(value: Any) -> str:
 
 
 def same(one: Any, other: Any) -> bool:
-    """Whether two values are equal as Python sees it; False where that cannot be told."""
+    """Return whether two values are equal in Python; False if the comparison fails."""
     try:
         return type(one) is type(other) and bool(one == other)
-    except Exception:  # noqa: BLE001  values of agents compare as their classes like
+    except Exception:  # noqa: BLE001  agents' classes define their own comparison
         return False
 
 
 def differing(key: str, then: Any, now: Any) -> list[str]:
-    """The first places in which two values of a key differ, as `plan.steps[2]`."""
+    """Return the paths of the first differences between two values of a key: `plan.steps[2]`."""
     before, after = json.loads(json_of(then)), json.loads(json_of(now))
     try:
         return [sendable(path) for path in islice(_paths(key, before, after), _PATHS)]
@@ -83,7 +83,7 @@ def _paths(path: str, then: Any, now: Any) -> Iterator[str]:
 
 
 def called_from(paths: tuple[str, ...]) -> bool:
-    """Whether the code that looks into the state stands in one of these files and folders."""
+    """Return whether the code that accesses the state is in one of these files and folders."""
     frame: FrameType | None = sys._getframe(1)
     while frame is not None and frame.f_code.co_filename.startswith(_WORKER):
         frame = frame.f_back
@@ -91,7 +91,7 @@ def called_from(paths: tuple[str, ...]) -> bool:
 
 
 def called_from_runtime() -> bool:
-    """Whether the runtime itself looks into a state, such as for changes in place."""
+    """Return whether the runtime itself accesses a state, for example to find changes in place."""
     frame: FrameType | None = sys._getframe(1)
     while frame is not None and frame.f_code.co_filename.startswith((_WORKER, _STATE)):
         frame = frame.f_back
@@ -99,9 +99,9 @@ def called_from_runtime() -> bool:
 
 
 def place_in(agents: str) -> str:
-    """Where the agents' code is that looks into the state: `app/agent.py:12 in plan`.
+    """Return where the agents' code accesses the state: `app/agent.py:12 in plan`.
 
-    "" if the runtime looks itself, for whatever code is above it did not ask for that.
+    "" if the runtime accesses it for its own purposes: the code above didn't ask for that.
     """
     frame: FrameType | None = sys._getframe(1)
     for _ in range(_FRAMES):

@@ -1,8 +1,8 @@
 // The field for the first message of a new session: Enter sends it, Shift+Enter starts a new line.
-import { BEGUN } from "../chat/composer.js";
+import * as handover from "../chat/handover.js";
 import { composing } from "../shell/keyboard.js";
 
-let isSubmitted = false; // a session is to be made once, however often Enter is pressed
+let isSubmitted = false; // one session is created, however often Enter is pressed
 
 export function start() {
   document.addEventListener("keydown", (event) => {
@@ -14,10 +14,10 @@ export function start() {
     target.form.requestSubmit();
   });
   document.addEventListener("submit", ({ target }) => {
-    if (target.matches(".new-session, .prompts")) sessionStorage.setItem(BEGUN, "yes");
+    if (target.matches(".new-session, .prompts")) handover.leave();
   });
   addEventListener("pageshow", () => {
     isSubmitted = false;
-    sessionStorage.removeItem(BEGUN); // the form was refused, or the reader is back from the session
+    handover.take(); // the form was refused, or the reader is back from the session
   });
 }

@@ -1,4 +1,4 @@
-// Sessions that are selected in a list: all of the page at once, how many they are, and what can be done with so many.
+// The selected sessions of a list: selects all on the page, counts them, and enables what can be done with that many.
 const HINT = "Select sessions to export or delete them";
 const COMPARE_HINTS = ["select two", "select one more", ""];
 

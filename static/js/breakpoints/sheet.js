@@ -1,5 +1,5 @@
 // Breakpoints: the sheet that a row's gutter opens, and where the focus goes when a breakpoint is changed or deleted.
-import { each } from "../shell/behaviours.js";
+import { connectOnce } from "../shell/behaviours.js";
 import * as rows from "../timeline/rows.js";
 
 const GAP = 6;
@@ -16,12 +16,12 @@ export function start() {
 }
 
 export function connect(root) {
-  each(root, "[data-sheet]", show);
-  each(root, "#sheet", (sheet) => {
+  connectOnce(root, "[data-sheet]", show);
+  connectOnce(root, "#sheet", (sheet) => {
     new MutationObserver(() => { if (!sheet.querySelector("[data-sheet]")) close(sheet); }).observe(sheet, { childList: true });
     new ResizeObserver(() => { place(sheet); }).observe(sheet);
   });
-  each(root, "[data-focus-fallback]", (list) => {
+  connectOnce(root, "[data-focus-fallback]", (list) => {
     new MutationObserver(() => {
       focusChanged(list);
       keepFocus(list.dataset.focusFallback);
@@ -41,7 +41,7 @@ function show(form) {
   form.querySelector("input[type=checkbox]").focus();
 }
 
-// Beside the row, moved up as far as it takes to fit the window.
+// Places the sheet beside the row, moved up as far as needed to fit the window.
 function place(sheet) {
   const row = opener?.getBoundingClientRect();
   if (!row || !sheet.matches(":popover-open")) return;
@@ -61,7 +61,7 @@ function neighbours(item) {
   return [...all.slice(at + 1), ...all.slice(0, at).reverse()];
 }
 
-// htmx looks for what is to have the focus only later, when the stream may have brought the breakpoint without the attribute.
+// Focuses a changed breakpoint. htmx would do so later, when the stream may have replaced it by one without the attribute.
 function focusChanged(list) {
   const changed = list.querySelector("[autofocus]");
   if (!changed) return;
@@ -69,7 +69,7 @@ function focusChanged(list) {
   changed.focus();
 }
 
-// The focused breakpoint may be deleted here or on another page: the nearest one that is left gets the focus.
+// The focused breakpoint may be deleted here or on another page: the nearest remaining one gets the focus.
 function keepFocus(otherwise) {
   if (!focused || focused.item.isConnected || document.activeElement !== document.body) return;
   const next = focused.others.find((item) => item.isConnected)?.querySelector(DELETE);

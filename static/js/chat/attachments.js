@@ -1,8 +1,8 @@
 // Files for the next message: chosen, dropped on the chat, or pasted. The form's file input holds them all, so the form sends
 // them as it would without a script.
 
-const THUMBNAIL = 2e6; // bytes of a picture that is shown beside its name
-const attached = new WeakMap(); // the files of each input: choosing anew replaces what the input itself holds
+const THUMBNAIL = 2e6; // bytes of the largest picture that is shown beside its name
+const attached = new WeakMap(); // the files of each input; choosing again replaces those in the input itself
 
 export function start() {
   document.addEventListener("change", ({ target }) => {
@@ -30,7 +30,7 @@ export function of(form) {
   return attached.get(form.querySelector("[data-files]")) ?? [];
 }
 
-// Without the files that a message took along; others may have come since.
+// Removes the files that were sent with a message; others may have been added since.
 export function remove(form, files) {
   const same = (one, other) => one.name === other.name && one.size === other.size && one.lastModified === other.lastModified;
   hold(form, of(form).filter((file) => !files.some((each) => same(each, file))));
@@ -79,7 +79,7 @@ function hold(form, files) {
   input.files = data.files;
   list.hidden = !files.length;
   list.replaceChildren(...files.map((file) => item(form, file)));
-  form.noValidate = files.length > 0; // files need no words; the field may be replaced at any time, the form isn't
+  form.noValidate = files.length > 0; // files need no text; set on the form, because the field may be replaced at any time
 }
 
 function item(form, file) {
@@ -93,7 +93,7 @@ function item(form, file) {
   return element;
 }
 
-// A data URL: the page's policy lets no other address of a local file in.
+// A data URL: the page's content security policy allows no other address for a local file.
 function thumbnail(element, file) {
   const reader = new FileReader(), picture = element.querySelector("img");
   reader.onload = () => {

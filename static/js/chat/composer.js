@@ -1,14 +1,14 @@
-// The message field: Enter sends, Shift+Enter starts a new line. A sent message leaves the field; a refused one stays, and so
-// does what was typed before the answer arrived.
-import { each } from "../shell/behaviours.js";
+// The message field: Enter sends, Shift+Enter starts a new line. Sending a message clears the field; a refused message stays, and so
+// does text typed before the response arrived.
+import { connectOnce } from "../shell/behaviours.js";
 import { composing } from "../shell/keyboard.js";
 import * as lists from "../timeline/lists.js";
 import * as attachments from "./attachments.js";
+import * as handover from "./handover.js";
 
-export const BEGUN = "session-begun"; // in the tab's storage: the session that opens next was begun with a message on another page
-let focusedFor = ""; // the session whose field has had the focus
-const touch = matchMedia("(pointer: coarse)"); // there, the focus opens a keyboard that covers the answer
-let current = null; // the field that has it, also when another has just replaced it
+let focusedFor = ""; // the session whose field has already had the focus
+const touch = matchMedia("(pointer: coarse)"); // where focusing the field opens a keyboard that covers the answer
+let current = null; // the focused field, even if another has just replaced it
 
 export function start() {
   document.addEventListener("focusin", ({ target }) => { current = target.closest("[data-composer] #composer-text"); });
@@ -19,11 +19,11 @@ export function start() {
     const field = event.target.closest?.("[data-composer] #composer-text");
     if (!field || event.key !== "Enter" || event.shiftKey || composing(event)) return;
     event.preventDefault();
-    const send = field.form.querySelector("#send, #queue-message"); // while a run is going on, the message waits for its end
+    const send = field.form.querySelector("#send, #queue-message"); // during a run, the message is queued
     if (send && !send.disabled && (field.value.trim() || attachments.of(field.form).length)) field.form.requestSubmit(send);
   });
   document.addEventListener("submit", ({ target }) => {
-    if (target.closest("#welcome") && !touch.matches) focus(); // the button goes away with the welcome
+    if (target.closest("#welcome") && !touch.matches) focus(); // the button disappears with the welcome
   });
   document.addEventListener("htmx:after:request", (event) => {
     const form = event.target.closest?.("[data-composer]");
@@ -46,18 +46,17 @@ export function start() {
 }
 
 export function connect(root) {
-  each(root, "[data-composer] #composer-text", (field) => {
-    field.setSelectionRange(field.value.length, field.value.length); // continue a restored text at its end
-    const begun = sessionStorage.getItem(BEGUN);
-    sessionStorage.removeItem(BEGUN);
-    const idle = begun || !document.querySelector(".msg, #run .running, #run .held, #run .stopping");
+  connectOnce(root, "[data-composer] #composer-text", (field) => {
+    field.setSelectionRange(field.value.length, field.value.length); // typing continues at the end of a restored text
+    const isNew = handover.take();
+    const idle = isNew || !document.querySelector(".msg, #run .running, #run .held, #run .stopping");
     const replaces = current && !current.isConnected;
     if (focusedFor === field.form.action && !replaces) return; // the reader has left the field
     if (!idle || document.activeElement !== document.body) return;
     field.focus();
     focusedFor = field.form.action;
   });
-  each(root, "[data-remember]", (box) => {
+  connectOnce(root, "[data-remember]", (box) => {
     const stored = localStorage.getItem(box.dataset.remember);
     if (stored) box.checked = stored === "on";
   });

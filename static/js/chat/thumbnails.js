@@ -1,13 +1,13 @@
-// A file that is no picture, or was deleted since the page was made, has no thumbnail; its chip stays.
-import { each } from "../shell/behaviours.js";
+// Removes the thumbnails of files that aren't pictures or were deleted since the page was rendered. Their chips stay.
+import { connectOnce } from "../shell/behaviours.js";
 
 export function start() {
   document.addEventListener("error", ({ target }) => target.closest?.(".thumbnail")?.remove(), true);
 }
 
-// Those whose picture failed before this script listened.
+// Covers pictures that failed before this script listened.
 export function connect(root) {
-  each(root, ".thumbnail img", (picture) => {
+  connectOnce(root, ".thumbnail img", (picture) => {
     if (picture.complete && !picture.naturalWidth) picture.closest(".thumbnail").remove();
   });
 }

@@ -1,5 +1,5 @@
-// Walking through a comparison: from row to row, and from difference to difference. The focused row is in the address, and in
-// the links that show the same rows in another way, so that each of them returns to it.
+// Moves through a comparison, from row to row and from difference to difference. The focused row is in the address, and in the
+// links that show the same rows in another way, so that each of them returns to it.
 import { EVERYWHERE } from "../palette/commands.js";
 import { keyboard, typing } from "../shell/keyboard.js";
 
@@ -20,7 +20,7 @@ const SECTIONS = {
   Rows: [
     { keys: ["j", "ArrowDown"], does: "next row", run: () => step(1) },
     { keys: ["k", "ArrowUp"], does: "previous row", run: () => step(-1) },
-    { keys: ["o"], does: "open the event in its session", run: () => row()?.querySelector("a.seq")?.click() },
+    { keys: ["o"], does: "open the event in its session", run: () => row()?.parentElement.querySelector(".in-sessions a")?.click() },
   ],
   Page: [
     { keys: ["u"], does: "show or hide matching events", press: "#fold" },
@@ -53,7 +53,7 @@ export function start() {
     }
     say();
   });
-  // If a folded stretch had the focus, its first row gets it.
+  // If a folded stretch had the focus, its first row gets it when it unfolds.
   document.addEventListener("htmx:before:swap", (event) => {
     const stretch = event.target.closest?.("details.stretch");
     if (!stretch?.contains(document.activeElement)) return;
@@ -77,7 +77,7 @@ function step(count) {
   reach(all[here < 0 ? (count > 0 ? 0 : all.length - 1) : Math.min(Math.max(here + count, 0), all.length - 1)]);
 }
 
-// From the focused row, which need not be a difference; beyond the last one, the next rows are fetched.
+// Goes from the focused row, which need not be a difference, to the next (1) or previous (-1) one; past the last, fetches more rows.
 function walk(way) {
   const all = differences();
   const here = row();

@@ -1,10 +1,12 @@
-// The graph: a node's menu, zoom, and panning. Zoom changes the drawing's width within a box that scrolls, so wheel,
-// touch and arrow keys pan as everywhere. It stays when the graph is drawn anew.
+// The graph: node menus, zooming and panning. Zooming changes the drawing's width within a scrolling box, so wheel, touch and
+// arrow keys pan as usual. The zoom stays when the graph is redrawn.
 const STEP = 1.25;
-const LEAST = 0.72; // below, names are too small to be read: the drawing scrolls instead
-const MOST = 2; // on a screen of its own, a small graph grows no further
-const MARGIN = 24; // around the drawing, in all
-let zoom = null; // 0: fits its box; null: fits it as far as names stay legible
+const LEAST = 0.55; // a graph that fits only at a smaller scale isn't legible: it is drawn at READABLE and scrolls
+const READABLE = 0.72;
+const MOST = 2; // in full screen, a small graph grows no further
+const MARGIN = 24; // pixels left and right of the drawing together, or above and below it
+let zoom = null; // 0: fits its box; null: fits it if names stay legible
+const sizes = new ResizeObserver(apply); // also notices when a hidden pane is shown, as on a phone
 
 export function start() {
   document.addEventListener("click", (event) => {
@@ -30,7 +32,6 @@ export function start() {
   document.addEventListener("pointerdown", drag);
   document.addEventListener("htmx:after:swap", apply);
   document.addEventListener("fullscreenchange", refit);
-  addEventListener("resize", apply);
 }
 
 export function update() {
@@ -38,6 +39,7 @@ export function update() {
     tools.hidden = false;
     tools.querySelector('[data-zoom="full"]').hidden = !document.fullscreenEnabled;
   }
+  for (const view of document.querySelectorAll("[data-graph]")) sizes.observe(view);
   apply();
 }
 
@@ -60,9 +62,9 @@ function press(way) {
   apply();
 }
 
-// The screen and the page each begin with the whole graph; the keys work at once.
+// Entering or leaving full screen shows the whole graph again, and moves the focus so that keys work at once.
 function refit({ target }) {
-  if (!target.matches?.(".graph")) return; // a video has its own screen, too
+  if (!target.matches?.(".graph")) return; // a video can enter full screen, too
   const isFull = document.fullscreenElement === target;
   zoom = null;
   apply();
@@ -85,7 +87,7 @@ function scale(factor, at) {
 
 const natural = (svg) => svg.viewBox.baseVal.width;
 
-// How large the drawing is on a screen of its own: it fits in both directions. 0 in the page, where styles fit the width.
+// The scale in full screen, where the drawing fits in both directions. 0 in the page, where styles fit the width.
 function onScreen(view, svg) {
   if (!document.fullscreenElement?.contains(view)) return 0;
   const { width, height } = svg.viewBox.baseVal;
@@ -95,15 +97,15 @@ function onScreen(view, svg) {
 function apply() {
   const view = document.querySelector("[data-graph]");
   const svg = view?.querySelector("svg");
-  if (!svg) return;
+  if (!svg || !view.clientWidth) return;
   const fit = onScreen(view, svg);
   const small = (fit || view.clientWidth / natural(svg)) < LEAST;
-  const factor = (zoom ?? (small ? LEAST : 0)) || fit;
+  const factor = (zoom ?? (small ? READABLE : 0)) || fit;
   view.classList.toggle("zoomed", factor > 0);
   svg.style.width = factor ? `${natural(svg) * factor}px` : "";
 }
 
-// The nearest node in the direction of the arrow; from the box itself, the arrows scroll.
+// Focuses the nearest node in the direction of the arrow. Returns false for the box itself, which arrows scroll.
 function walk({ key, target }) {
   const here = target.closest(".node")?.querySelector("rect").getBoundingClientRect();
   if (!here) return false;

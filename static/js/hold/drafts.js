@@ -1,6 +1,6 @@
 // Unsent edits of a paused event or call survive a reload of the tab, until they are sent or another run is paused. Continue and
-// all else that lets the run go on send them first, and the buttons on the card say so. An edit that is folded up is set aside.
-import { each } from "../shell/behaviours.js";
+// the other commands that let the run proceed send them first, and the buttons on the card say so. Folded edits aren't sent.
+import { connectOnce } from "../shell/behaviours.js";
 
 const STORED = "held";
 const FIELDS = "#held .change form :is(input:not([type=hidden]), textarea, select)";
@@ -21,15 +21,16 @@ export function start() {
   }, { capture: true });
   document.addEventListener("submit", sendFirst, { capture: true });
   document.addEventListener("htmx:after:request", ({ target, detail }) => {
-    if (!target.matches?.("#held .change form") || detail.ctx.response.status >= 400) return;
+    if (!target.matches?.("#held :is(.change form, .refusal)") || detail.ctx.response.status >= 400) return;
     const hold = `${target.elements.hold.value} `;
     store(target, Object.fromEntries(Object.entries(stored(target)).filter(([field]) => !field.startsWith(hold))));
+    fold(target.closest(".held"));
     update();
   });
 }
 
 export function connect(root) {
-  each(root, FIELDS, (field) => {
+  connectOnce(root, FIELDS, (field) => {
     const text = stored(field.form)[name(field)];
     if (text === undefined || text === value(field)) return;
     if (field.type === "checkbox") field.checked = text === "true";
@@ -39,7 +40,15 @@ export function connect(root) {
   });
 }
 
-// A draft that the person has folded up stays so after a reload.
+// Folds the form of an applied edit, which would hide what the card says above the buttons.
+function fold(card) {
+  const open = card?.querySelector(".change[open]");
+  if (!open) return;
+  if (open.contains(document.activeElement)) open.querySelector("summary").focus();
+  open.open = false;
+}
+
+// Remembers which drafts are folded, so that they stay folded after a reload.
 function noteFold(details) {
   for (const form of details.querySelectorAll("form[data-along]")) {
     const texts = stored(form), { [foldName(form)]: _, ...others } = texts;
@@ -78,7 +87,7 @@ function sendFirst(event) {
   form.requestSubmit(form.querySelector("[data-applies]"));
 }
 
-// The forms with unsent edits that the order would leave behind.
+// The forms with unsent edits that the command would leave behind.
 function unsent(orders) {
   const forms = [...(orders.closest(".held") ?? document).querySelectorAll("#held .change form[data-along]")];
   return forms.filter((form) => !form.closest("details:not([open])") && [...form.elements].some(isUnsent));

@@ -1,6 +1,6 @@
-// The log grows by the lines printed while the page listens. Lines missed while the stream was interrupted leave a gap in
-// their numbers: then the log is fetched again.
-import { each } from "../shell/behaviours.js";
+// Lines printed while the page listens are appended to the log. Lines missed while the stream was interrupted leave a gap in their
+// numbers; then the log is fetched again.
+import { connectOnce } from "../shell/behaviours.js";
 
 const number = (line) => Number(line?.id.slice(2)) || 0;
 let newest = { run: "", line: 0 };
@@ -11,13 +11,13 @@ export function start() {
 }
 
 export function connect(root) {
-  each(root, "#log-live", (box) => {
+  connectOnce(root, "#log-live", (box) => {
     new MutationObserver(() => check(box)).observe(box, { childList: true });
     check(box);
   });
 }
 
-// An answer rendered before a line that was already here lacks it.
+// A response rendered before the newest line arrived lacks that line.
 function check(box) {
   const lines = box.children, last = number(lines[lines.length - 1]);
   const whole = !lines.length || last - number(lines[0]) + 1 === lines.length;
@@ -26,7 +26,7 @@ function check(box) {
   if (!whole || lost) ask();
 }
 
-// Not again if the last answer was the same.
+// Fetches the log again, unless nothing has changed since the last request.
 function ask() {
   const box = document.getElementById("log-live");
   const request = box && [box.dataset.run, box.firstElementChild?.id, box.lastElementChild?.id, box.children.length, newest.line].join();

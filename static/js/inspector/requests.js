@@ -1,5 +1,5 @@
-// The order of the inspector's requests. A selection takes a moment to arrive: actions on the selected event wait for it, and
-// a selection by key waits for requests of the inspector that are still underway, because it builds on their answers.
+// Orders the inspector's requests. A selection takes a moment to arrive: actions on the selected event wait for it, and a
+// selection by key waits for requests that are still underway, because it builds on their responses.
 const underway = new Set();
 const waiting = [];
 const refreshes = new WeakMap();
@@ -18,8 +18,8 @@ export function start() {
     const fields = ctx.sourceElement.matches("[id$='-ask'], [id$='-poll']") && ctx.sourceElement.getAttribute("hx-include");
     if (fields) refreshes.set(ctx, { fields, key: keyOf(fields) });
   });
-  // A panel that refreshes itself sends what it shows. If that has changed before the answer arrives, by a click on another
-  // event, the answer is outdated.
+  // A panel that refreshes itself sends what it shows. If that changes before the response arrives, by a click on another event,
+  // the response is outdated.
   document.addEventListener("htmx:before:swap", (event) => {
     const refresh = refreshes.get(event.detail.ctx);
     if (refresh && refresh.key !== keyOf(refresh.fields)) event.preventDefault();
@@ -36,7 +36,7 @@ function wait(event) {
   afterwards(() => document.getElementById(link.id)?.click());
 }
 
-// Selects by `choose` once no key was pressed for `rest` milliseconds.
+// Calls `choose`, which selects an event, once no key has been pressed for `rest` milliseconds.
 export function soon(choose, rest) {
   clearTimeout(timer);
   selection = choose;

@@ -1,4 +1,4 @@
-// Polls the progress of long work while there is any. Work of less than 400 ms is never shown.
+// Polls the progress of jobs while there are any. A job that takes less than 400 ms is never shown.
 const UNSHOWN = 400, AGAIN = 500;
 
 let timer = 0;
@@ -17,7 +17,7 @@ function ask(after) {
     const jobs = document.getElementById("jobs");
     if (!jobs) return;
     jobs.dispatchEvent(new Event("ask"));
-    // A form's own request may not have reached the server yet, and a morph connects nothing anew.
+    // A form's own request may not have reached the server yet, and a morph doesn't connect behaviours again.
     setTimeout(update, AGAIN);
   }, after);
 }

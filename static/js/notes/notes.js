@@ -1,4 +1,4 @@
-// `x` stars the selected event, `N` writes a note; both are in its detail, which is shown first if another tab is open.
+// `x` stars the selected event, `N` writes a note. Both are in the event's detail, which is shown first if another tab is open.
 const click = (selector) => document.querySelector(selector)?.click();
 
 export function star() {

@@ -1,4 +1,4 @@
-// The page of a comparison.
+// The comparison page.
 import * as keys from "../compare/keys.js";
 import * as palette from "../palette/palette.js";
 import { start } from "../shell/behaviours.js";

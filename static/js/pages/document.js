@@ -1,5 +1,6 @@
 // Pages that read like a document: the apps, one app, errors.
 import * as firstMessage from "../apps/first_message.js";
+import * as reloaded from "../apps/reloaded.js";
 import * as selection from "../apps/selection.js";
 import * as graph from "../graph/graph.js";
 import * as progress from "../jobs/progress.js";
@@ -17,4 +18,4 @@ import * as stream from "../shell/stream.js";
 import * as theme from "../shell/theme.js";
 import * as times from "../shell/times.js";
 
-start([forms, firstMessage, connection, copying, editor, progress, popups, keys, palette, selection, graph, notices, stream, secrets, theme, times]);
+start([forms, firstMessage, connection, copying, editor, progress, popups, keys, palette, reloaded, selection, graph, notices, stream, secrets, theme, times]);

@@ -1,7 +1,7 @@
-// A session exported as one HTML file: the address names the event shown; keys work as on the session page.
+// A session exported as one HTML file: the address names the event shown, and the keys work as on the session page.
 const rows = [...document.querySelectorAll("#rows > .row[data-event]")];
 const field = document.getElementById("filter");
-const folded = new Set(); // the ids of headers
+const folded = new Set(); // ids of invocation headers
 const visible = () => rows.filter((row) => !row.hidden);
 const current = () => rows.find((row) => location.hash === `#d-${row.dataset.event}`);
 
@@ -64,7 +64,7 @@ field.addEventListener("input", filter);
 addEventListener("hashchange", mark);
 mark();
 
-// The JSON of an event gets its colours when it is unfolded, up to as many characters as on the session page.
+// Colours the JSON of an event when it is unfolded, up to as many characters as the session page does.
 const TOKEN = /("(?:[^"\\]|\\.)*"?)|(-?\d[\d.eE+-]*)|(true|false)|(null)/g;
 const KINDS = ["string", "number", "boolean", "null"];
 const COLOURED = 65536;

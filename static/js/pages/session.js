@@ -1,4 +1,4 @@
-// The session page. Popups come before keys: an Escape closes one thing.
+// The session page. Popups come before keys, so that one Escape closes one thing.
 import * as sheet from "../breakpoints/sheet.js";
 import * as attachments from "../chat/attachments.js";
 import * as composer from "../chat/composer.js";
@@ -16,6 +16,7 @@ import * as announcements from "../session/announcements.js";
 import * as clipboard from "../session/clipboard.js";
 import * as keys from "../session/keys.js";
 import * as navigation from "../session/navigation.js";
+import * as ownOrders from "../session/own-orders.js";
 import * as panes from "../session/panes.js";
 import * as tabName from "../session/tab-name.js";
 import * as settings from "../settings/settings.js";
@@ -30,13 +31,14 @@ import * as secrets from "../shell/secrets.js";
 import * as stream from "../shell/stream.js";
 import * as theme from "../shell/theme.js";
 import * as times from "../shell/times.js";
+import * as uploads from "../shell/uploads.js";
 import * as keyHistory from "../state/key-history.js";
-import * as apart from "../timeline/apart.js";
 import * as filter from "../timeline/filter.js";
 import * as folds from "../timeline/folds.js";
 import * as gaps from "../timeline/gaps.js";
 import * as lists from "../timeline/lists.js";
 import * as player from "../timeline/player.js";
+import * as resultRows from "../timeline/result-rows.js";
 import * as rows from "../timeline/rows.js";
 import * as scrubber from "../timeline/scrubber.js";
 import * as tour from "../tour/tour.js";
@@ -45,6 +47,6 @@ import * as view from "../trace/view.js";
 
 start([
   announcements, requests, attachments, composer, forms, connection, copying, editor, popups, palette, drafts, unfolding, filter, fork, sheet, keyHistory,
-  log, keys, navigation, panes, player, apart, lists, gaps, notices, folds, rows, scrubber, stream, secrets, clipboard, chunks, tabName,
-  theme, times, spans, view, graph, progress, settings, thumbnails, tour,
+  log, keys, navigation, ownOrders, panes, player, resultRows, lists, gaps, notices, folds, rows, scrubber, stream, secrets, clipboard, chunks, tabName,
+  theme, times, spans, view, graph, progress, settings, thumbnails, tour, uploads,
 ]);

@@ -1,4 +1,4 @@
-// Commands that every page has, and those of pages that read like a document.
+// Commands of every page, and those of pages that read like a document.
 import { keyboard, typing } from "../shell/keyboard.js";
 import { openDialog } from "../shell/popups.js";
 import * as theme from "../shell/theme.js";
@@ -7,6 +7,8 @@ export const EVERYWHERE = [
   { keys: ["Ctrl+K"], does: "find a command, session, or event", run: () => openDialog("palette"), when: () => false },
   { keys: [], does: "search all sessions", run: () => location.assign("/search") },
   { keys: ["t"], does: "switch theme", run: () => theme.toggle() },
+  { keys: [], does: "use the dark theme", run: () => theme.toggle(), when: () => !theme.isDark() },
+  { keys: [], does: "use the light theme", run: () => theme.toggle(), when: () => theme.isDark() },
   { keys: ["?"], does: "show keyboard shortcuts", run: () => openDialog("keys") },
   { keys: [], does: "show secrets for 10 minutes", press: "[data-secrets=hidden] .show-secrets button" },
   { keys: [], does: "hide secrets", press: "[data-secrets=shown] .secrets-shown button" },

@@ -1,17 +1,18 @@
-// The command palette: a field over a list of what the page can do, and of sessions, events, keys and apps, which the server
-// finds. What was used last comes first.
-import { each } from "../shell/behaviours.js";
+// The command palette: a field above a list of commands of the page, and of sessions, events, keys and apps, which the server
+// finds. What was used last comes first; without a text, sessions come before the other commands.
+import { connectOnce } from "../shell/behaviours.js";
 import { commands, composing } from "../shell/keyboard.js";
 import { ranked } from "./ranking.js";
 import * as recent from "./recent.js";
 
-const MOST = 12; // commands that match a text
+const MOST = 12; // the most matching commands to show
 const AGAIN = 500; // milliseconds, while events are being indexed
 let offered = [];
-let goal = ""; // the address of the option that the person moved to, if it has one: it stays chosen in the server's answer
+let isMoved = false; // whether the choice was moved since the text changed
+let goal = ""; // the address of the option that was moved to, if it has one: it stays chosen when the server answers
 
 export function connect(root) {
-  each(root, "dialog#palette", (dialog) => {
+  connectOnce(root, "dialog#palette", (dialog) => {
     const field = dialog.querySelector("[role=combobox]");
     dialog.addEventListener("fill", () => {
       offered = commands();
@@ -23,7 +24,7 @@ export function connect(root) {
     });
     field.addEventListener("input", () => show(dialog));
     dialog.addEventListener("htmx:after:swap", () => {
-      settle(dialog, selectedOption(dialog) ?? options(dialog).find((each) => goal && each.getAttribute("href") === goal));
+      settle(dialog, isMoved ? (selectedOption(dialog) ?? options(dialog).find((each) => goal && each.getAttribute("href") === goal)) : null);
       dialog.querySelector("[data-palette-none]").hidden = options(dialog).length > 0;
       if (dialog.querySelector("[data-palette-again]")) setTimeout(() => dialog.open && window.htmx.trigger(field, "ask"), AGAIN);
     });
@@ -32,7 +33,7 @@ export function connect(root) {
       const option = event.target.closest("[role=option]");
       if (option) choose(dialog, option, event);
     });
-    // The pointer moves the choice only when it is moved itself, not when the list moves below it.
+    // Only moving the pointer moves the choice, not the list moving below it.
     dialog.addEventListener("pointermove", ({ target }) => {
       const option = target.closest("[role=option]");
       if (option) move(dialog, option);
@@ -42,15 +43,21 @@ export function connect(root) {
 
 function show(dialog) {
   const text = dialog.querySelector("[role=combobox]").value.trim();
-  const groups = text ? matching(text) : everything();
-  dialog.querySelector("[data-palette-commands]").replaceChildren(...groups.filter(([, entries]) => entries.length).map(group));
+  const [before, after] = text ? [matching(text), []] : everything();
+  fill(dialog.querySelector("[data-palette-commands]"), before);
+  fill(dialog.querySelector("[data-palette-others]"), after);
   narrow(dialog, text.toLowerCase());
   dialog.querySelector("[data-palette-none]").hidden = true;
   goal = "";
+  isMoved = false;
   settle(dialog);
 }
 
-// Until the server answers, what it found before stays as far as it matches.
+function fill(place, groups) {
+  place.replaceChildren(...groups.filter(([, entries]) => entries.length).map(group));
+}
+
+// Until the server answers, those of its previous results that still match stay.
 function narrow(dialog, text) {
   for (const line of dialog.querySelectorAll("#palette-found [role=option]")) line.hidden = !line.textContent.toLowerCase().includes(text);
   for (const part of dialog.querySelectorAll("#palette-found [role=group]")) part.hidden = !part.querySelector("[role=option]:not([hidden])");
@@ -66,7 +73,7 @@ function everything() {
   const names = new Set(used.map(({ name }) => name));
   const others = enabled.filter(({ name }) => !names.has(name));
   const sections = [...new Set(others.map(({ section }) => section))];
-  return [["Recent", used], ...sections.map((title) => [title, others.filter(({ section }) => section === title)])];
+  return [[["Recent", used]], sections.map((title) => [title, others.filter(({ section }) => section === title)])];
 }
 
 // `#12` or `12` is an event of the session that the page shows.
@@ -118,7 +125,7 @@ function selectedOption(dialog) {
   return dialog.querySelector("[role=option][aria-selected=true]:not([hidden])");
 }
 
-// After a change of the list: every option has a name, and one of them is chosen.
+// After the list has changed: gives every option an id, and chooses one.
 function settle(dialog, wanted) {
   const all = options(dialog);
   all.forEach((each, place) => { each.id = `palette-${place + 1}`; });
@@ -133,6 +140,7 @@ function mark(dialog, option) {
 }
 
 function move(dialog, option) {
+  isMoved = true;
   goal = option.getAttribute("href") ?? "";
   mark(dialog, option);
 }
@@ -158,7 +166,7 @@ function choose(dialog, line, event) {
   const entry = line.command ?? { name: line.querySelector(".label").textContent, note: line.querySelector("small")?.textContent, href: line.getAttribute("href") };
   if (entry.isDisabled) return;
   if (entry.href || offered.includes(entry)) recent.note(entry);
-  if (entry.href && (event.ctrlKey || event.metaKey)) return; // another tab; the browser opens it
+  if (entry.href && (event.ctrlKey || event.metaKey)) return; // the browser opens another tab
   dialog.close();
   const row = line.href && rowOf(new URL(line.href));
   if (row) event.preventDefault();
@@ -166,7 +174,7 @@ function choose(dialog, line, event) {
   else if (!line.href) entry.run();
 }
 
-// The row of an event that this page shows: it is selected without another page.
+// The row of an event on this page, which can be selected without loading another page.
 function rowOf(url) {
   if (url.pathname !== location.pathname || [...url.searchParams.keys()].join() !== "event") return null;
   return document.querySelector(`#e-${Number(url.searchParams.get("event"))} .seq a`);

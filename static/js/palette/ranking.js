@@ -1,10 +1,10 @@
-// How well a text matches names: their beginning, the beginnings of words, a part, the letters in order. Last come those with
-// other words that people may look for.
+// Ranks names by how well a text matches them: their beginning, the beginnings of words, a part, the letters in order. Matches
+// of an entry's synonyms rank last.
 
 export function ranked(entries, text) {
   const words = text.toLowerCase().split(/\s+/);
   return entries
-    .map((entry) => [score(entry.name.toLowerCase(), words) || (entry.also && score(entry.also, words)) / 10, entry])
+    .map((entry) => [score(entry.name.toLowerCase(), words) || (entry.synonyms && score(entry.synonyms, words)) / 10, entry])
     .filter(([points]) => points)
     .sort(([left], [right]) => right - left)
     .map(([, entry]) => entry);
@@ -20,7 +20,7 @@ function points(name, word) {
   return follows(name, word) ? 1 : 0;
 }
 
-// Whether the letters of a word follow each other in a name, each at the beginning of a word or next to the one before.
+// Whether the letters of a word occur in a name in this order, each at the beginning of a word or right after the one before.
 function follows(name, word) {
   let last = -1;
   for (const letter of word) {

@@ -1,14 +1,14 @@
-// What was last used in the palette, kept by the browser: commands by their names, and links.
+// What was last used in the palette, kept by the browser: commands by name, and links.
 const KEY = "palette";
 const MOST = 5;
 
-// Those that can be used on this page, with the command of each.
+// The entries that can be used on this page: links, and the commands with those names.
 export function entries(commands) {
   const byName = new Map(commands.map((command) => [command.name, command]));
   return read().map((entry) => (entry.href ? entry : byName.get(entry.name))).filter(Boolean);
 }
 
-// Names of links may contain secrets while the page shows them.
+// Skips links while the page shows secrets, because their names may contain some.
 export function note({ name, note, href }) {
   if (href && document.documentElement.dataset.secrets === "shown") return;
   const isOther = (entry) => (href ? entry.href !== href : entry.href || entry.name !== name);

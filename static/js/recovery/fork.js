@@ -1,5 +1,5 @@
 // The form for a fork: `f` opens it for the focused row and moves the focus to its first field.
-import { each } from "../shell/behaviours.js";
+import { connectOnce } from "../shell/behaviours.js";
 import * as rows from "../timeline/rows.js";
 
 export function open() {
@@ -8,9 +8,9 @@ export function open() {
 }
 
 export function connect(root) {
-  each(root, "[data-fork-form]", (form) => {
+  connectOnce(root, "[data-fork-form]", (form) => {
     form.querySelector("input:checked").focus({ preventScroll: true });
-    const show = () => form.scrollIntoView({ block: "nearest" });
+    const show = () => form.querySelector("form").scrollIntoView({ block: "nearest" }); // the fold has no box
     form.addEventListener("change", show);
     show();
   });

@@ -1,13 +1,13 @@
 // Announces the newest row and the run's status to screen readers, politely and at most every three seconds.
-import { each } from "../shell/behaviours.js";
+import { connectOnce } from "../shell/behaviours.js";
 
-const EVERY = 3000;
+const INTERVAL_MS = 3000;
 const announced = new Map();
 const waiting = new Map();
 let timer = 0;
 
 export function connect(root) {
-  each(root, "#run, #rows", (region) => {
+  connectOnce(root, "#run, #rows", (region) => {
     new MutationObserver(() => note(region.id, words(region))).observe(region, { childList: true, subtree: region.id === "run" });
   });
 }
@@ -19,7 +19,7 @@ function words(region) {
   return texts.filter((word, place) => !texts[place + 1]?.startsWith(`${word} `)).join(" ");  // not "asks asks for input"
 }
 
-// Without the time, which changes every second.
+// The run's status without the time, which changes every second.
 function status(run) {
   const texts = [...(run?.childNodes ?? [])].filter((node) => node.nodeName !== "TIME").map((node) => node.textContent);
   return `run ${texts.join("").trim()}`;
@@ -29,7 +29,7 @@ function note(region, text) {
   if (!text || announced.get(region) === text) return;
   announced.set(region, text);
   waiting.set(region, text);
-  timer ||= setTimeout(say, EVERY);
+  timer ||= setTimeout(say, INTERVAL_MS);
 }
 
 function say() {

@@ -2,7 +2,7 @@
 // moment, the pinned key.
 import * as rows from "../timeline/rows.js";
 
-// What a link needs; other parameters matter only for the moment.
+// The parameters that a link keeps; others are temporary.
 const LINKED = ["at", "event", "tab", "key", "path", "hits", "since", "with", "filter", "view"];
 const SHOWN = 1500; // milliseconds
 
@@ -28,7 +28,7 @@ export async function copyLink() {
   }
 }
 
-// The message of an event, as the agent wrote it.
+// Copies an event's message, as the agent wrote it.
 export async function copyMessage(number = rows.current()) {
   if (!number) return;
   const { pathname } = location;
@@ -53,7 +53,7 @@ async function copyText(text, done) {
 
 let timer = 0;
 
-// Whoever uses the key doesn't see the menu with the button: the announcement is shown, too.
+// Shows the announcement, too, because the menu with the button is closed when the key is used.
 function confirmCopy(text) {
   const spoken = document.getElementById("spoken");
   spoken.textContent = text;

@@ -1,4 +1,4 @@
-// Keyboard shortcuts of the session page, by section, and which key presses they take.
+// Keyboard shortcuts of the session page, by section, and the key presses that it handles.
 // Actions on the selected event (`after`) run once a selection that is still loading has arrived.
 import * as breakpoints from "../breakpoints/sheet.js";
 import * as composer from "../chat/composer.js";
@@ -8,10 +8,10 @@ import { EVERYWHERE } from "../palette/commands.js";
 import * as fork from "../recovery/fork.js";
 import * as chunks from "../request/chunks.js";
 import { keyboard, typing } from "../shell/keyboard.js";
-import * as apart from "../timeline/apart.js";
 import * as filter from "../timeline/filter.js";
 import * as folds from "../timeline/folds.js";
 import * as player from "../timeline/player.js";
+import * as resultRows from "../timeline/result-rows.js";
 import * as rows from "../timeline/rows.js";
 import * as scrubber from "../timeline/scrubber.js";
 import * as tour from "../tour/tour.js";
@@ -22,14 +22,14 @@ import * as panes from "./panes.js";
 const click = (selector) => document.querySelector(selector)?.click();
 
 const focusedRow = () => document.activeElement?.closest?.("#rows > *");
-// The tabs in their order, each with words that the palette takes for it.
+// The tabs in their order, each with the other words that find it in the palette.
 const WORDS = {
   Event: "detail", State: "keys variables memory", Raw: "json", Log: "output print console", Breaks: "breakpoints logpoints",
   Run: "replay progress tasks settings", Request: "prompt context tokens model answer", Graph: "agents tools workflow", Files: "artifacts uploads",
 };
 const TABS = Object.keys(WORDS);
 
-// As in a tree grid: ← folds what is open, else goes to the row above in the tree; → unfolds, or goes to the first row below.
+// As in a tree grid: ← folds what is open, else goes to the parent row; → unfolds, or goes to the first child.
 function foldOrLeave() {
   const row = focusedRow();
   if (row.matches(".inv")) return rows.fold(row.id, true);
@@ -57,7 +57,7 @@ function live() {
   document.querySelectorAll("[data-tail]").forEach((box) => { box.scrollTop = box.scrollHeight; });
 }
 
-// The focused row, which the inspector may not show yet.
+// Changes the breakpoints on the focused row, which the inspector may not show yet.
 function breakHere(button) {
   const form = document.getElementById("break");
   const number = rows.current();
@@ -66,9 +66,9 @@ function breakHere(button) {
   form.requestSubmit(document.getElementById(button));
 }
 
-// The button is in the event's detail; if another tab is open, this shows the detail first.
+// The button is in the event's detail; if another tab is open, this only shows the detail.
 function runToLike() {
-  const button = document.querySelector(".like-this button[name=like]");
+  const button = document.querySelector(".run-to");
   if (button) button.click();
   else click(`[data-tab="1"]`);
 }
@@ -89,7 +89,7 @@ const SECTIONS = {
     { keys: ["ArrowLeft"], does: "fold the agent or invocation, or go up to it", when: focusedRow, run: foldOrLeave },
     { keys: ["ArrowRight"], does: "unfold the agent or invocation, or go into it", when: focusedRow, run: unfoldOrEnter },
     { keys: ["v"], does: "show the trace, or the events", after: true, run: () => view.toggle() },
-    { keys: [], does: "show calls and results separately, or as one row", run: () => apart.toggle() },
+    { keys: [], does: "show calls and results separately, or as one row", run: () => resultRows.toggle() },
     { keys: ["x"], does: "star or unstar the selected event", needs: "select an event first", after: true, when: rows.current, run: () => notes.star() },
     { keys: ["N"], does: "write a note on the selected event", needs: "select an event first", after: true, when: rows.current, run: () => notes.write() },
     { keys: ["[", "]"], does: "previous chunk, next chunk of a streamed answer", each: ["previous chunk of the streamed answer", "next chunk of the streamed answer"], when: () => document.querySelector("[data-chunks]"), run: (key) => chunks.step(key === "]" ? 1 : -1) },
@@ -100,22 +100,22 @@ const SECTIONS = {
     { keys: [",", "."], does: "back one event, forward one event", each: ["back one event in time", "forward one event in time"], after: true, run: (key) => scrubber.step(key === "," ? -1 : 1) },
     { keys: ["<", ">"], does: "previous state change, next state change", each: ["previous state change", "next state change"], after: true, run: (key) => scrubber.leap("change", key === "<" ? -1 : 1) },
     { keys: ["{", "}"], does: "previous write, next write of the pinned state key", each: ["previous write of the pinned state key", "next write of the pinned state key"], when: () => document.getElementById("pin")?.value, after: true, run: (key) => scrubber.leap("write", key === "{" ? -1 : 1) },
-    { keys: [" "], does: "watch events one by one from here, or stop", run: () => player.toggle() },
-    { keys: ["d"], does: "mark this state to compare other events with it", press: "#tab-state:not([aria-current]), #mark-state, #unmark-state" },
+    { keys: [" "], does: "play back events one by one from here, or stop", run: () => player.toggle() },
+    { keys: ["d"], does: "compare the state of other events with this one", press: "#tab-state:not([aria-current]), #mark-state, #unmark-state" },
   ],
   Running: [
-    { keys: ["p"], does: "pause at the next event", also: "break", press: "#do-pause" },
-    { keys: ["c", "F8"], does: "continue", press: "#do-continue" },
+    { keys: ["p"], does: "pause at the next event", synonyms: "break", needs: "no run in progress", press: "#do-pause" },
+    { keys: ["c", "F8"], does: "continue", needs: "no run is paused", press: "#do-continue" },
     { keys: ["n", "F10"], does: "step over the next commit", press: "#do-step_event" },
     { keys: ["m"], does: "half step: yield, commit, or resume", press: "#do-step_half" },
     { keys: ["i"], does: "step into the next model, tool, or agent", press: "#do-step_into" },
     { keys: ["o"], does: "step out", press: "#do-step_out" },
     { keys: ["g n"], does: "run to next similar event", needs: "select an event first", after: true, when: rows.current, run: runToLike },
-    { keys: [], does: "stop after the next event", also: "finish", press: "#do-stop_after_event" },
-    { keys: ["S"], does: "stop immediately", also: "cancel abort", press: "#stop" },
-    { keys: [], does: "send the message again", also: "retry resend", press: "#send-again" },
+    { keys: [], does: "stop after the next event", synonyms: "finish", needs: "no run in progress", press: "#do-stop_after_event" },
+    { keys: ["S"], does: "stop immediately", synonyms: "cancel abort", needs: "no run in progress", press: "#stop" },
+    { keys: [], does: "send the message again", synonyms: "retry resend", press: "#send-again" },
     { keys: [], does: "retry or resume the run", press: 'button.primary[form="resume-form"]' },
-    { keys: ["h"], does: "show what the run is waiting for", also: "why stuck slow status", press: "#why, #tab-run" },
+    { keys: ["h"], does: "show what the run is waiting for", synonyms: "why stuck slow status", press: "#why, #tab-run" },
   ],
   Breakpoints: [
     { keys: ["b"], does: "add or remove a breakpoint on events like this", needs: "select an event first", after: true, when: rows.current, run: () => breakHere("do-break") },
@@ -126,16 +126,16 @@ const SECTIONS = {
   ],
   Session: [
     { keys: ["C"], does: "new session of this app", press: "#new-session" },
-    { keys: ["f"], does: "fork at the selected event", also: "branch edit rewind replay try again", needs: "select an event first", after: true, when: rows.current, run: () => fork.open() },
-    { keys: ["M"], does: "save the session as a test", also: "make evaluation", press: "#make-test" },
-    { keys: [], does: "export the session", also: "download json html bundle otlp", press: "#export" },
-    { keys: [], does: "compare with another session", also: "diff", press: "#compare-with" },
+    { keys: ["f"], does: "fork at the selected event", synonyms: "branch edit rewind replay try again", needs: "select an event first", after: true, when: rows.current, run: () => fork.open() },
+    { keys: ["M"], does: "save the session as a test", synonyms: "make evaluation", press: "#make-test" },
+    { keys: [], does: "export the session", synonyms: "download json html bundle otlp", press: "#export" },
+    { keys: [], does: "compare with another session", synonyms: "diff", press: "#compare-with" },
     { keys: [], does: "rename the session", run: () => document.querySelector(".title-form input").select() },
     { keys: [], does: "delete the session", press: "#delete-session" },
     { keys: [], does: "about this app", press: "#about-app" },
   ],
   Page: [
-    { keys: [..."123456789"], does: `go to a tab: ${TABS.join(", ")}`, each: TABS.map((name) => `tab ${name}`), also: Object.values(WORDS), after: true, run: (key) => click(`[data-tab="${key}"]`) },
+    { keys: [..."123456789"], does: `go to a tab: ${TABS.join(", ")}`, each: TABS.map((name) => `tab ${name}`), synonyms: Object.values(WORDS), after: true, run: (key) => click(`[data-tab="${key}"]`) },
     { keys: [], does: "take the 60-second tour of the debugger", when: tour.isPossible, run: tour.begin },
     ...EVERYWHERE,
     { keys: ["Escape"], does: "close, or leave the message field", when: () => false, run: escape },
@@ -148,13 +148,13 @@ const SECTIONS = {
   ],
 };
 
-// Letters belong to the field that is being typed in, function keys to none; arrows to the pane that is being read,
-// and Escape to the title while it is being changed.
+// Letters belong to the focused field, but function keys don't. Arrows outside the list of rows scroll the focused pane, and Escape
+// belongs to the title while it is being edited.
 function handles({ target, key }) {
   if (key === "Escape") return !target.closest?.("[data-title]");
   if (/^F\d+$/.test(key)) return true;
   if (typing(target)) return false;
-  if (key === " ") return !target.closest?.("button, summary, [role=button]"); // presses them
+  if (key === " ") return !target.closest?.("button, summary, [role=button]"); // Space presses them
   return !key.startsWith("Arrow") || target === document.body || Boolean(target.closest?.("#rows"));
 }
 

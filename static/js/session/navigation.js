@@ -1,6 +1,6 @@
-// Back, forward, and links. Going back or forward to another event, tab or view of the same moment fetches the inspector alone, so
-// that the rest of the page keeps what was typed there. A selection that the filter leaves out needs another page; so does a
-// link that leads out of the session.
+// Back, forward, and links. Going back or forward to another event, tab or view of the same moment fetches only the inspector, so
+// that text typed elsewhere on the page is kept. A selection that the filter excludes needs another page; so does a link out of
+// the session.
 const SELECTION = ["event", "tab", "hits", "with", "key", "path", "since", "fork", "view"];
 let previous = location.href;
 let deferred = false;
@@ -20,7 +20,7 @@ export function start() {
     const path = event.detail.path;
     window.htmx.ajax("GET", path, { source: "#inspector", target: "#inspector", swap: "innerMorph", replace: path });
   });
-  // An answer that arrives after the next step would replace the current address by its own.
+  // A response that arrives after the next step would replace the current address with its own.
   document.addEventListener("htmx:before:swap", (event) => {
     const { sourceElement, replace } = event.detail.ctx;
     if (sourceElement?.id === "inspector" && replace && whole(replace) !== whole(location.href)) event.preventDefault();
@@ -38,11 +38,12 @@ function place(address) {
   return url.pathname + url.search;
 }
 
-// The browser follows such a link, before htmx would load the other page into a pane of this one.
+// Lets the browser follow links out of the session, because htmx would load the other page into a pane of this one. A link that
+// opens a dialog leads out of the session only without scripts.
 function leave(event) {
   const link = event.target.closest?.("#main a[href], #transport a[href], .topbar a[href]");
   const session = `/sessions/${document.getElementById("main")?.dataset.session}`;
-  if (!link || link.origin !== location.origin) return;
+  if (!link || link.origin !== location.origin || link.matches("[data-dialog]")) return;
   if (link.pathname !== session && !link.pathname.startsWith(`${session}/`)) event.stopPropagation();
 }
 

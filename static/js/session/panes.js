@@ -1,6 +1,6 @@
-// The panes: separators resize them; on narrow pages the inspector takes the place of the chat while it is open, and on phones one pane is shown at a time.
-// Clicking the current tab fetches nothing, which would discard what was typed there.
-import { each } from "../shell/behaviours.js";
+// The panes: separators resize them; on narrow pages the inspector replaces the chat while it is open, and phones show one pane at a time.
+// Clicking the current tab fetches nothing, because that would discard what was typed there.
+import { connectOnce } from "../shell/behaviours.js";
 
 const LEAST = 240;
 const STEP = 24;
@@ -20,7 +20,7 @@ export function start() {
     const query = new URLSearchParams(location.search);
     if (target?.id !== "inspector") return;
     if (sourceElement?.matches("[data-view]")) showTimeline();
-    else if (query.has("event") || query.has("tab")) reveal();
+    else if (sourceElement?.id !== "go-live" && (query.has("event") || query.has("tab"))) reveal();
   });
 }
 
@@ -42,8 +42,8 @@ function showTimeline() {
 }
 
 export function connect(root) {
-  each(root, "[data-splitter]", splitter);
-  each(root, ".pane-tabs", () => show(document.documentElement.dataset.pane ?? "chat"));
+  connectOnce(root, "[data-splitter]", splitter);
+  connectOnce(root, ".pane-tabs", () => show(document.documentElement.dataset.pane ?? "chat"));
 }
 
 export function close() {
@@ -66,7 +66,7 @@ function show(pane) {
   }
 }
 
-// A separator is dragged or moved by arrow keys, and its position is remembered; a double click resets it.
+// Separators can be dragged or moved by arrow keys, and their positions are remembered; a double click resets one.
 function splitter(bar) {
   const pane = document.getElementById(bar.dataset.splitter);
   const sign = bar.dataset.splitter === "chat" ? 1 : -1;

@@ -1,6 +1,7 @@
-// Names the tab, so that other tabs can say who did something: a colour that no other tab of this browser has. It survives
-// reloads; a lock that lasts as long as the page tells a duplicated tab from its original. A page that is being reloaded may
-// release its lock only after the new one has requested it.
+// Names the tab, so that others can see who did something: a colour that no other tab of this browser has. The tabs of one browser
+// count as the same person; a tab that has since been closed may be anyone's, so its colour stays. A name survives reloads. A lock
+// held while the page exists tells a duplicated tab from its original; a page that is being reloaded may release its lock only
+// after the new one has requested it.
 const COLOURS = [
   "amber", "azure", "beige", "black", "blue", "bronze", "brown", "copper", "coral", "crimson", "cyan", "emerald",
   "golden", "green", "grey", "indigo", "ivory", "lilac", "lime", "magenta", "maroon", "mint", "navy", "olive",
@@ -12,6 +13,9 @@ const ORDERS = new RegExp("^/(" + [
   "sessions/\\d+/(runs|answers|forks|replays|rewind|notes/\\d+|spans/\\d+/again|events/\\d+/calls/[^/]+)",
   "runs/[^/]+/(commands|calls|stop)", "apps/[^/]+/(engine|tools/[^/]+(/effect)?)",
 ].join("|") + ")$");
+const siblings = new Set(); // names of tabs that were open in this browser when they were looked up
+const others = new Set();
+const strangers = new Set(); // names to look up
 let name = "";
 
 export function start() {
@@ -58,9 +62,22 @@ function isOrder(action) {
 
 function mark() {
   if (!name) return;
+  address();
+  if (strangers.size && navigator.locks) navigator.locks.query().then(meet);
+}
+
+// The locks are those of all open pages of this browser.
+function meet({ held }) {
+  const open = new Set(held.map((lock) => `${lock.name.replace(/^devui /, "")} tab`));
+  for (const who of strangers) (open.has(who) ? siblings : others).add(who);
+  strangers.clear();
+  address();
+}
+
+function address() {
   document.querySelectorAll("[data-actor]").forEach((actor) => {
     actor.title = `This is the ${name}`;
-    if (actor.textContent === name) actor.textContent = "you";
+    actor.textContent = person(actor.textContent) ?? actor.textContent;
   });
   document.querySelectorAll("[data-deed]").forEach((deed) => {
     const texts = document.createTreeWalker(deed, NodeFilter.SHOW_TEXT);
@@ -69,7 +86,18 @@ function mark() {
   });
 }
 
-// `You edited the event` of a sentence, or several, about who did what.
+// Replaces the tabs of this browser by “you” in one or more sentences about who did what: `You edited the event`.
 function addressed(text) {
-  return text.replaceAll(`; ${name} `, "; you ").replace(new RegExp(`^(: )?${name} `), (_, colon) => (colon ? ": you " : "You "));
+  return text.replace(/(^|^: |; )([a-z]+ tab) /g, (sentence, before, who) => {
+    const you = person(who);
+    if (!you) return sentence;
+    return `${before}${before ? you : you.replace("y", "Y")}${you.includes(",") ? "," : ""} `;
+  });
+}
+
+function person(who) {
+  if (who === name) return "you";
+  if (siblings.has(who)) return "you, in another tab";
+  if (/^[a-z]+ tab$/.test(who) && !others.has(who)) strangers.add(who);
+  return null;
 }

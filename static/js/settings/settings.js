@@ -1,4 +1,4 @@
-// The settings of the next run: what is set is on the disclosure's chip, and a corrected field loses its error.
+// The settings of the next run: the disclosure's chip lists those that are set, and editing a field clears its error.
 
 import { composing } from "../shell/keyboard.js";
 

@@ -1,5 +1,5 @@
-// Starts behaviours, and connects those that belong to elements again whenever htmx brings new ones. What a behaviour does for
-// the page as a whole, in `update`, follows once, however many elements came together.
+// Starts behaviours, and connects them to their elements again whenever htmx adds new ones. A behaviour's `update`, which
+// concerns the whole page, runs once afterwards, however many elements were added.
 const connected = new WeakMap();
 
 export function start(behaviours) {
@@ -15,9 +15,9 @@ export function start(behaviours) {
   document.addEventListener("htmx:after:process", (event) => connect(event.target));
 }
 
-// Calls `connect` once for each matching element under `root`, including the root itself. A selector belongs to one behaviour:
-// another that uses the same text is not called.
-export function each(root, selector, connect) {
+// Calls `connect` once for each matching element under `root`, including the root itself. Each selector belongs to one behaviour;
+// a second one that uses the same text isn't called.
+export function connectOnce(root, selector, connect) {
   const elements = [...root.querySelectorAll(selector)];
   if (root.matches?.(selector)) elements.push(root);
   for (const element of elements) {

@@ -1,8 +1,8 @@
-// Says when the connection is lost, and reconnects the stream also if its first attempt failed. Requests that don't reach
-// the server are reported here; the server reports what it refuses. Firefox ends the requests of a page that is being left
-// before the next one is there: nothing to report. A page that stays after all, because a link led to a download, reconnects.
+// Shows when the connection is lost, and reconnects the stream even if its first attempt failed. Reports requests that don't
+// reach the server; the server itself reports those it refuses. While a page is being left, Firefox aborts its requests before
+// the next page has loaded; these aren't reported. If the page stays because the link was a download, it reconnects.
 const FIRST = 1000;
-const LONGEST = 10000;
+const MAX_WAIT_MS = 10000;
 const LEAVING = 3000;
 const SIGNED_OUT = "The server was restarted. Sign in with the new link that devui printed, and this page will reconnect.";
 let wait = FIRST;
@@ -28,7 +28,7 @@ export function start() {
   });
 }
 
-// A response cut off within its headers has no content type, so htmx doesn't take it for a stream.
+// A response cut off within its headers has no content type, so htmx doesn't recognize it as a stream.
 function truncated(response) {
   return response?.status === 200 && !response.raw.headers.get("Content-Type")?.startsWith("text/event-stream");
 }
@@ -52,7 +52,7 @@ function retry(element) {
   if (!leaving) lost(true);
   clearTimeout(timer);
   timer = setTimeout(() => window.htmx.trigger(element, "stream:retry"), wait);
-  wait = Math.min(wait * 2, LONGEST);
+  wait = Math.min(wait * 2, MAX_WAIT_MS);
 }
 
 function report(event) {

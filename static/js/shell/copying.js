@@ -1,4 +1,4 @@
-// Buttons that copy a text of their own, and say so if they have words.
+// Buttons that copy a text of their own; those with a label say “Copied”.
 const SECONDS = 2;
 
 export function start() {

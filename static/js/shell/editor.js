@@ -1,5 +1,5 @@
-// Opens lines of code in the editor that was chosen in this browser. Only the server makes the address, of a file that it has
-// checked; no page has a link to it.
+// Opens lines of code in the editor chosen in this browser. Only the server builds the address, after it has checked the
+// file; no page links to it.
 const ADDRESS = /^(vscode|cursor|pycharm):\/\//;
 let waiting = null;
 
@@ -22,7 +22,7 @@ export function start() {
   });
 }
 
-// An editor that the dialog offers: the cookie may be older than this server, or another server's.
+// Whether the cookie names an editor that the dialog offers. Earlier servers, and others on this host, may have set another.
 function isChosen(dialog) {
   const names = [...dialog.querySelectorAll("[data-editor]")].map((each) => `editor=${each.dataset.editor}`);
   return document.cookie.split("; ").some((each) => names.includes(each));

@@ -1,12 +1,12 @@
-// What forms do beyond sending: ask for confirmation, ignore double clicks, show switches at once, say that they wait.
-import { each } from "./behaviours.js";
+// What forms do besides sending: ask for confirmation, ignore double clicks, update switches at once, show that they wait.
+import { connectOnce } from "./behaviours.js";
 import { composing } from "./keyboard.js";
 
-const PATIENCE = 300; // milliseconds without a word: most answers arrive sooner
+const PATIENCE = 300; // milliseconds before a form shows that it waits; most responses arrive sooner
 
-// A session that is renamed, or gets its first title, renames the document. News changes the field in place.
+// Updates the document's title when its session is renamed or gets its first title; htmx changes the field in place.
 export function connect(root) {
-  each(root, "[data-title] input", (field) => {
+  connectOnce(root, "[data-title] input", (field) => {
     const name = () => { document.title = `${field.defaultValue || field.placeholder} · devui`; };
     new MutationObserver(name).observe(field, { attributes: true, attributeFilter: ["value", "placeholder"] });
   });
@@ -22,17 +22,20 @@ export function start() {
   waiting();
 }
 
-// Forms with `data-confirm` ask before they do something that cannot be undone.
+// Forms with `data-confirm` ask before they do something that cannot be undone. They ask before htmx sees the event, which
+// sends a boosted form whatever later listeners do.
 function confirmation() {
   document.addEventListener("submit", (event) => {
     const question = event.target.dataset.confirm;
-    if (question && !window.confirm(question)) event.preventDefault();
-  });
+    if (!question || window.confirm(question)) return;
+    event.preventDefault();
+    event.stopImmediatePropagation();
+  }, { capture: true });
 }
 
-// A double click is one order. Orders to a run carry a key by which the server recognizes a repeated one; other forms would
-// act twice, or be refused the second time. The second click isn't meant for another button that has moved to that place,
-// either. A switch is not an order: clicking twice turns it back.
+// A double click counts as one. Commands to a run carry a key by which the server recognizes a repetition; other forms would
+// act twice, or be refused the second time. Nor is the second click meant for a button that has moved under the pointer.
+// Switches are exempt: clicking twice turns them back.
 function doubleClicks() {
   let first = null;
   document.addEventListener("click", (event) => {
@@ -45,8 +48,8 @@ function doubleClicks() {
   }, { capture: true });
 }
 
-// A switch shows the new state at once, so that the next press asks for the opposite, however soon it comes. If the server
-// refuses, it turns back.
+// A switch shows its new state at once, so that the next press asks for the opposite, however soon it comes. If the server
+// refuses, it flips back.
 function switches() {
   document.addEventListener("htmx:config:request", ({ target }) => turn(target));
   document.addEventListener("htmx:finally:request", ({ target, detail: { ctx } }) => {
@@ -77,7 +80,7 @@ function fields() {
   });
 }
 
-// What was wrong with a field goes as soon as the field changes. What the server marked as invalid stays until it is sent again.
+// Clears a field's error as soon as the field changes. One that the server marked as invalid keeps it until it is sent again.
 function corrections() {
   document.addEventListener("input", ({ target }) => {
     if (target.matches("[aria-invalid]")) return;
@@ -88,7 +91,7 @@ function corrections() {
   });
 }
 
-// Ctrl+Enter (Cmd+Enter on a Mac) in a field of several lines presses the button after it.
+// Ctrl+Enter (Cmd+Enter on a Mac) in a multi-line field presses the button after it.
 function quickSubmit() {
   document.addEventListener("keydown", (event) => {
     const field = event.target.closest?.("[data-quick-submit] textarea");
@@ -99,8 +102,8 @@ function quickSubmit() {
   });
 }
 
-// A call of a model or tool, or an app that has to load, may take long: the form says that it waits, and its Cancel button
-// aborts the request, which ends the call.
+// Calling a model or tool, or loading an app, may take long: the form shows that it waits, and its Cancel button aborts the
+// request, which ends the call.
 function waiting() {
   const timers = new WeakMap();
   for (const [type, waits] of [["before:request", true], ["finally:request", false]]) {

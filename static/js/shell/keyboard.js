@@ -1,16 +1,16 @@
-// The commands of a page, from one table by section: runs them by their keys, fills the dialog that lists the keys, and
-// gives the palette what it offers.
+// The commands of a page, from one table of sections: runs a command when its key is pressed, fills the dialog of shortcuts,
+// and lists the commands for the palette.
 //
-// A command is `{ keys, does, run }`. `press` names an element that is clicked instead of `run`. `each` describes what each
-// of several keys does if they differ; `keys` may be empty. `when` says whether the command applies now; a command with
+// A command is `{ keys, does, run }`; `keys` may be empty. `press` selects an element to click instead of `run`. `each`
+// describes what each of several keys does, if they differ. `when` says whether the command applies now; a command with
 // `press` applies if its element can be used. Commands marked `after` wait for a selection that is still loading.
-import { each } from "./behaviours.js";
+import { connectOnce } from "./behaviours.js";
 
 const NAMES = { ArrowDown: "↓", ArrowUp: "↑", ArrowLeft: "←", ArrowRight: "→", Escape: "Esc", " ": "Space" };
 const MAC = /^Mac/.test(navigator.platform);
 let page = { sections: {}, afterwards: (act) => act() };
 
-// The behaviour for the sections of a page. `handles` says whether the page takes a key event; `afterwards` may delay
+// Returns the behaviour for a page's sections. `handles` says whether the page takes a key event; `afterwards` may delay
 // commands marked `after`.
 export function keyboard(sections, handles, afterwards = (act) => act()) {
   page = { sections, afterwards };
@@ -33,7 +33,7 @@ export function keyboard(sections, handles, afterwards = (act) => act()) {
   }
 
   function connect(root) {
-    each(root, "dialog#keys", (dialog) => {
+    connectOnce(root, "dialog#keys", (dialog) => {
       const search = dialog.querySelector("[data-keys-search]");
       dialog.addEventListener("fill", () => {
         const lists = Object.entries(sections).map(([name, entries]) => section(name, entries));
@@ -48,19 +48,19 @@ export function keyboard(sections, handles, afterwards = (act) => act()) {
   return { start, connect };
 }
 
-// Whether the target takes letters as text. A field of a dialog that has just closed has the focus until the next frame.
+// Whether the target takes letters as text. A field of a dialog that has just closed keeps the focus until the next frame.
 export function typing(target) {
   const field = target.closest?.("input:not([type=range]), textarea, select, [contenteditable], [role=separator]");
   return Boolean(field) && !field.closest("dialog:not([open])");
 }
 
-// What the page offers at this moment: `{ name, keys, run, section }`, in the order of the table.
+// The commands that the page offers now, in the order of the table: `{ name, keys, run, section }`.
 export function commands() {
   const listed = (entry) => applies(entry) || entry.needs;
-  return Object.entries(page.sections).flatMap(([section, entries]) => entries.filter(listed).flatMap(separate).map(({ does, keys, also, entry }) => ({
+  return Object.entries(page.sections).flatMap(([section, entries]) => entries.filter(listed).flatMap(separate).map(({ does, keys, synonyms, entry }) => ({
     section,
     name: does[0].toUpperCase() + does.slice(1),
-    also,
+    synonyms,
     keys: keys.map(label),
     run: () => perform(entry, keys[0]),
     ...(applies(entry) ? {} : { isDisabled: true, note: entry.needs }),
@@ -68,8 +68,8 @@ export function commands() {
 }
 
 function separate(entry) {
-  const { does, keys, also, each } = entry;
-  return each?.map((name, place) => ({ does: name, keys: [keys[place]], also: also?.[place], entry })) ?? [{ does, keys, also, entry }];
+  const { does, keys, synonyms, each } = entry;
+  return each?.map((name, place) => ({ does: name, keys: [keys[place]], synonyms: synonyms?.[place], entry })) ?? [{ does, keys, synonyms, entry }];
 }
 
 function perform(entry, key) {
@@ -87,7 +87,7 @@ function usable(selector) {
   return [...document.querySelectorAll(selector)].find((element) => !element.matches(":disabled, [aria-disabled=true]") && !element.closest("[hidden]"));
 }
 
-// The name of a key with what is held, "" for a combination that belongs to the browser.
+// The name of a key with its modifiers; "" for a combination that belongs to the browser.
 function pressed(event) {
   if (MAC ? event.metaKey : event.ctrlKey) return event.shiftKey ? "" : `Ctrl+${event.key.toUpperCase()}`;
   if (event.ctrlKey || event.metaKey) return "";

@@ -1,4 +1,4 @@
-// Notices: an error stays until it is dismissed or the next request is sent; a dismissed notice passes the focus on.
+// Notices: an error stays until it is dismissed or the next request is sent; dismissing a notice moves the focus to the next one or the page.
 export function start() {
   document.addEventListener("htmx:before:request", ({ detail }) => { if (detail.ctx.request.method === "POST") clear(); });
   document.addEventListener("click", ({ target }) => {

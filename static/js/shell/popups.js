@@ -1,5 +1,5 @@
-// Menus and dialogs. Menus close when something else is clicked, with Escape, and once their request is sent; a fetched
-// menu may be taller than the room below it. What has `data-dialog` opens a dialog; the browser restores the focus.
+// Menus and dialogs. A menu closes on Escape, on a click elsewhere, and once its request has succeeded; a fetched menu is
+// scrolled into view. Elements with `data-dialog` open a dialog; the browser restores the focus.
 export function start() {
   document.addEventListener("click", (event) => {
     for (const menu of document.querySelectorAll("[data-menu][open]")) {
@@ -7,7 +7,7 @@ export function start() {
     }
   });
   document.addEventListener("htmx:after:swap", ({ detail: { ctx } }) => {
-    ctx.target?.closest?.(".again[open] > .sheet, .try[open]")?.scrollIntoView({ block: "nearest" });
+    ctx.target?.closest?.(".again[open] > .sheet, .try[open]:not(.app-graph)")?.scrollIntoView({ block: "nearest" });
   });
   document.addEventListener("htmx:finally:request", ({ detail: { ctx } }) => {
     const menu = ctx.sourceElement?.closest?.("form")?.closest(".again[open]");

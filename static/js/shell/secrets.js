@@ -1,4 +1,4 @@
-// Offers to show secrets once the page contains a redacted one, and reloads when another tab has shown or hidden them.
+// Offers to show secrets once the page contains a redacted one, and reloads when another tab shows or hides them.
 const MARK = "[redacted]";
 const root = document.documentElement;
 
@@ -20,7 +20,7 @@ function look(changes, observer) {
   observer.disconnect();
 }
 
-// What somebody is typing is not lost: the page waits until it is sent.
+// Waits until typed text has been sent, so that it isn't lost.
 function reload() {
   const typed = [...document.querySelectorAll("textarea")].some((field) => field.value !== field.defaultValue);
   if (typed) setTimeout(reload, 2000);

@@ -1,12 +1,12 @@
-// Opens the page's stream, and shares the browser's connections among tabs. Over HTTP/1.1 a browser opens six connections
-// to a host, for all tabs together: if each tab kept a stream, no other request would be answered. So there are four slots,
-// held as locks that the tabs share. A tab streams while it holds a slot; if others wait, it releases the slot after a
-// while and waits again, and catches up from the last event it has seen.
-import { each } from "./behaviours.js";
+// Opens the page's stream, and shares the browser's connections among tabs. Over HTTP/1.1, a browser opens six connections
+// to a host, for all tabs together; if each tab kept a stream, other requests would never be answered. So there are four
+// slots, held as locks that the tabs share. A tab streams while it holds a slot. If others are waiting, it releases the slot
+// after a while, queues again, and then catches up from the last event it saw.
+import { connectOnce } from "./behaviours.js";
 
 const SLOTS = ["devui stream 1", "devui stream 2", "devui stream 3", "devui stream 4"];
 const TURN = 1000;
-const WORK = 30, PAUSE = 16; // milliseconds: a stream with a backlog leaves the page time to draw and to answer the person
+const WORK = 30, PAUSE = 16; // milliseconds: a stream with a backlog leaves the page time to draw and to handle input
 let seen = "";
 let over = false;
 let release = null;
@@ -16,7 +16,7 @@ export function start() {
   document.addEventListener("htmx:config:request", (event) => {
     if (!ours(event)) return;
     const { request } = event.detail.ctx;
-    request.cache = "no-store"; // else Firefox lets a second tab on the same address wait for the first one's end
+    request.cache = "no-store"; // otherwise Firefox makes a second tab with this address wait for the first
     if (seen) request.headers["Last-Event-ID"] = seen;
   });
   document.addEventListener("htmx:sse:after:message", (event) => {
@@ -30,7 +30,7 @@ export function start() {
     detail.waitUntil(new Promise((resume) => {
       setTimeout(() => {
         since = performance.now();
-        detail.cancelled ||= !target.isConnected; // a filter has replaced the stream and the rows that it would add to
+        detail.cancelled ||= !target.isConnected; // a filter has replaced the stream and the rows that it adds to
         resume();
       }, PAUSE);
     }));
@@ -49,17 +49,17 @@ export function start() {
   });
 }
 
-// The position in the journal that the page shows.
+// The cursor that the page has reached.
 export function position() {
   const address = document.querySelector("[data-stream]").getAttribute("hx-sse:connect");
   return seen || new URL(address, location).searchParams.get("after");
 }
 
 export function connect(root) {
-  each(root, "[data-stream]", async (stream) => {
+  connectOnce(root, "[data-stream]", async (stream) => {
     seen = ""; // a stream that replaces another starts where its address says
     if (document.readyState !== "complete") await once(window, "load");
-    // Without locks, which pages from elsewhere than this machine may not have, each tab streams.
+    // Pages from another machine may have no locks; then each tab streams.
     if (navigator.locks) takeTurns(stream);
     else open(stream);
   });

@@ -1,4 +1,4 @@
-// Light or dark, remembered in a cookie so that the server renders the next page in it.
+// The theme, kept in a cookie so that the server renders the next page with it.
 const dark = matchMedia("(prefers-color-scheme: dark)");
 
 export function start() {
@@ -7,9 +7,13 @@ export function start() {
   });
 }
 
+export function isDark() {
+  const { theme } = document.documentElement.dataset;
+  return theme === "auto" ? dark.matches : theme === "dark";
+}
+
 export function toggle() {
-  const root = document.documentElement;
-  const now = root.dataset.theme === "auto" ? (dark.matches ? "dark" : "light") : root.dataset.theme;
-  root.dataset.theme = now === "dark" ? "light" : "dark";
-  document.cookie = `theme=${root.dataset.theme}; path=/; max-age=31536000; samesite=strict`;
+  const theme = isDark() ? "light" : "dark";
+  document.documentElement.dataset.theme = theme;
+  document.cookie = `theme=${theme}; path=/; max-age=31536000; samesite=strict`;
 }

@@ -1,4 +1,4 @@
-// How long ago things happened, and how long a run has been going on.
+// Keeps times current: how long ago something happened, and how long a run has taken so far.
 const relative = new Intl.RelativeTimeFormat("en", { numeric: "auto", style: "short" });
 const UNITS = [["year", 31536000], ["month", 2592000], ["week", 604800], ["day", 86400], ["hour", 3600], ["minute", 60]];
 

@@ -1,8 +1,8 @@
 // Scrolls the history of a state key to the write of the value that is shown.
-import { each } from "../shell/behaviours.js";
+import { connectOnce } from "../shell/behaviours.js";
 
 export function connect(root) {
-  each(root, "[data-current-write]", (write) => {
+  connectOnce(root, "[data-current-write]", (write) => {
     const list = write.parentElement;
     list.scrollTop = write.offsetTop - Math.max(list.clientHeight - write.clientHeight, 0) / 2;
   });

@@ -1,14 +1,14 @@
-// The filter of the timeline: Enter fetches the matching rows and leaves the rest of the page, such as a message being
-// written, as it is. The address always names the filter in force. Suggestions complete the word at the caret.
+// The filter of the timeline: Enter fetches the matching rows and leaves the rest of the page as it is, such as a message being
+// written. The address always contains the current filter. Suggestions complete the word at the caret.
 import { afterwards } from "../inspector/requests.js";
-import { each } from "../shell/behaviours.js";
+import { connectOnce } from "../shell/behaviours.js";
 import { position } from "../shell/stream.js";
 import * as view from "../trace/view.js";
 
 const MOST = 14;
-const clicked = []; // ids of chips that were clicked while the rows for another filter were on their way
-let underWay = 0; // requests for rows
-let pending = ""; // the id of what gets the focus when the rows for a new filter arrive
+const clicked = []; // ids of chips that were clicked while the rows for another filter were loading
+let underWay = 0; // the number of row requests in progress
+let pending = ""; // the id of the element to focus when the rows for a new filter arrive
 const field = () => document.getElementById("filter-field");
 const list = () => document.getElementById("filter-words");
 
@@ -22,7 +22,7 @@ export function start() {
     const chip = event.target.closest?.("[data-filter-after]");
     if (!chip || event.ctrlKey || event.metaKey || event.shiftKey) return;
     event.preventDefault();
-    if (underWay) clicked.push(chip.id); // what it adds is known once the chips are those of the filter before
+    if (underWay) clicked.push(chip.id); // the filter it leads to isn't known until the chips are up to date
     else go(chip.dataset.filterAfter, event, chip.id);
   });
   document.addEventListener("click", (event) => {
@@ -39,7 +39,7 @@ export function start() {
 }
 
 export function connect(root) {
-  each(root, "#filter-field", (input) => {
+  connectOnce(root, "#filter-field", (input) => {
     if (!pending) return;
     const next = document.getElementById(pending) ?? input;
     pending = "";
@@ -47,7 +47,7 @@ export function connect(root) {
     next.scrollIntoView({ block: "nearest", inline: "nearest" });
     input.setSelectionRange(input.value.length, input.value.length);
   });
-  each(root, "[data-filter] [role=combobox]", (input) => {
+  connectOnce(root, "[data-filter] [role=combobox]", (input) => {
     for (const type of ["input", "click"]) input.addEventListener(type, suggest);
     input.addEventListener("focus", () => { if (!input.value) suggest(); });
     input.addEventListener("blur", () => expand(false));
@@ -72,7 +72,7 @@ function keydown(event) {
   }
 }
 
-// The word that ends at the caret, without its minus.
+// The word that ends at the caret, without a leading minus.
 function word() {
   const { value, selectionStart: end } = field();
   const from = value.slice(0, end).search(/\S*$/);
@@ -82,13 +82,19 @@ function word() {
 
 function suggest() {
   const { text } = word();
+  const plain = unquoted(text);
   let count = 0;
   for (const option of list().querySelectorAll("[role=option]")) {
     const suggestion = option.dataset.word.toLowerCase();
-    option.hidden = suggestion === text || !suggestion.includes(text) || ++count > MOST;
+    option.hidden = suggestion === text || !unquoted(suggestion).includes(plain) || ++count > MOST;
     option.setAttribute("aria-selected", "false");
   }
   expand(count > 0);
+}
+
+// Quotes only make a name match as a whole.
+function unquoted(text) {
+  return text.replaceAll('"', "");
 }
 
 function choose(options, at) {
@@ -113,7 +119,7 @@ function expand(open) {
 }
 
 export function focus() {
-  if (view.isEvents()) return edit();
+  if (view.showsEvents()) return edit();
   view.toggle();
   afterwards(edit);
 }

@@ -1,7 +1,7 @@
-// The button of a row that folds and unfolds what begins with it, which says what is folded.
+// The button that folds and unfolds what begins with a row, and sums up what is folded.
 import { totals, words } from "./totals.js";
 
-// What the first row of a fold says of it.
+// Updates the button of a row. `hidden` has the items folded into the row; `begins` says whether it begins something to fold.
 export function say(row, hidden, begins = false) {
   const button = row.querySelector("[data-fold-row]");
   if (!hidden.length && !begins) {
@@ -11,13 +11,19 @@ export function say(row, hidden, begins = false) {
   }
   row.setAttribute("aria-expanded", String(!hidden.length));
   const element = button ?? document.createElement("button");
-  const parts = hidden.length ? words(totals(hidden)) : [];
+  const parts = hidden.length ? [...words(totals(hidden)), ...changes(hidden)] : [];
   if (element.textContent !== parts.map(([, text]) => text).join(" · ")) element.replaceChildren(...parts.map(span));
   Object.assign(element, { type: "button", className: "fold-row", title: hidden.length ? "Show these events (→)" : "Fold these events (←)" });
   element.setAttribute("aria-label", hidden.length ? name(parts) : "Fold these events");
   element.dataset.foldRow = "";
   element.tabIndex = -1;
   if (!button) row.querySelector(".flags").prepend(element);
+}
+
+// The state keys that a cluster changed: `Δ bill, tip`. Empty for an agent's rows, which would name too many.
+function changes(hidden) {
+  const keys = hidden.every((item) => item.matches(".aside")) ? hidden.map((item) => item.dataset.changes).filter(Boolean) : [];
+  return keys.length ? [["changes", `Δ ${[...new Set(keys)].join(", ")}`]] : [];
 }
 
 function span([part, text], place) {
@@ -30,5 +36,5 @@ function span([part, text], place) {
 // `Show 12 more events, 3.4 s, 1 failed`
 function name([[, events], ...figures]) {
   const count = events.slice(1);
-  return [`Show ${count} more event${count === "1" ? "" : "s"}`, ...figures.map(([, text]) => text)].join(", ");
+  return [`Show ${count} more event${count === "1" ? "" : "s"}`, ...figures.map(([, text]) => text.replace("Δ", "changes"))].join(", ");
 }

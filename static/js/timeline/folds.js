@@ -1,14 +1,15 @@
-// Parts of the timeline that fold to their first row: what an agent or a workflow's node did in an invocation, which a reader
-// folds, and clusters, which a reader unfolds. Rows that arrive later join. Of a long fold, the page has a gap (gaps.js), which
+// Parts of the timeline that fold into their first row: what an agent or a workflow's node did in an invocation, which the reader
+// folds, and clusters, which the reader unfolds. Later rows join in. A gap (gaps.js) stands for the rest of a long fold: it
 // knows the agent that all its events are under, and is folded as they were.
-import { each } from "../shell/behaviours.js";
-import { ROW, cluster, within } from "./clusters.js";
+import { connectOnce } from "../shell/behaviours.js";
+import { MARKED, ROW, cluster, prefixes, within } from "./clusters.js";
 import { say } from "./fold-button.js";
 import { gapOf, look } from "./gaps.js";
 import { fold, keepStop, selected } from "./rows.js";
 
 const PIECE = `${ROW}, [data-gap][data-path]`;
-const closed = new Set(); // agents: the invocation's id and the path
+const TUCKED = '[data-folded="cluster"]';
+const closed = new Set(); // folded agents, by invocation id and path
 const opened = new Set(); // events of unfolded clusters
 let wanted = null; // the selected event, until it is shown
 
@@ -24,29 +25,41 @@ export function start() {
 }
 
 export function connect(root) {
-  each(root, "[data-rows]", (list) => {
+  connectOnce(root, "[data-rows]", (list) => {
     new MutationObserver(() => { refresh(list); reveal(list); }).observe(list, { childList: true });
     refresh(list);
     want();
   });
 }
 
-// Folds what begins with the row: the smallest of it, or the outermost agent first, and with it what was unfolded of the row's
-// cluster. Whether there was anything.
+// Unfolds rows that are marked while they are folded.
+export function update() {
+  for (const list of document.querySelectorAll("[data-rows]")) {
+    if (list.querySelector(`:scope > ${TUCKED} :is(${MARKED})`)) refresh(list);
+  }
+}
+
+// Folds what begins with the row: its unfolded cluster, or else its innermost agent; with `outermost`, the cluster and its outermost
+// agent. Returns whether there was anything to fold.
 export function close(row, outermost = false) {
+  const hadCluster = isUnfolded(row);
+  if (hadCluster) {
+    cluster(row).forEach((each) => opened.delete(each.dataset.event));
+    refresh(row.parentElement);
+    if (!outermost) return true;
+  }
   const paths = begun(row).filter((each) => !closed.has(key(row, each)));
-  const rows = cluster(row);
-  const isUnfolded = rows[0] === row && opened.has(row.dataset.event);
-  if (!isUnfolded && !paths.length) return false;
-  if (isUnfolded) rows.forEach((each) => opened.delete(each.dataset.event));
-  if (paths.length && (outermost || !isUnfolded)) closed.add(key(row, outermost ? paths[0] : paths.at(-1)));
+  if (!paths.length) return hadCluster;
+  closed.add(key(row, outermost ? paths[0] : paths.at(-1)));
   refresh(row.parentElement);
   return true;
 }
 
-// Folds what the row would go up to, if the page may not have the first row of that, which the fold then fetches; whether it did.
+const isUnfolded = (row) => opened.has(row.dataset.event) && cluster(row)[0] === row;
+
+// Folds the agent that the row would go up to, if its first row may be in a gap; the fold fetches that row. Returns whether it did.
 export function closeCut(row) {
-  const path = prefixes(row).reverse().find((each) => stretch(row, each).find((item) => item.matches(ROW)) !== row);
+  const path = prefixes(row).reverse().find((each) => headOf(row, each) !== row);
   if (!path || !isCut(stretch(row, path)[0])) return false;
   closed.add(key(row, path));
   refresh(row.parentElement);
@@ -59,26 +72,26 @@ function isCut(first) {
   return first.matches("[data-gap]") || Boolean(before?.matches("[data-gap]"));
 }
 
-// Unfolds what has folded to the row; whether there was anything.
+// Unfolds what is folded into the row. Returns whether there was anything.
 export function open(row) {
   if (row.getAttribute("aria-expanded") !== "false") return false;
-  const path = prefixes(row).find((each) => closed.has(key(row, each)));
+  const path = closedPath(row);
   if (path) closed.delete(key(row, path));
   else cluster(row).forEach((each) => opened.add(each.dataset.event));
   refresh(row.parentElement);
   return true;
 }
 
-// The row that the row folds to: the first of its cluster, else of its agent; null for the invocation's header.
+// The row that this one folds into: the first of its cluster, else of its agent; null if that is the invocation's header.
 export function parent(row) {
   const [first] = cluster(row);
   if (first && first !== row && opened.has(row.dataset.event)) return first;
-  const heads = prefixes(row).reverse().map((path) => stretch(row, path).find((each) => each.matches(ROW)));
+  const heads = prefixes(row).reverse().map((path) => headOf(row, path));
   return heads.find((head) => head !== row) ?? null;
 }
 
-// A row is not left in a fold when it is selected; one that is in a gap of a fold may still have to come. A row that was selected
-// by itself was in sight: if it is in a fold now, the reader folded it while the selection was on its way. A tab selects nothing.
+// A selected row is taken out of its fold, even if it has to be fetched from a gap first. A row selected through its own link was
+// visible: if it is folded now, the reader folded it while the selection was loading. Changing tabs selects nothing.
 function want({ detail } = {}) {
   const source = detail?.sourceElement;
   if (source?.closest("[data-tab]")) return;
@@ -94,19 +107,13 @@ function reveal(list) {
   if (item.hidden) fold(item.dataset.group, false);
   if (!item.matches("[data-folded]")) return;
   prefixes(item).forEach((path) => closed.delete(key(item, path)));
-  if (row) cluster(row).forEach((each) => opened.add(each.dataset.event));
+  if (row && cluster(row)[0] !== row) cluster(row).forEach((each) => opened.add(each.dataset.event));
   refresh(list);
 }
 
 const key = (item, path) => `${item.dataset.group} ${path}`;
 
-// The paths of the agents that a row or gap is from, without the root, which is the invocation.
-function prefixes(item) {
-  const names = (item.dataset.path ?? "").split("/");
-  return names.slice(1).map((_, place) => names.slice(0, place + 2).join("/"));
-}
-
-// The rows and gaps beside one another, this row among them, for which something holds.
+// The adjacent rows and gaps for which `holds` is true, around the given row and including it.
 function run(row, holds) {
   const items = [row];
   const joins = (each) => each?.matches(PIECE) && each.dataset.group === row.dataset.group && holds(each);
@@ -116,17 +123,27 @@ function run(row, holds) {
 }
 
 const stretch = (row, path) => run(row, (each) => within(each, path));
+const headOf = (row, path) => stretch(row, path).find((each) => each.matches(`${ROW}:not(${TUCKED})`));
+const closedPath = (item) => prefixes(item).find((path) => closed.has(key(item, path)));
 const joins = (item, path) => item?.matches(PIECE) && within(item, path);
 
-// The paths of the agents whose rows begin here and go on, outermost first.
+// The paths of the agents whose rows begin here and continue below, outermost first.
 function begun(row) {
-  const { previousElementSibling: before, nextElementSibling: after } = row;
+  const before = beside(row, "previousElementSibling"), after = beside(row, "nextElementSibling");
   const same = (each) => each?.dataset.group === row.dataset.group;
   return prefixes(row).filter((path) => !(same(before) && joins(before, path)) && same(after) && joins(after, path));
 }
 
+// The item before or after a row, skipping those that are folded into another row.
+function beside(row, way) {
+  let item = row[way];
+  while (item?.matches(TUCKED)) item = item[way];
+  return item;
+}
+
 function refresh(list) {
-  let last = null, head = null, of = null, hidden = []; // the item before, and the fold that it is in
+  let last = null, head = null, of = null, hidden = []; // the previous item, and its fold
+  const plain = []; // rows that neither are in a fold nor stand for one
   const active = document.activeElement;
   const finish = () => {
     if (head) say(head, hidden);
@@ -134,50 +151,49 @@ function refresh(list) {
     head = of = null;
     hidden = [];
   };
-  const filtered = Boolean(document.querySelector("[data-filter-text]"));
-  const clusters = new Map(); // by their rows, so that each is looked at once
-  const clusterOf = (row) => {
-    if (!clusters.has(row)) {
-      const rows = cluster(row);
-      const isOpen = rows.length < 2 || rows.some(({ dataset: { event } }) => opened.has(event));
-      for (const each of rows) clusters.set(each, { rows, isOpen });
+  for (const items of units(list)) {
+    const [item] = items, isPiece = item.matches(PIECE), isRow = item.matches(ROW);
+    const path = isPiece ? closedPath(item) : undefined;
+    if (!path || path !== of || last?.dataset.group !== item.dataset.group) finish();
+    const begins = !head && isRow && Boolean(path || items[1]);
+    item.toggleAttribute("data-leads", Boolean(path && !head && !isRow)); // a gap whose first row hasn't been fetched
+    heads(item, begins && path);
+    if (begins) [head, of] = [item, path];
+    else if (!head && isRow) plain.push(item);
+    for (const each of items) {
+      const isHidden = head && each !== head;
+      hide(each, isHidden && (path && within(each, path) ? "agent" : "cluster"));
+      if (isHidden) hidden.push(each);
     }
-    return clusters.get(row);
-  };
-  for (const item of list.children) {
-    const isRow = item.matches(ROW), isPiece = isRow || item.matches(PIECE);
-    const joined = isPiece && last?.dataset.group === item.dataset.group;
-    const fold = isPiece ? foldOf(item, filtered || !isRow ? null : clusterOf(item)) : null;
-    if (!joined || fold?.id !== of) finish();
-    hide(item, head && fold);
-    item.toggleAttribute("data-leads", Boolean(fold && !head && !isRow)); // a gap: its first row is to come
-    last = isPiece ? item : null;
-    const isHead = !head && fold && isRow;
-    heads(item, isHead && fold.kind === "agent" ? fold.id : "");
-    if (isHead) [head, of] = [item, fold.id];
-    else if (head) hidden.push(item);
-    else if (isRow) say(item, [], begun(item).length > 0 || (clusterOf(item).rows[0] === item && opened.has(item.dataset.event)));
+    last = isPiece ? items.at(-1) : null;
+    if (!path || !within(last, path)) finish(); // a gap couldn't tell other agents' events apart
   }
   finish();
+  plain.forEach((row) => say(row, [], begun(row).length > 0 || isUnfolded(row)));
   keepStop();
   look(list);
 }
 
-// `data-folded` says which kind of fold an item is in: `agent`, whose rows may become a gap, or `cluster`.
-function hide(item, fold) {
-  if (!fold) item.removeAttribute("data-folded");
-  else if (item.dataset.folded !== fold.kind) item.dataset.folded = fold.kind;
+// The items of a list, each with those that are folded into it: a row with the rest of its cluster. With a filter, every event has
+// its own row.
+function units(list) {
+  const isFiltered = Boolean(document.querySelector("[data-filter-text]"));
+  const all = [];
+  for (let item = list.firstElementChild; item; item = all.at(-1).at(-1).nextElementSibling) {
+    const rows = isFiltered || !item.matches(ROW) ? [item] : cluster(item);
+    all.push(rows.some(({ dataset: { event } }) => opened.has(event)) ? [item] : rows);
+  }
+  return all;
 }
 
-// `data-heads`: the row stands for a folded agent, whose path has so many names.
+// `data-folded` says which kind of fold an item is in: `agent`, whose rows may become a gap, or `cluster`.
+function hide(item, kind) {
+  if (!kind) item.removeAttribute("data-folded");
+  else if (item.dataset.folded !== kind) item.dataset.folded = kind;
+}
+
+// `data-heads` marks the row that stands for a folded agent, with the number of names in the agent's path.
 function heads(item, path) {
   if (path) item.dataset.heads = path.split("/").length;
   else item.removeAttribute("data-heads");
-}
-
-// What an item folds into: an agent, or its cluster; null for none.
-function foldOf(item, mates) {
-  const path = prefixes(item).find((each) => closed.has(key(item, each)));
-  if (path) return { kind: "agent", id: path };
-  return !mates || mates.isOpen ? null : { kind: "cluster", id: `cluster ${mates.rows[0].dataset.event}` };
 }

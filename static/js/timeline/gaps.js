@@ -1,16 +1,16 @@
-// Events that the page leaves out. A gap takes the room of its events; where it comes near what the reader sees, it is
-// replaced by those that belong there, and rows and messages far from what the reader sees become a gap again (trimming.js). So
-// the lists scroll from the first event to the last, and stay short.
-import { each } from "../shell/behaviours.js";
+// Gaps: events that the page leaves out. A gap takes the room of its events, which are fetched when it comes near the visible part;
+// rows and messages far from there become a gap again (trimming.js). So the lists scroll from the first event to the last, and
+// stay short.
+import { connectOnce } from "../shell/behaviours.js";
 import { keepFirst } from "./lists.js";
 import { FOLDED, anchor, isShown, size, trim } from "./trimming.js";
 
-const NEAR = 500; // pixels beyond what is seen: what is nearer is fetched
-const LEAST = 15, MOST = 160; // events of one request
+const NEAR = 500; // pixels beyond the visible part: nearer events are fetched
+const LEAST = 15, MOST = 160; // events per request
 const REST = 60; // milliseconds
-const pending = new WeakMap(); // the list's request
-const looks = new WeakMap(); // what looks at a list soon, and fetches and drops what it has to
-const targets = new WeakMap(); // the event that a list is to show
+const pending = new WeakMap(); // the request of each list
+const looks = new WeakMap(); // throttled functions that fill and trim each list
+const targets = new WeakMap(); // the event that each list should show
 
 export function start() {
   const anchors = new WeakMap();
@@ -33,21 +33,21 @@ export function start() {
 }
 
 export function connect(root) {
-  each(root, "[data-gaps]", (list) => {
+  connectOnce(root, "[data-gaps]", (list) => {
     looks.set(list, throttled(() => { fill(list); trim(list); }));
     list.closest(".scroller").addEventListener("scroll", looks.get(list), { passive: true });
     new MutationObserver(looks.get(list)).observe(list, { childList: true });
     look(list);
   });
-  each(root, "[data-gap]", size);
+  connectOnce(root, "[data-gap]", size);
 }
 
-// Fetches what is in sight, after rows have been shown or hidden.
+// Fetches what has come into view, and trims the rest, after rows were shown or hidden.
 export function look(list) {
   looks.get(list)?.();
 }
 
-// Scrolls a list to an event that is in one of its gaps, unless it is folded; whether there is such a gap.
+// Scrolls a list to an event in one of its gaps, unless the gap is folded. Returns whether it scrolled.
 export function reveal(list, number) {
   const gap = gapOf(list, number);
   if (!gap || !isShown(gap)) return false;
@@ -75,9 +75,9 @@ function fill(list) {
   const places = [...list.querySelectorAll(":scope > [data-gap]")].filter(isShown).map((gap) => [gap, gap.getBoundingClientRect()]);
   const near = places.filter(([, place]) => place.bottom >= top && place.top <= bottom);
   if (!near.length || !view.height) return;
-  // What is seen comes first.
+  // Visible gaps come first.
   const [gap, place] = near.find(([, each]) => each.bottom > view.top && each.top < view.bottom) ?? near[0];
-  if (gap.matches("[data-leads]")) return fetchPart(list, gap, 0, 1); // the row that the rest folds to
+  if (gap.matches("[data-leads]")) return fetchPart(list, gap, 0, 1); // the row that the rest folds into
   const count = Number(gap.dataset.count), each = place.height / count || 1;
   const from = Math.max(0, top - place.top), to = Math.min(place.height, bottom - place.top);
   const limit = Math.min(MOST, Math.max(LEAST, Math.ceil((to - from) / each)));
@@ -103,7 +103,7 @@ async function fetchPart(list, gap, skip, limit) {
   fill(list);
 }
 
-// The folded agent next to a gap, whose events there the reader doesn't see either: its row, and how many names its path has.
+// The folded agent next to a gap, whose events in the gap stay hidden, too: its row, and the number of names in its path.
 function foldBeside(gap) {
   let below = gap.nextElementSibling, above = gap.previousElementSibling;
   if (below?.matches(".inv")) below = below.nextElementSibling;
@@ -112,7 +112,7 @@ function foldBeside(gap) {
   return head ? { fold: head.dataset.event, names: head.dataset.heads } : {};
 }
 
-// What is left of a gap has the same in common.
+// The rest of a gap keeps its invocation and path.
 function inherit(rest, gap) {
   if (!rest.matches("[data-gap]")) return;
   for (const name of ["group", "path"]) if (gap.dataset[name]) rest.dataset[name] = gap.dataset[name];

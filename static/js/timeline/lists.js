@@ -1,19 +1,20 @@
-// The growing lists, rows and messages. A list stays at its end while the reader is there; otherwise a button counts what is
-// new. Items that arrive twice are shown once, and a rewind marks what it covers.
-import { each } from "../shell/behaviours.js";
+// The growing lists of rows and messages. A list stays at its end while the reader is there; otherwise a button counts the new
+// items. Items that arrive twice are shown once, and a rewind marks the events it covers.
+import { connectOnce } from "../shell/behaviours.js";
 
-const NEAR = 24, ROWS = 120; // pixels
+const NEAR = 24, ROWS = 120, SEEN = 16; // pixels
+const ITEMS = ".row[data-event], .msg[data-event]";
 const RECENT = 1000; // milliseconds
-const ACTIONS = ["wheel", "touchmove", "pointerdown", "keydown"]; // by which readers scroll
+const ACTIONS = ["wheel", "touchmove", "pointerdown", "keydown"]; // what readers scroll with
 let acted = -RECENT;
 const atEnd = (box) => box.scrollHeight - box.scrollTop - box.clientHeight < NEAR;
 const selected = () => ["event", "at"].map((name) => new URLSearchParams(location.search).get(name)).find(Boolean) ?? "";
 const following = new WeakMap();
-let replying = new WeakSet(); // the chat after one's own message, which follows although an event is selected
+let replying = new WeakSet(); // lists that follow, after the reader's own message, although an event is selected
 const follows = (box) => following.get(box) && (!selected() || replying.has(box));
 const ends = new WeakMap();
-const catchUps = new WeakMap(); // what takes a list to its end, and keeps it there
-// What shows an event, in the order of the marks that a rewind brings: how the ids of its slot and of the mark begin.
+const catchUps = new WeakMap(); // functions that scroll each list to its end and keep it there
+// The prefixes of the ids of an event's elements and of their rewind marks, in the order of the marks that a rewind sends.
 const PLACES = [["e", "tb"], ["m", "tm"], ["taken", "td"]];
 
 function toEnd(box) {
@@ -25,8 +26,8 @@ function noteEnd(box) {
   ends.set(box, { top: box.scrollHeight - box.clientHeight, height: box.scrollHeight });
 }
 
-// A reader's scrolling is reported with the next frame; what arrives before must not scroll back. A box that becomes shorter
-// scrolls by itself, to its new end, and by a few rows also where others have made it longer again in the same frame.
+// Whether the reader has scrolled away from the end. Scrolling is reported with the next frame; what arrives before that must not
+// scroll back. A box that gets shorter scrolls to its new end by itself, a few rows off if it has grown again in the same frame.
 function hasLeft(box) {
   const end = ends.get(box), hasActed = performance.now() - acted < RECENT;
   if (!end) return false;
@@ -34,7 +35,7 @@ function hasLeft(box) {
   return hasActed && box.scrollTop < box.scrollHeight - box.clientHeight - ROWS;
 }
 
-// Going live from a selection leads to the end.
+// Going live from a selection scrolls to the end.
 export function start() {
   const note = ({ target }) => { if (!target.closest?.("input, textarea")) acted = performance.now(); };
   ACTIONS.forEach((kind) => addEventListener(kind, note, { capture: true, passive: true }));
@@ -47,7 +48,7 @@ export function start() {
   });
 }
 
-// After one's own message: shows the end of every list, or only of the chat if an event is selected.
+// After the reader's own message: shows the end of every list, or only of the chat if an event is selected.
 export function toEnds() {
   for (const box of document.querySelectorAll("[data-tail]")) {
     if (selected() && !box.querySelector("#messages")) continue;
@@ -59,52 +60,67 @@ export function toEnds() {
 const toEndAndStay = (box) => catchUps.get(box)();
 
 export function connect(root) {
-  each(root, "#rows, #messages", removeDuplicates);
-  each(root, "#rewind-news > [data-first]", markRewound);
-  each(root, "[data-tail]", follow);
+  connectOnce(root, "#rows, #messages", removeDuplicates);
+  connectOnce(root, "#rewind-news > [data-first]", markRewound);
+  connectOnce(root, "[data-tail]", follow);
 }
 
 function follow(box) {
   const button = box.parentElement.querySelector("[data-newer]");
-  let fresh = 0, frame = 0;
+  let unseen = [], frame = 0; // unseen: the numbers of items below the visible part
+  let newest = Number(document.getElementById("scrub").max); // items that fill a gap aren't new
+  const look = () => {
+    if (follows(box) || atEnd(box)) unseen = [];
+    const last = unseen.length && lastInSight(box);
+    unseen = unseen.filter((number) => number > last);
+    button.hidden = unseen.length === 0;
+    button.textContent = `${unseen.length} new ↓`;
+  };
   const setFollowing = (is) => {
     following.set(box, is);
-    if (is) { fresh = 0; button.hidden = true; }
+    if (is) { unseen = []; button.hidden = true; }
   };
   const stay = () => {
     if (follows(box) && hasLeft(box)) setFollowing(false);
-    // A reader who has come near the end isn't moved the rest of the way until something comes.
+    // A reader who has come near the end isn't moved the rest of the way until something arrives.
     if (follows(box) && ends.get(box)?.top !== box.scrollHeight - box.clientHeight) toEnd(box);
   };
   const settle = () => {
     frame = 0;
     stay();
-    if (follows(box) || atEnd(box)) fresh = 0;
-    button.hidden = fresh === 0;
-    button.textContent = `${fresh} new ↓`;
+    look();
   };
   setFollowing(!selected());
   box.addEventListener("scroll", () => {
-    if (atEnd(box)) noteEnd(box); // it may be another one, where an invocation was folded
-    // Rows may have come since the scrolling that is reported here.
+    if (atEnd(box)) noteEnd(box); // the end moves when an invocation is folded
+    // Rows may have arrived since the scrolling that is reported here.
     setFollowing(atEnd(box) || (follows(box) && !hasLeft(box)));
+    if (unseen.length) look();
   }, { passive: true });
   catchUps.set(box, () => { toEnd(box); setFollowing(true); });
   button.addEventListener("click", catchUps.get(box));
   new MutationObserver((changes) => {
-    for (const change of changes) change.addedNodes.forEach((node) => { fresh += counts(node) ? 1 : 0; });
-    frame ||= requestAnimationFrame(settle); // with the layout that the frame makes anyway
+    const numbers = changes.flatMap(({ addedNodes }) => [...addedNodes].map(numberOf)).filter((number) => number > newest);
+    newest = Math.max(newest, ...numbers);
+    unseen.push(...new Set(numbers));
+    frame ||= requestAnimationFrame(settle); // reuses the layout of the next frame
   }).observe(box, { childList: true, subtree: true, characterData: true });
   new ResizeObserver(stay).observe(box);
-  box.addEventListener("load", stay, true); // a picture has its height only now
+  box.addEventListener("load", stay, true); // pictures get their height only now
 }
 
-// Something new at the end of its list: not older events, and not what is still streaming.
-function counts(node) {
-  return node.nodeType === 1 && node.matches(".row[data-event], .msg[id]") && !node.nextElementSibling;
+// The number of the item's event; 0 for other nodes, and for items that are still streaming.
+function numberOf(node) {
+  return node.nodeType === 1 && node.matches(ITEMS) ? Number(node.dataset.event) : 0;
 }
 
-// A row may arrive again after a reconnection, the header of an invocation with its earlier events: the first place counts.
+function lastInSight(box) {
+  const { bottom } = box.getBoundingClientRect();
+  const isInSight = ({ height, top }) => height && top + SEEN < bottom;
+  return Number([...box.querySelectorAll(ITEMS)].findLast((item) => isInSight(item.getBoundingClientRect()))?.dataset.event ?? 0);
+}
+
+// A row may arrive again after a reconnect, and an invocation's header with its earlier events: the first place counts.
 function removeDuplicates(list) {
   new MutationObserver((changes) => {
     for (const change of changes) change.addedNodes.forEach((node) => node.id && keepFirst(list, node));
@@ -112,11 +128,11 @@ function removeDuplicates(list) {
 }
 
 export function keepFirst(list, node) {
-  const [, ...others] = document.querySelectorAll(`#${CSS.escape(node.id)}`); // browsers find these by the id alone
+  const [, ...others] = document.querySelectorAll(`#${CSS.escape(node.id)}`); // browsers look these up by id
   others.forEach((element) => { if (element.parentElement === list) element.remove(); });
 }
 
-// A rewind marks any number of events as rewound, or an undone rewind unmarks them.
+// Marks the events that a rewind covers, or unmarks them when it is undone.
 function markRewound(news) {
   const { first, last } = news.dataset, marks = news.querySelectorAll("template");
   PLACES.forEach(([slot, name], place) => {

@@ -1,11 +1,11 @@
-// Plays a session: the page moves from event to event by itself, at the recorded pace or faster. Nothing is executed.
-// Each step is a page of its own (?at=), so the tab remembers what it plays.
-import { each } from "../shell/behaviours.js";
+// Plays back a session: the page moves from event to event by itself, at the recorded pace or faster. Nothing is executed.
+// Each step is a page of its own (?at=), so the tab's storage keeps what is playing.
+import { connectOnce } from "../shell/behaviours.js";
 
 const PLAYING = "devui-playing";
 const SPEED = "devui-speed";
-const FASTEST = 150;
-const LONGEST = 5000;
+const MIN_DELAY_MS = 150;
+const MAX_DELAY_MS = 5000;
 let timer;
 
 export function start() {
@@ -18,12 +18,12 @@ export function start() {
     sessionStorage.setItem(SPEED, event.target.value);
     if (playing()) go();
   });
-  // Whoever moves to another moment wants to stay there.
+  // A reader who moves to another moment wants to stay there.
   document.addEventListener("input", (event) => { if (event.target.matches?.("[data-scrub]")) stop(); });
 }
 
 export function connect(root) {
-  each(root, "#play", () => { if (playing()) go(); });
+  connectOnce(root, "#play", () => { if (playing()) go(); });
 }
 
 export const update = draw;
@@ -43,7 +43,7 @@ function go() {
   if (!link) return stop();
   const speed = Number(sessionStorage.getItem(SPEED) ?? "1");
   const gap = speed ? Number(link.dataset.gap) * 1000 / speed : 0;
-  timer = setTimeout(() => location.replace(link.href), Math.min(Math.max(gap, FASTEST), LONGEST));
+  timer = setTimeout(() => location.replace(link.href), Math.min(Math.max(gap, MIN_DELAY_MS), MAX_DELAY_MS));
 }
 
 function stop() {

@@ -1,13 +1,13 @@
-// Rows of the timeline: the selected one, marked in the chat, too, and moved by keys, with one tab stop for all rows; and
-// invocations that fold to their header, which rows that arrive later join.
+// Rows of the timeline: the selected one, which the chat marks, too; moving by keys, with one tab stop for all rows; and
+// invocations, which fold into their header together with rows that arrive later.
 import { soon } from "../inspector/requests.js";
-import { each } from "../shell/behaviours.js";
+import { connectOnce } from "../shell/behaviours.js";
 import { look, reveal } from "./gaps.js";
 
 const REST = 90;
 const VISIBLE = "#rows > .row[data-event]:not([hidden], [data-folded])";
 const folded = new Set();
-let next = null; // the number of the event that `go` leads to
+let next = null; // the number of the event that `go` will select
 
 export function start() {
   document.addEventListener("click", (event) => {
@@ -36,10 +36,10 @@ export function start() {
 }
 
 export function connect(root) {
-  each(root, "#rows", (list) => {
+  connectOnce(root, "#rows", (list) => {
     new MutationObserver(() => { folded.forEach((group) => showGroup(group)); keepStop(); }).observe(list, { childList: true });
   });
-  each(root, "#rows .row[data-event]", (row) => { row.querySelector(".seq a").tabIndex = -1; });
+  connectOnce(root, "#rows .row[data-event]", (row) => { row.querySelector(".seq a").tabIndex = -1; });
 }
 
 export function update() {
@@ -56,11 +56,11 @@ export function current() {
   return Number(document.activeElement?.closest("#rows > .row[data-event]")?.dataset.event) || selected();
 }
 
-// Moves by `count` rows; the inspector follows when the key rests.
+// Moves by `count` rows; the inspector follows once no key has been pressed for a moment.
 export function step(count) {
   const rows = visible();
   const here = rows.findIndex((row) => row.contains(document.activeElement));
-  const number = next ?? selected(); // under the trace, no row has the focus
+  const number = next ?? selected(); // while the trace covers the rows, none has the focus
   const from = here >= 0 ? here : rows.findIndex((row) => Number(row.dataset.event) === number);
   const start = from >= 0 ? from : count > 0 ? -1 : rows.length;
   if (start + count === rows.length && from >= 0) document.querySelector("#next[href]")?.click();
@@ -68,7 +68,7 @@ export function step(count) {
   if (from < 0 || !gapBetween(rows[from], count)) go(row);
 }
 
-// Whether the next row of that direction is still to be fetched.
+// Whether the next row in that direction hasn't been fetched.
 function gapBetween(row, count) {
   let item = row;
   do item = count > 0 ? item.nextElementSibling : item.previousElementSibling;
@@ -95,14 +95,14 @@ function visible() {
   return [...document.querySelectorAll(VISIBLE)];
 }
 
-// Focuses a row, and selects it when the key rests.
+// Focuses a row, and selects it once no key has been pressed for a moment.
 export function go(row) {
   if (!row) return;
   next = Number(row.dataset.event);
   row.querySelector(".seq a").focus({ preventScroll: true });
   row.scrollIntoView({ block: "nearest" });
   soon(() => {
-    const target = document.getElementById(row.id); // it may be another one by then, or folded
+    const target = document.getElementById(row.id); // it may have been replaced or folded by then
     if (target?.matches(VISIBLE)) target.querySelector(".seq a").click();
   }, REST);
 }
@@ -116,33 +116,38 @@ function mark() {
   const row = number && document.getElementById(`e-${number}`);
   if (!document.activeElement?.closest("#rows")) stopAt(row);
   if (!row) return;
-  message(number)?.classList.add("selected");
+  inChat(number).forEach((element) => element.classList.add("selected"));
   row.setAttribute("aria-selected", "true");
 }
 
-// The selected row and its message come into sight when they are chosen, not with each row that arrives.
+// Scrolls the selected row and its message into view when they are selected, not with each row that arrives.
 function show() {
   const number = selected();
   if (!number) return;
   for (const list of document.querySelectorAll("[data-gaps]")) reveal(list, number);
   const messages = [...document.querySelectorAll("#messages > [data-event]")];
   const last = messages.findLast((each) => each.dataset.event <= number);
-  (message(number) ?? last)?.scrollIntoView({ block: "nearest" });
+  const [first = last, ...others] = inChat(number);
+  const inOrder = [...others.reverse(), first?.closest(".tool"), first]; // the last is sure to be in view
+  inOrder.forEach((element) => element?.scrollIntoView({ block: "nearest" }));
   document.getElementById(`e-${number}`)?.scrollIntoView({ block: "nearest" });
 }
 
-// What the chat shows of an event: its message, or the outcome in the card of the call that it answers.
-function message(number) {
-  return document.getElementById(`m-${number}`) ?? document.querySelector(`#messages .outcome[data-event="${number}"]`);
+// The elements of an event in the chat, the most important first: the outcomes in the cards of the calls that it answers, and its
+// message, such as the files it saved. A person's answer is a message in the first place.
+function inChat(number) {
+  const outcomes = document.querySelectorAll(`#messages .outcome[data-event="${number}"]`);
+  const message = document.getElementById(`m-${number}`);
+  return (message?.matches(".user") ? [message, ...outcomes] : [...outcomes, message]).filter(Boolean);
 }
 
-// The tab stop is never on a row that is folded: it moves to the one that it has folded to.
+// Keeps the tab stop off folded rows: it moves to the row that they fold into.
 export function keepStop() {
   const row = document.querySelector('#rows .seq a[tabindex="0"]')?.closest(".row");
   if (!row?.matches(VISIBLE)) stopAt(row);
 }
 
-// Makes a row the tab stop, or the next one above that is visible, else the last.
+// Makes a row the tab stop; if it is hidden, the nearest visible row above it, else the last one.
 function stopAt(row) {
   let near = row;
   while (near && !near.matches(VISIBLE)) near = near.previousElementSibling;
@@ -155,16 +160,16 @@ function stop(link) {
   link.tabIndex = 0;
 }
 
-// A row and its message are highlighted together while the pointer is over one of them, and a call with its result; each may be
-// gone by now.
+// Highlights a row and its message while the pointer is over one of them, and a call with its result. Any of them may be gone
+// by now.
 function pair(number) {
   const row = number && document.getElementById(`e-${number}`), call = row && callOf(row);
-  const pairs = number ? [row, message(number), call].filter(Boolean) : [];
+  const pairs = number ? [row, ...inChat(number), call].filter(Boolean) : [];
   document.querySelectorAll(".paired").forEach((element) => { if (!pairs.includes(element)) element.classList.remove("paired"); });
   pairs.forEach((element) => element.classList.add("paired"));
 }
 
-// The row of the call that a result is shown as the second line of.
+// The row of the call that shows this result as its second line, if there is one.
 function callOf(row) {
   const isSecond = row.matches(".answers") && !("apart" in document.documentElement.dataset);
   return isSecond && row.previousElementSibling?.matches(".k-call") ? row.previousElementSibling : null;

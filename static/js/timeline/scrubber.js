@@ -1,14 +1,14 @@
-// The scrubber: releasing it leads to that moment; its end moves along with the session, its value is spoken from the row it
-// points at, and the event under the pointer is described above it until the pointer leaves or Escape is pressed.
-import { each } from "../shell/behaviours.js";
+// The scrubber: releasing it leads to that moment. Its end grows with the session, screen readers hear the row it points at, and
+// a tip describes the event under the pointer until the pointer leaves or Escape is pressed.
+import { connectOnce } from "../shell/behaviours.js";
 
 const REST = 100, THUMB = 14;
-// Where the page is on its way to: a number, or an address that leads there. Keys are quicker than pages: one pressed before
-// the page has arrived counts from where it goes.
+// Where the page is going: the number of an event, or an address that leads to one. Keys are faster than pages: a key pressed
+// before the page has loaded counts from there.
 let going = null;
 let timer = null, tipped = null;
 
-// One event back (-1) or on (1).
+// Moves one event back (-1) or forward (1).
 export function step(way) {
   const slider = document.querySelector("[data-scrub]");
   const link = document.querySelector(way < 0 ? "#cursor-back[href]" : "#cursor-on[href]");
@@ -20,7 +20,7 @@ export function step(way) {
   slider.form.requestSubmit();
 }
 
-// To the write before (-1) or after (1): of the state (`change`), or of the pinned key (`write`).
+// Moves to the previous (-1) or next (1) write: of any state key (`change`), or of the pinned key (`write`).
 export function leap(kind, way) {
   const ends = way < 0 ? ["back", "on"] : ["on", "back"];
   const [link, other] = ends.map((end) => document.querySelector(`#${kind}-${end}[href]`));
@@ -46,6 +46,7 @@ export function start() {
     if (tip && target === tip) tip.hidden = tipped === null || !tip.textContent.trim();
   });
   addEventListener("pageshow", () => { going = null; });
+  document.addEventListener("htmx:after:history:update", place);
   document.addEventListener("input", (event) => {
     if (event.target.matches?.("[data-scrub]")) speak(event.target);
   });
@@ -61,11 +62,11 @@ export function start() {
 }
 
 export function connect(root) {
-  each(root, "[data-scrub]", (slider) => {
+  connectOnce(root, "[data-scrub]", (slider) => {
     slider.addEventListener("pointermove", (event) => { if (!slider.disabled) pointAt(slider, event.clientX); });
     slider.addEventListener("pointerleave", hideTip);
   });
-  each(root, "#ticks", (picture) => {
+  connectOnce(root, "#ticks", (picture) => {
     new MutationObserver(() => extend(picture)).observe(picture, { attributes: true, childList: true, subtree: true });
     extend(picture);
   });
@@ -78,8 +79,8 @@ function extend(picture) {
   slider.disabled = false;
   slider.max = count;
   document.querySelectorAll("span[data-count]").forEach((span) => { span.textContent = count; });
-  if (["event", "at"].some((name) => new URLSearchParams(location.search).has(name))) return;
-  slider.value = count;
+  place();
+  if (shown()) return;
   for (const [id, name] of [["previous", "event"], ["cursor-back", "at"]]) {
     const link = document.getElementById(id);
     const url = new URL(slider.form.getAttribute("action"), location), view = new URLSearchParams(location.search).get("view");
@@ -87,6 +88,17 @@ function extend(picture) {
     link.href = url.pathname + url.search;
     link.removeAttribute("aria-disabled");
   }
+}
+
+function shown() {
+  const query = new URLSearchParams(location.search);
+  return query.get("at") ?? query.get("event");
+}
+
+// Once a script has moved a slider, it no longer follows its attribute.
+function place() {
+  const slider = document.querySelector("[data-scrub]");
+  if (slider && !slider.matches(":active")) slider.value = shown() ?? slider.max;
 }
 
 function speak(slider) {

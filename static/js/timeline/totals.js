@@ -1,12 +1,12 @@
-// What events of the timeline come to, whether they are rows or in a gap: how many, seconds, tokens, dollars and failures. A gap
-// has the totals of its events (`data-totals`); with a filter, only their number is known of one that the server made.
+// Totals of timeline events, whether they are rows or in a gap: number, seconds, tokens, dollars and failures. A gap carries its
+// own totals (`data-totals`); of a gap that the server made for a filter, only the number of events is known.
 const NONE = { events: 0, seconds: 0, tokens: 0, dollars: 0, failures: 0, isPartial: false, isUnpriced: false };
 
 export function totals(items) {
   return items.map(of).reduce(plus, NONE);
 }
 
-// `+12`, `3.4 s`, `2.1k tok`, `$0.0120`, `1 failed` by name, as far as there is any; `+` after a figure: there is more than is known.
+// The totals as texts by name, without zeros: `+12`, `3.4 s`, `2.1k tok`, `$0.0120`, `1 failed`. A `+` after a figure means “at least”.
 export function words({ events, seconds, tokens, dollars, failures, isPartial, isUnpriced }) {
   const more = isPartial ? "+" : "";
   const all = {
@@ -38,7 +38,7 @@ function plus(one, other) {
   return Object.fromEntries(Object.entries(one).map(([name, value]) => [name, typeof value === "boolean" ? value || other[name] : value + other[name]]));
 }
 
-// As the columns say it (devui/web/text/formats.py).
+// Formatted like the columns (devui/web/text/formats.py).
 function compact(count) {
   if (count < 1000) return String(count);
   const [value, unit] = count < 1e6 ? [count / 1000, "k"] : [count / 1e6, "M"];

@@ -1,9 +1,9 @@
-// What leaves the page and becomes a gap (gaps.js): rows and messages far from what the reader sees, and rows of a folded agent
-// or invocation wherever they are, whose gap is folded with them and fetched once it is seen.
+// Replaces items by gaps (gaps.js): rows and messages far from what the reader sees, and rows of a folded agent or invocation
+// wherever they are. A gap for folded rows is folded with them, and fetched once it becomes visible.
 import { totals } from "./totals.js";
 
-const FAR = 900; // pixels beyond what is seen
-const CROWD = 12; // items that are dropped together
+const FAR = 900; // pixels beyond the visible part
+const CROWD = 12; // the fewest items that become a new gap
 export const FOLDED = '[hidden], [data-folded="agent"]';
 export const isShown = (item) => !item.matches("[hidden], [data-folded]");
 
@@ -11,7 +11,7 @@ export function size(gap) {
   gap.style.setProperty("--count", gap.dataset.count);
 }
 
-// Keeps what the reader sees where it is, while something above it changes.
+// Returns a function that scrolls what the reader sees back into place, to be called after something above it has changed.
 export function anchor(list) {
   const box = list.closest(".scroller"), top = box.getBoundingClientRect().top;
   const seen = [...list.children].find((item) => !item.matches("[data-gap], .inv") && item.getBoundingClientRect().bottom > top + 60);
@@ -21,7 +21,7 @@ export function anchor(list) {
   };
 }
 
-// The items that belong together: a header with its first row, a row or message with what follows from it.
+// The items in blocks that stay together: a header with its first row, a row or message with what follows from it.
 function blocks(list) {
   const all = [];
   let open = false; // whether the last block still waits for its row
@@ -46,7 +46,7 @@ export function trim(list) {
     const start = places.length ? places[0].top : end;
     end = places.length ? places.at(-1).bottom : end;
     const far = isFolded || end < view.top - FAR || start > view.bottom + FAR;
-    // What is folded goes with the row that it has folded to, or by itself.
+    // Folded items are dropped with the row that they fold into, or by themselves.
     if (!isFolded && isAllFolded(runs.at(-1))) runs.push([]);
     if (far && block !== all.at(-1) && !isKept(block)) runs.at(-1).push(...block);
     else if (runs.at(-1).length) runs.push([]);
@@ -58,7 +58,7 @@ export function trim(list) {
   keep();
 }
 
-// What has the focus, is selected, or takes input stays.
+// Items that have the focus, are selected, or take input stay.
 function isKept(block) {
   return block.some((item) => item.matches(':focus-within, [aria-selected="true"], :has(form)'));
 }
@@ -77,8 +77,8 @@ function drop(list, run) {
   const count = isRow ? rows : last - first + 1;
   gap.className = "gap";
   Object.assign(gap.dataset, { gap: "", first, last, count });
-  gap.setAttribute("hx-include", "this"); // the list's address says it all; the inspector may be as of another event
-  gap.setAttribute("hx-sync", "this"); // else its request would take the place of a selection's
+  gap.setAttribute("hx-include", "this"); // the list's address is complete; the inspector may show another moment
+  gap.setAttribute("hx-sync", "this"); // otherwise its request would replace a selection's
   if (isRow) share(gap, numbers);
   if (isAllFolded(items)) fold(gap, items[0]);
   else gap.style.height = `${height}px`;
@@ -92,13 +92,13 @@ function drop(list, run) {
   header?.toggleAttribute("data-continued", true);
 }
 
-// The header of the invocation that goes on below, which stays above the rest of its rows.
+// The header of the invocation that continues below. It stays, above the rest of its rows.
 function headerAfter(items) {
   const group = items.at(-1).nextElementSibling?.dataset.group;
   return group && items.findLast((item) => item.id === group);
 }
 
-// What a gap's rows have in common, so that it folds as they would: the invocation, and the agent that they are under.
+// Gives a gap what its rows have in common, so that it folds as they would: their invocation, and the agent they are under.
 function share(gap, items) {
   const [{ dataset: { group } }] = items;
   gap.dataset.totals = JSON.stringify(totals(items));
@@ -110,7 +110,7 @@ function share(gap, items) {
   if (common.length > 1) gap.dataset.path = common.join("/");
 }
 
-// Out of sight at once, as what it stands for is, and not when the page has looked at it.
+// Hides a gap at once if the items it replaces were hidden, instead of at the next refresh.
 function fold(gap, like) {
   gap.hidden = like.hidden;
   if (like.dataset.folded) gap.dataset.folded = like.dataset.folded;

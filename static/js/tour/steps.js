@@ -1,11 +1,14 @@
-// The steps of the tour: what each says and is about (`at`), what its button does (`act`, `label`), and how the page shows that it
-// is done (`isDone`), no longer done (`isUndone`), or can't be done any more (`lost`, with the reason).
+// The steps of the tour: what each says and points at (`at`), what its button does (`act`, `label`), and how to tell from the page that
+// it is done (`isDone`), the previous one no longer is (`isUndone`), or it can no longer be done (`lost`, with the reason). When only
+// one of the page's own buttons is left to press (`next`), the card's button takes its name and presses it.
 const MESSAGE = "Split the bill of table 7";
 const get = (selector) => document.querySelector(selector);
 const breakpoint = () => [...document.querySelectorAll("#breakpoints > li")].some((item) =>
   /\bbill\b[^]*new\s*<\s*0/.test(item.textContent) && !item.querySelector("form.off"));
 const hold = () => get("#held .held");
 const hasEnded = () => get("#run .run:not(.running, .held, .stopping)[data-run]:not([data-run=''])");
+const isFilledIn = (form) => form.elements.on.value === "state" && form.elements.name.value === "bill" && form.elements.condition.value === "new < 0";
+const field = () => [...document.querySelectorAll("#held .change .field")].find((each) => /\bbill\b/.test(each.querySelector("label")?.textContent ?? ""))?.querySelector("input, textarea");
 const CONTINUED = "The run went on before you changed the value. Start over in a new session; the breakpoint is still there.";
 let first = ""; // the id of the hold that the tour is about
 
@@ -15,6 +18,7 @@ export const STEPS = [
     text: "This agent splits a bill and gets a negative share. On the Breaks tab, add a breakpoint: break on “state key written”, name bill, condition new < 0.",
     at: () => get("#break-form") ?? get("#tab-breaks"),
     isDone: breakpoint,
+    next: () => [get("#break-form form")].filter((form) => form && isFilledIn(form))[0]?.querySelector("button.primary"),
     act: () => {
       const form = get("#break-form form");
       if (!form) return get("#tab-breaks").click();
@@ -29,7 +33,9 @@ export const STEPS = [
     title: "Run it",
     text: `Send “${MESSAGE}”. The run pauses before anything negative is committed.`,
     at: () => get("[data-composer]"),
+    isReady: () => !get("#run .running"),
     isDone: hold,
+    next: () => get("#composer-text").value === MESSAGE && get("#composer-state button.primary"),
     lost: () => hasEnded() && "The run ended without a pause. Check in Breaks that the breakpoint is switched on and says: bill, new < 0. Then start over.",
     act: () => {
       const field = get("#composer-text");
@@ -47,16 +53,14 @@ export const STEPS = [
     isReady: () => get("#held .change"),
     isDone: () => get("#held .change-told"),
     lost: () => !document.getElementById(first) && CONTINUED,
+    next: () => get("#held .change")?.open && field()?.value === "75.6" && get("#held .held-form button.primary"),
     act: () => {
-      const edit = get("#held .change");
-      edit.open = true;
-      const field = [...edit.querySelectorAll(".field")].find((each) => /\bbill\b/.test(each.querySelector("label")?.textContent ?? ""));
-      const input = field?.querySelector("input, textarea");
-      if (!input) return;
-      input.value = "75.6";
-      edit.querySelector(".held-form button.primary").focus();
+      get("#held .change").open = true;
+      if (!field()) return;
+      field().value = "75.6";
+      get("#held .held-form button.primary").focus();
     },
-    label: () => "Open Edit",
+    label: () => "Enter 75.6",
   },
   {
     title: "Continue",
@@ -65,8 +69,9 @@ export const STEPS = [
     isUndone: () => document.getElementById(first)?.querySelector(".change") && !get("#held .change-told"),
     isDone: () => !hold() && get("#run .done"),
     lost: () => !hold() && hasEnded() && "The run ended early. Start over in a new session; the breakpoint is still there.",
-    act: () => get("#do-continue")?.focus(),
-    label: () => "Show me",
+    isReady: () => get("#do-continue"),
+    next: () => get("#do-continue"),
+    label: () => "Continue",
   },
   {
     title: "Each of you pays 18.9",

@@ -1,15 +1,15 @@
-// The tour of the debugger, on the page itself: a card beside what the next step is about. It watches the page and goes on when a
-// step is done, by whatever way; where it can't be done any more (`lost`), it says why and starts over. The page stays usable, and
-// Escape leaves.
+// The tour of the debugger, on the page itself: a card beside what the current step is about. It watches the page and moves on when
+// a step is done, in whatever way. If the step can no longer be done (`lost`), the card says why and offers to start over. The page
+// stays usable, and Escape leaves the tour.
 import { STEPS } from "./steps.js";
 
-const SAID = "tour"; // in localStorage: it was taken or declined, and isn't offered again
-const BEGIN = "tour-begins"; // in sessionStorage: the next session page begins it
+const SAID = "tour"; // in localStorage: the tour was taken or declined, and isn't offered again
+const BEGIN = "tour-begins"; // in sessionStorage: the next session page starts the tour
 const NARROW = matchMedia("(max-width: 700px)");
 const OPEN = "dialog[open], :popover-open, [data-menu][open], #filter-words:not([hidden])";
 const get = (selector) => document.querySelector(selector);
 
-let place = -1; // the step that is shown; -1: no tour
+let place = -1; // the current step; -1: no tour
 let timer = 0;
 
 export function start() {
@@ -19,7 +19,7 @@ export function start() {
     else if (target.closest?.("[data-tour-leave]")) leave();
     else if (target.closest?.("[data-tour-act]")) act();
   });
-  // One press closes one thing: what is open above the page first, then the tour.
+  // One Escape closes one thing: what is open above the page first, then the tour.
   document.addEventListener("keydown", (event) => {
     if (place < 0 || event.key !== "Escape" || event.isComposing || event.defaultPrevented || get(OPEN)) return;
     event.preventDefault();
@@ -40,7 +40,7 @@ export function isPossible() {
   return Boolean(home());
 }
 
-// In an empty session of the sample; if this page isn't one, in a new one.
+// Starts in this session if it is an empty one of the sample, else in a new one.
 export function begin() {
   if (!home()) return;
   localStorage.setItem(SAID, "taken");
@@ -96,14 +96,15 @@ function watch() {
   const step = STEPS[place];
   if (step.isDone()) return show(place + 1);
   if (step.isUndone?.()) return show(place - 1);
-  const reason = step.lost?.(), button = get("#tour [data-tour-act]"), label = reason ? "Start over" : step.label();
+  const reason = step.lost?.(), button = get("#tour [data-tour-act]"), next = step.next?.();
+  const label = reason ? "Start over" : next ? next.textContent.trim() : step.label();
   say(reason || step.text);
   if (button.textContent !== label) button.textContent = label;
   button.disabled = Boolean(!reason && step.isReady && !step.isReady());
   put();
 }
 
-// Only what is new, since it is read out.
+// Changes the text only if it is new, because it is read aloud.
 function say(text) {
   const line = get("#tour [data-tour-text]");
   if (line.textContent !== text) line.textContent = text;
@@ -115,27 +116,28 @@ function act() {
   const pane = at?.closest(".pane")?.id;
   if (NARROW.matches && pane) get(`[data-pane-tab="${pane}"]`)?.click();
   at?.scrollIntoView({ block: "nearest" });
-  STEPS[place].act();
+  const next = STEPS[place].next?.();
+  if (next) next.click();
+  else STEPS[place].act?.();
   put();
 }
 
-// Beside what the step is about: on whichever side has the room, else at the bottom of the window.
+// Places the card beside what the step is about. If that is low, such as a tab, it has neighbours beside it, and the card goes below
+// or above it. Where there is no room, the card is at the bottom of the window.
 function put() {
-  const card = get("#tour"), at = STEPS[place].at();
+  const card = get("#tour"), step = STEPS[place], at = step.at();
   const box = at?.getBoundingClientRect();
-  mark(box?.width ? at : null);
+  mark(box?.width ? step.next?.() || at : null);
   const { offsetWidth: width, offsetHeight: height } = card;
   const within = (value, most) => Math.max(8, Math.min(value, most));
   let left = (innerWidth - width) / 2, top = innerHeight - height - 60;
-  if (box?.width && innerWidth > 700) {
-    const spaces = [
-      [box.left - width - 12, box.top],
-      [box.right + 12, box.top],
-      [box.left, box.top - height - 12],
-      [box.left, box.bottom + 12],
-    ];
-    const fits = ([x, y]) => x >= 8 && x + width <= innerWidth - 8 && y >= 8 && y + Math.min(height, 60) <= innerHeight;
-    [left, top] = spaces.find(fits) ?? [left, top];
+  if (box?.width) {
+    const [x, y] = [within(box.left, innerWidth - width - 8), within(box.top, innerHeight - height - 8)];
+    const sides = [[box.left - width - 12, y], [box.right + 12, y]];
+    const ends = [[x, box.bottom + 12], [x, box.top - height - 12]];
+    const fits = ([x, y]) => x >= 8 && x + width <= innerWidth - 8 && y >= 8 && y + height <= innerHeight - 8;
+    const places = box.height < 60 ? [...ends, ...sides] : [...sides, ...ends];
+    [left, top] = places.find(fits) ?? [left, top];
   }
   card.style.left = `${within(left, innerWidth - width - 8)}px`;
   card.style.top = `${within(top, innerHeight - height - 8)}px`;

@@ -1,5 +1,5 @@
-// Spans of the trace: arrow keys move from one to the next, and those of the selected event come into sight.
-import { each } from "../shell/behaviours.js";
+// Spans of the trace: arrow keys move between them, and those of the selected event are scrolled into view.
+import { connectOnce } from "../shell/behaviours.js";
 
 const STEPS = { ArrowDown: 1, ArrowUp: -1 };
 
@@ -18,7 +18,7 @@ export function start() {
 }
 
 export function connect(root) {
-  each(root, "[data-spans]", () => show("center"));
+  connectOnce(root, "[data-spans]", () => show("center"));
 }
 
 function show(block) {

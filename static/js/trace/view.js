@@ -1,5 +1,5 @@
-// The trace in the place of the events. The address says which of them is shown: what the page asks for its inspector keeps it,
-// except for the switch itself, and going back and forward.
+// The trace, in place of the events. The address says which is shown (`view`). Requests for the inspector keep it, except those
+// of the view switch and of history navigation.
 import { afterwards } from "../inspector/requests.js";
 
 const view = () => new URLSearchParams(location.search).get("view");
@@ -9,16 +9,16 @@ export function start() {
     const { sourceElement, target, request } = ctx;
     if (target?.id !== "inspector" || sourceElement === target || sourceElement.matches("[data-view]")) return;
     if (!view()) return;
-    const url = new URL(request.action, location); // of a form that is posted, too, whose answer leads back to the page
+    const url = new URL(request.action, location); // also for posted forms, whose response leads back to the page
     url.searchParams.set("view", view());
     request.action = url.pathname + url.search;
   });
 }
 
-export const isEvents = () => !view();
+export const showsEvents = () => !view();
 
-// By key: the span of the selected event gets the focus, or the first one, so that the arrow keys go on from there; in the list
-// of events, its tab stop.
+// Switches the view by key. The span of the selected event, or else the first one, gets the focus, so that the arrow keys continue
+// from there; in the list of events, the tab stop gets it.
 export function toggle() {
   document.querySelector("#views a:not([aria-current])")?.click();
   afterwards(() => {

@@ -1,4 +1,4 @@
-"""A server with agents to debug from the terminal, and a run of one that is held."""
+"""A server with agents to debug from the terminal, and a held run of one of them."""
 
 import pytest
 

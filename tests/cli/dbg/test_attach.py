@@ -1,4 +1,4 @@
-"""`devui dbg attach` follows a session, and prints nothing that drives the terminal."""
+"""`devui dbg attach` follows a session, and escapes control characters."""
 
 import json
 
@@ -7,7 +7,7 @@ import pytest
 from tests.kit.debugged import Debugged
 
 
-def test_attach_follows_a_session_until_ctrl_c_which_leaves_the_run_alone(terminal, held):
+def test_attach_follows_a_session_and_ctrl_c_leaves_the_run_alone(terminal, held):
     with terminal.open("dbg", "attach") as attach:
         attach.until("Paused before the commit")
         held.tell("step_event")
@@ -23,7 +23,7 @@ def test_attach_follows_a_session_until_ctrl_c_which_leaves_the_run_alone(termin
     held.tell("continue")
 
 
-def test_attach_begins_with_the_last_events_and_shows_what_is_printed(terminal, held):
+def test_attach_starts_with_the_last_events_and_shows_output(terminal, held):
     held.tell("run_to", like={"agent": "count"})
     held.tell("step_event")
     with terminal.open("dbg", "attach", str(held.key), "--last", "1") as attach:
@@ -37,7 +37,7 @@ def test_attach_begins_with_the_last_events_and_shows_what_is_printed(terminal, 
     assert [line[:2] for line in attach.lines if line[0] == "#"] == ["#2", "#3", "#4"]
 
 
-def test_attach_tells_everything_as_json(terminal, held):
+def test_attach_prints_everything_as_json(terminal, held):
     with terminal.open("dbg", "attach", "--json") as attach:
         news = json.loads(attach.until("position"))
         assert news["holds"][0]["gate"] == "before_commit"
@@ -58,7 +58,7 @@ def test_attach_ends_with_its_server(terminal, held):
 
 @pytest.mark.req("R20")
 @pytest.mark.req("R21")
-def test_what_an_agent_says_cannot_drive_the_terminal(terminal, client):
+def test_control_characters_from_an_agent_are_escaped(terminal, client):
     debugged = Debugged(client, "count").start("\x1b[2J\u202egnp\rhidden")
     debugged.settled()
     output = terminal("dbg", "where").stdout

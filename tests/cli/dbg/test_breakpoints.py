@@ -1,9 +1,9 @@
-"""`devui dbg` makes breakpoints, and refuses conditions that are wrong."""
+"""`devui dbg` adds, changes and deletes breakpoints, and refuses invalid conditions."""
 
 from tests.kit.debugged import Debugged
 
 
-def test_breakpoints_are_made_listed_switched_and_deleted(terminal, client):
+def test_breakpoints_are_added_listed_switched_changed_and_deleted(terminal, client):
     add = ("dbg", "break", "add", "--app", "count")
     done = terminal(*add, "state:n", "--if", "new == 2", "--after")
     assert done.stdout == "   1  on   count  state:n  after  if new == 2\n"
@@ -26,7 +26,7 @@ def test_breakpoints_are_made_listed_switched_and_deleted(terminal, client):
     assert terminal("dbg", "break", "rm", "1").returncode == 5
 
 
-def test_a_condition_that_is_wrong_is_refused_with_the_place(terminal):
+def test_an_invalid_condition_is_refused_with_the_position(terminal):
     done = terminal("dbg", "break", "add", "tool:x", "--app", "count", "--if", "args.city ==")
     assert done.returncode == 2
     assert "column 13" in done.stderr

@@ -1,4 +1,4 @@
-"""`devui dbg` ends and answers calls under way, and tries tools by themselves."""
+"""`devui dbg` ends and answers calls under way, and tries single tools."""
 
 import getpass
 import json
@@ -14,13 +14,13 @@ def begun(client):
 
 
 def has_results(debugged, count: int) -> None:
-    """Wait until so many calls have their results in the session."""
+    """Wait until the session has the results of this many calls."""
     until = time.monotonic() + PATIENCE
     while len(results(debugged)) < count:
         assert time.monotonic() < until
 
 
-def test_calls_that_do_not_return_are_answered_and_ended_by_their_name(terminal, client):
+def test_hanging_calls_are_answered_and_ended_by_name(terminal, client):
     debugged = begun(client)
     answer = ("dbg", "end", "wait", '{"waited": 3}', "--as", "Ada", "--no-wait", "--key", "once")
     done = terminal(*answer)
@@ -32,15 +32,15 @@ def test_calls_that_do_not_return_are_answered_and_ended_by_their_name(terminal,
     ended = terminal("dbg", "end", "wait", "--why", "no more of it", "--no-wait", "--json")
     assert json.loads(ended.stdout)["lastCommand"]["command"] == "end"
     has_results(debugged, 2)
-    assert terminal(*answer).returncode == 0  # the same call is not under way any more,
+    assert terminal(*answer).returncode == 0  # this call has ended,
     terminal("dbg", "stop")
-    assert terminal(*answer).returncode == 0  # nor is its run
+    assert terminal(*answer).returncode == 0  # and now its run has, too
     first, second = results(debugged)[:2]
     assert first == {"waited": 3}
     assert second["error"].endswith("no more of it")
 
 
-def test_a_call_that_is_not_under_way_is_refused_with_where_the_run_stands(terminal, client):
+def test_ending_a_call_that_is_not_under_way_is_refused(terminal, client):
     begun(client)
     refusal = terminal("dbg", "end", "12345")
     assert (refusal.returncode, "already ended" in refusal.stderr) == (6, True)
@@ -52,7 +52,7 @@ def test_a_call_that_is_not_under_way_is_refused_with_where_the_run_stands(termi
     assert terminal("dbg", "end", "wait").returncode in {5, 6}
 
 
-def test_a_tool_is_tried_by_itself_when_one_is_sure(terminal, client):
+def test_a_tool_with_unknown_effects_is_tried_only_with_sure(terminal, client):
     debugged = Debugged(client, "weather").start(pause=False)
     debugged.settled()
     there = ("-s", str(debugged.key))
@@ -70,7 +70,7 @@ def test_a_tool_is_tried_by_itself_when_one_is_sure(terminal, client):
 
 
 def a_tool_is_said_to_be_harmless(terminal, there):
-    """`devui dbg tools` in a session of the weather app, whose tool nobody has marked."""
+    """Check `devui dbg tools` in a session of the weather app, whose tool nobody has marked."""
     done = terminal("dbg", "tools", "weather", "--is", "read_only", *there)
     name = f"terminal ({getpass.getuser()})"
     assert done.stdout == f"weather  read_only, set by {name}  forecaster\n", done.stderr

@@ -1,4 +1,4 @@
-"""`devui dbg` finds its server, or says why not and what to do."""
+"""`devui dbg` finds its server, or says why it can't and what to do."""
 
 import json
 import os
@@ -9,7 +9,7 @@ from tests.kit.server import TOKEN, Server
 from tests.kit.terminal import Terminal
 
 
-def test_without_a_server_it_is_said_what_to_do(tmp_path):
+def test_without_a_server_the_error_says_what_to_do(tmp_path):
     nobody = Terminal(Server(tmp_path, tmp_path / "nothing"))
     done = nobody("dbg", "where")
     assert done.returncode == 3
@@ -17,7 +17,7 @@ def test_without_a_server_it_is_said_what_to_do(tmp_path):
     assert "Traceback" not in done.stderr
 
 
-def test_the_address_of_a_server_that_was_killed_is_known_to_be_stale(terminal, held):
+def test_the_address_of_a_killed_server_is_known_to_be_stale(terminal, held):
     pid = terminal.server.pid
     terminal.server.kill()
     done = terminal("dbg", "where")
@@ -27,7 +27,7 @@ def test_the_address_of_a_server_that_was_killed_is_known_to_be_stale(terminal, 
     assert terminal("dbg", "where").stdout.startswith("interrupted")
 
 
-def test_an_address_where_nobody_listens_is_no_server(tmp_path):
+def test_an_address_without_a_listener_is_reported(tmp_path):
     terminal = Terminal(Server(tmp_path, tmp_path / "data"))
     (tmp_path / "data").mkdir()
     record = {"pid": os.getpid(), "url": "http://127.0.0.1:9"}
@@ -39,7 +39,7 @@ def test_an_address_where_nobody_listens_is_no_server(tmp_path):
 
 
 @pytest.mark.req("R07")
-def test_a_wrong_token_is_told_from_a_missing_server(terminal, held):
+def test_a_wrong_token_is_distinguished_from_a_missing_server(terminal, held):
     for wrong in (["--token", "x" * 20], []):
         done = terminal("dbg", "where", *wrong, DEVUI_TOKEN="y" * 20)
         assert done.returncode == 4

@@ -6,9 +6,7 @@ import re
 from tests.kit.debugged import Debugged
 
 
-def test_a_session_is_named_when_several_run_and_when_there_is_none_of_that_name(
-    terminal, client, held
-):
+def test_an_ambiguous_or_unknown_session_is_an_error(terminal, client, held):
     other = Debugged(client, "count").start()
     other.settled()
     unclear = terminal("dbg", "step")
@@ -20,7 +18,7 @@ def test_a_session_is_named_when_several_run_and_when_there_is_none_of_that_name
     assert "no session with number or id 'nobody'" in missing.stderr
 
 
-def test_who_wrote_a_key_is_told_write_by_write(terminal, held, client):
+def test_blame_lists_the_writes_of_a_key(terminal, held, client):
     held.tell("continue")
     blame = terminal("dbg", "blame", "n", "--at", "3", "-s", str(held.key))
     assert (blame.returncode, blame.stderr) == (0, "")
@@ -35,7 +33,7 @@ def test_who_wrote_a_key_is_told_write_by_write(terminal, held, client):
 
 
 def prompts_are_shown(terminal, there):
-    """`devui dbg prompt` in a session of the weather app."""
+    """Check `devui dbg prompt` in a session of the weather app."""
     prompt = terminal("dbg", "prompt", "4", *there).stdout
     assert prompt.startswith("scripted  asked by forecaster  streaming\nsystem\n  ")
     assert "\ntools\n  weather(city)\n" in prompt
@@ -59,7 +57,7 @@ def prompts_are_shown(terminal, there):
 
 
 def notes_are_kept(terminal, there):
-    """`devui dbg note` and `notes`."""
+    """Check `devui dbg note` and `notes`."""
     assert terminal("dbg", "notes", *there).stdout == "no notes\n"
     terminal("dbg", "note", "0", "a trip", *there)
     done = terminal("dbg", "note", "2", "odd", "--star", "--as", "Ada", *there)
@@ -73,23 +71,23 @@ def notes_are_kept(terminal, there):
 
 
 def an_event_is_edited_in_a_fork(terminal, there, event):
-    """`devui dbg fork --event` at the user's message."""
+    """Check `devui dbg fork --event` at the user's message."""
     assert terminal("dbg", "fork", "1", "--event", "no", *there).returncode == 2
     lacks = terminal("dbg", "fork", "1", "--event", "{}", *there)
     assert (lacks.returncode, "event.author: Field required" in lacks.stderr) == (2, True)
     event["content"]["parts"][0]["text"] = "stop"
     fork = terminal("dbg", "fork", "1", "--event", json.dumps(event), "--run", *there)
-    assert fork.stdout.partition("\n")[0].endswith(" at #1, edited"), fork.stderr
+    assert fork.stdout.partition("\n")[0].endswith(" at #1 (edited)"), fork.stderr
 
 
 def is_found_by_its_number(client, debugged):
-    """`GET /api/sessions?key=`."""
+    """Check `GET /api/sessions?key=`."""
     [row] = client.get("/api/sessions", params={"key": debugged.key}).json()["sessions"]
     assert row["id"] == debugged.session
     assert client.get("/api/sessions", params={"key": 999}).json()["sessions"] == []
 
 
-def test_a_session_is_read_annotated_forked_rewound_counted_and_traced(terminal, client):
+def test_a_session_is_annotated_forked_rewound_counted_and_traced(terminal, client):
     debugged = Debugged(client, "weather").start(pause=False)
     debugged.settled()
     there = ("-s", str(debugged.key))
@@ -129,7 +127,7 @@ def test_a_session_is_read_annotated_forked_rewound_counted_and_traced(terminal,
     )
 
 
-def test_the_status_says_whether_the_run_failed_or_could_not_begin(terminal, client):
+def test_the_exit_status_says_whether_the_run_failed_or_did_not_start(terminal, client):
     debugged = Debugged(client, "weather").start(pause=False)
     debugged.settled()
     at_the_call = ("dbg", "fork", "2", "-s", str(debugged.key), "--run", "--guard", "run", "--json")
@@ -149,7 +147,7 @@ def test_the_status_says_whether_the_run_failed_or_could_not_begin(terminal, cli
     assert "send it a message" in over.stderr
 
 
-def test_a_session_of_any_id_is_named_by_it(terminal, client):
+def test_a_session_with_any_id_can_be_selected(terminal, client):
     for name in ("a/b", "..a", "%2F", "a b?c#d;e", "--help", "ünï🦊", "'\"", "n" * 200):
         path = "/apps/count/users/odd%2Fuser/sessions"
         assert client.post(path, json={"sessionId": name}).status_code == 200

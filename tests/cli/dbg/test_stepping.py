@@ -1,4 +1,4 @@
-"""`devui dbg` starts runs, steps them, and changes and shows what is held."""
+"""`devui dbg` starts runs, steps them, and shows and edits what is held."""
 
 import json
 import re
@@ -21,7 +21,7 @@ def test_a_run_is_stepped_to_its_end(terminal, held):
     assert log == ["      stdout: saw 2", "      stdout: saw 3"]
 
 
-def test_a_run_is_finished_with_the_event_that_is_held(terminal, held):
+def test_finish_ends_a_run_with_the_held_event(terminal, held):
     terminal("dbg", "step")
     terminal("dbg", "half")
     last = terminal("dbg", "finish")
@@ -30,16 +30,14 @@ def test_a_run_is_finished_with_the_event_that_is_held(terminal, held):
     assert held.kept()["state"] == {"n": 1}
 
 
-def test_json_has_the_whole_position_in_one_line(terminal, held):
+def test_json_is_the_whole_position_in_one_line(terminal, held):
     [line] = terminal("dbg", "step", "--json", "--as", "Ada").stdout.splitlines()
     position = json.loads(line)
     assert position == held.settled()
     assert position["lastCommand"]["actor"] == "Ada"
 
 
-def test_a_command_that_was_decided_upon_an_older_position_is_refused_with_the_new_one(
-    terminal, held
-):
+def test_a_command_for_an_older_position_is_refused_with_the_new_one(terminal, held):
     held.tell("step_event")
     done = terminal("dbg", "step", "--position", "1")
     assert done.returncode == 6
@@ -69,7 +67,7 @@ def test_the_same_key_steps_once(terminal, held):
     assert terminal("dbg", "continue", "--key", "another").returncode == 6
 
 
-def test_what_is_held_is_changed(terminal, client):
+def test_a_held_call_is_edited_and_mocked(terminal, client):
     debugged = Debugged(client, "weather").start()
     debugged.settled()
     debugged.tell("run_to", like={"gate": "before_tool"})
@@ -92,7 +90,7 @@ def test_what_is_held_is_changed(terminal, client):
     assert (edit["action"], edit["after"], edit["actor"]) == ("mock", "rain", "Ada")
 
 
-def test_an_edit_is_merged_into_what_is_held(terminal, held):
+def test_an_edit_is_merged_into_the_held_event(terminal, held):
     held.tell("run_to", like={"agent": "count"})
     wrong = terminal("dbg", "edit", '{"x": 1}')
     assert (wrong.returncode, "an event has no member 'x'" in wrong.stderr) == (2, True)
@@ -104,7 +102,7 @@ def test_an_edit_is_merged_into_what_is_held(terminal, held):
     assert (event["author"], event["actions"]["stateDelta"]) == ("count", {"n": 7, "more": True})
 
 
-def test_the_state_is_shown_now_with_what_is_pending_and_as_of_an_event(terminal, held):
+def test_the_state_is_shown_with_pending_writes_and_as_of_an_event(terminal, held):
     for _ in range(4):
         terminal("dbg", "half")
     assert terminal("dbg", "state").stdout.splitlines() == ["n = 1  #2", "n: 1 → 2  pending"]
@@ -130,7 +128,7 @@ def test_why_says_what_a_run_waits_for_and_where_in_the_code(terminal, client):
     assert terminal("dbg", "why").stdout.splitlines() == ["stopped", "not waiting for anything"]
 
 
-def test_a_run_that_is_over_cannot_be_stepped(terminal, held):
+def test_a_finished_run_cannot_be_stepped(terminal, held):
     held.tell("continue")
     done = terminal("dbg", "step", "--session", str(held.key))
     assert (done.returncode, "the run is already done" in done.stderr) == (6, True)
@@ -138,7 +136,7 @@ def test_a_run_that_is_over_cannot_be_stepped(terminal, held):
     assert (nothing.returncode, "no run is active" in nothing.stderr) == (5, True)
 
 
-def test_a_run_is_started_held_from_the_terminal(terminal, client):
+def test_a_run_is_started_held_or_without_a_pause(terminal, client):
     debugged = Debugged(client, "count")
     done = terminal("dbg", "start", "go", "-s", str(debugged.key))
     assert "Paused before the commit" in done.stdout

@@ -1,4 +1,4 @@
-"""All cases; importing this module fills the list."""
+"""All cases. Importing this module fills the list."""
 
 from tests.differential.case import CASES
 from tests.differential.cases import (

@@ -1,4 +1,4 @@
-"""Runs that are aborted while something is at work."""
+"""Runs that are aborted while something is running."""
 
 import asyncio
 import time
@@ -11,18 +11,18 @@ from tests.differential.script import Boom, call, transfer
 
 
 class Stop:
-    """The signal of a run, and what waits until it is set."""
+    """The abort signal of a run, with agents and tools that are busy when it is set."""
 
     def __init__(self, stage):
         self.stage = stage
         self.signal = asyncio.Event()
 
     def soon(self):
-        """Let the run be aborted when what runs now is waiting for something."""
+        """Abort the run in 20 ms, while the current code is waiting."""
         asyncio.get_running_loop().call_later(0.02, self.signal.set)
 
     async def wait(self, who):
-        """Be at work when the run is aborted."""
+        """Be busy until the run is aborted, and note the cancellation."""
         if self.signal.is_set():
             return
         self.soon()
@@ -33,7 +33,7 @@ class Stop:
             raise
 
     def agent(self, name, *answers, fragments=(), **fields):
-        """An agent whose model is at work when the run is aborted, perhaps after fragments."""
+        """Return an agent whose model is busy when the run is aborted, perhaps after fragments."""
         stage, wait, model = self.stage, self.wait, self.stage.model(*answers, label=name)
 
         class Stopped(stage.ns.BaseLlm):
@@ -58,7 +58,7 @@ async def quick() -> str:
 
 
 def _hooks(stage):
-    """A plugin that notes what becomes of the run."""
+    """Return a plugin that notes how agents, models, tools and the run end."""
 
     class Hooks(stage.ns.BasePlugin):
         async def after_agent_callback(self, *, agent, callback_context):
@@ -227,7 +227,7 @@ for _where in ("a model", "a tool", "one of two tools", "an agent of a graph"):
     add(Case(f"abort: in {_where}, then resumed", partial(_resumed, where=_where)))
 
 
-# Who aborts
+# Abort by code or by the caller
 
 
 async def _by_code(stage, tool):
@@ -305,7 +305,7 @@ async def a_caller_aborts_and_leaves(stage):
     await stage.say("again")
 
 
-# What cannot be stopped, or fails
+# Plain functions, and tools that fail while aborting
 
 
 @case(differs=STOPPED_THREADS)

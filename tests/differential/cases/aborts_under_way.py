@@ -1,4 +1,4 @@
-"""Aborts that come when something has been done and is on its way to the caller."""
+"""Runs that are aborted while a result is on its way to the caller."""
 
 import asyncio
 from functools import partial
@@ -22,7 +22,7 @@ async def quick() -> str:
 
 
 def _within(stage, agent, levels, **fields):
-    """A chain of agents, each an expert of the one above; the last one is made by `agent`."""
+    """Return a chain of nested agents, each called by the one above; `agent` makes the last one."""
     chain = agent(f"a{levels}", **(ONCE if levels else {}), **fields)
     for level in reversed(range(levels)):
         own = ONCE if level else {}
@@ -55,7 +55,7 @@ for _levels in (1, 2, 3, 6):
 
 
 async def _while_the_caller_is_busy(stage, root, *, resumable=False, resumes=False):
-    """Abort the run when the caller has had the first event for a while."""
+    """Abort the run while the caller is busy with its first event."""
     signal = asyncio.Event()
     await stage.open(root, resumable=resumable)
     run = stage.runner.run_async(

@@ -1,4 +1,4 @@
-"""Agents with a time limit, retries or a state schema, at the root and below it."""
+"""Agents with a timeout, retries or a state schema, at the root and below it."""
 
 import asyncio
 from functools import partial
@@ -16,11 +16,11 @@ from tests.differential.differing_resume import ENDS_OF_TEAMS
 from tests.differential.script import Boom, Raise, call, transfer
 
 ALONE = {"disallow_transfer_to_parent": True, "disallow_transfer_to_peers": True}
-"""For agents that are called by a model, and have nobody to hand over to."""
+"""Fields of agents that a model calls and that can't transfer to others."""
 
 
 class Trip(BaseModel):
-    """What the state may hold."""
+    """The state schema."""
 
     days: int = 1
 
@@ -32,7 +32,7 @@ def note(tool_context, key: str, value: int | str) -> str:
 
 
 def late(stage, name, *answers, **fields):
-    """An agent whose model is not done with its first request before the time is up."""
+    """Return an agent whose first model request takes longer than the timeout."""
     model, requests = stage.model(*answers, label=name), []
 
     class Late(stage.ns.BaseLlm):
@@ -51,24 +51,24 @@ def late(stage, name, *answers, **fields):
 
 
 def failing(stage, name, *answers, **fields):
-    """An agent whose model fails at first, and may be asked again."""
+    """Return an agent with retries, whose first model request fails."""
     again = stage.ns.RetryConfig(max_attempts=3, initial_delay=0, jitter=0)
     return stage.agent(name, Raise(), *answers, retry_config=again, **fields)
 
 
 def noting(stage, name, *answers, key="days", value="many", **fields):
-    """An agent that writes something into the state which its schema does not allow."""
+    """Return an agent that writes a value its state schema doesn't allow."""
     note_call = call("note", key=key, value=value)
     return stage.agent(name, note_call, *answers, tools=[note], state_schema=Trip, **fields)
 
 
 def unknown(stage, name, *answers, **fields):
-    """An agent that writes a key which its schema does not have."""
+    """Return an agent that writes a key its state schema doesn't have."""
     return noting(stage, name, *answers, key="hours", value=1, **fields)
 
 
 def fitting(stage, name, *answers, **fields):
-    """An agent that writes what its schema allows."""
+    """Return an agent that writes what its state schema allows."""
     return noting(stage, name, *answers, value=3, **fields)
 
 
@@ -148,7 +148,7 @@ for _limit in LIMITS:
     add(Case(f"limits: {_limit} of a task", partial(_task, limit=_limit), _told))
 
 
-# What belongs to whom
+# Limits of one agent, and the agents that it transfers to or calls
 
 
 @case()
@@ -202,7 +202,7 @@ async def a_caller_is_tried_again_for_its_task(stage):
     await stage.say()
 
 
-# What goes on
+# Retries and timeouts with tools, teams and slow callers
 
 
 async def _tool_then_fails(stage, resumable):
@@ -220,7 +220,7 @@ for _resumable in (False, True):
 
 
 def _shaky():
-    """A tool that fails at first."""
+    """Return a tool that fails once."""
     runs = []
 
     async def shaky():
@@ -298,7 +298,7 @@ async def _caller_takes_its_time(stage, root):
         async for event in events:
             stage.events.append(event)
             await asyncio.sleep(0.3)
-    except Exception as error:  # noqa: BLE001  what it raises is part of the record
+    except Exception as error:  # noqa: BLE001  the exception is part of the record
         stage.note(type(error).__name__)
 
 
@@ -335,7 +335,7 @@ async def a_late_target_in_an_app_that_can_resume(stage):
     await stage.resume()
 
 
-# What is tried again while something else waits
+# Retries in resumable apps
 
 
 @case(differs=FAILED_CALLS_TRIED_AGAIN)

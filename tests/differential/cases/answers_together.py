@@ -1,4 +1,4 @@
-"""Agents side by side that wait, and a message that answers them all."""
+"""Parallel agents that wait, and a message that answers them all."""
 
 from functools import partial
 
@@ -40,7 +40,7 @@ def _ways(stage, what):
 
 
 def _tasks(stage, what):
-    """Agents side by side, each of which has given a task away."""
+    """Return parallel agents that have each delegated a task."""
 
     def above(name):
         asks = call("wait") if what == "a result" else call("pay", amount=3)

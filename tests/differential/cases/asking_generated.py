@@ -1,4 +1,4 @@
-"""Tools that ask the user, in batches of any kind, and users who answer in any way.
+"""Generated cases: batches of tools that ask the user, and users who answer in all kinds of ways.
 
 The same number gives the same case on every machine.
 """
@@ -16,7 +16,7 @@ from tests.kit.thorough import rounds
 
 AGENTS = rounds(25, 50)
 OUT_OF_ORDER = (7, 8, 9, 10, 14, 15, 16, 17, 22, 26, 27, 30, 31, 33, 36, 39, 45, 49)
-"""Numbers whose users answer older calls after newer ones, which differs on purpose."""
+"""Seeds whose users answer an older call after a newer one, which differs on purpose."""
 TURNS = 6
 CREDENTIAL = "adk_request_credential"
 
@@ -34,7 +34,7 @@ async def pay(n: int, tool_context: Any) -> str:
 
 
 async def is_much(n: int, tool_context: Any) -> bool:
-    """Whether somebody must agree."""
+    """Whether the user must confirm."""
     return n % 2 == 0
 
 
@@ -69,7 +69,7 @@ def _config(stage: Any, key: str) -> Any:
 def _knocking(stage: Any) -> Any:
     async def knock(n: int, tool_context: Any) -> Any:
         """Knocks."""
-        # A key for each call: one that was given in an earlier run google-adk has forgotten.
+        # One key per call, because google-adk forgets keys from an earlier run.
         config = _config(stage, f"key {n}")
         credential = tool_context.get_auth_response(config)
         if credential is None:
@@ -81,7 +81,7 @@ def _knocking(stage: Any) -> Any:
 
 
 def tools_of(stage: Any) -> list[Any]:
-    """A tool of every kind that asks, and some that do not."""
+    """Return one tool of each kind that asks, and some that don't."""
     ns = stage.ns
     return [
         look,
@@ -105,13 +105,13 @@ def _named(function: Any, name: str) -> Any:
 
 
 class Script:
-    """What the model says: calls of tools that ask, alone and in batches, and words."""
+    """Answers of a model: calls of tools that ask, alone and in batches, and texts."""
 
     def __init__(self, dice: random.Random, names: list[str]) -> None:
         self._dice, self._names, self._count = dice, names, 0
 
     def answers(self, many: int) -> list[Answer]:
-        """So many answers."""
+        """Return this many answers."""
         return [self._answer() for _ in range(many)]
 
     def _answer(self) -> Answer:
@@ -129,14 +129,14 @@ class Script:
 
 
 class User:
-    """Somebody who answers what was asked: all, a part, twice, wrongly, or something else."""
+    """A user who answers all questions, some of them, twice, wrongly, or with something else."""
 
     def __init__(self, stage: Any, dice: random.Random, ways: list[str]) -> None:
         self._stage, self._dice, self._ways = stage, dice, ways
         self._answered: list[Any] = []
 
     def message(self) -> list[types.Part]:
-        """What the user says next."""
+        """Return the user's next message."""
         questions = self._open()
         way = self._dice.choice(self._ways) if questions or self._answered else "words"
         parts = getattr(self, f"_{way}")(questions)
@@ -145,7 +145,7 @@ class User:
         return parts or [types.Part(text="Well?")]
 
     def _open(self) -> list[Any]:
-        """Questions that nobody has answered yet."""
+        """Return the questions without an answer."""
         closed_ids = {question.id for question in self._answered}
         questions = []
         for event in self._stage.events:
@@ -172,7 +172,7 @@ class User:
         return self._all(questions[-1:])
 
     def _again(self, _: list[Any]) -> list[types.Part]:
-        # google-adk takes a credential that is given twice for a new one.
+        # google-adk treats a credential given twice as a new one.
         repeatable = [question for question in self._answered if question.name != CREDENTIAL]
         return [self._reply(repeatable[-1])] if repeatable else []
 
@@ -210,7 +210,7 @@ class User:
 
 
 def _hooks(stage: Any, dice: random.Random) -> dict[str, Any]:
-    """Callbacks of tools: they note, write, answer, or change what comes out."""
+    """Return tool callbacks that write, answer or change results, and note their calls."""
     does = dice.choice(["nothing", "writes", "answers", "changes"])
     which = dice.choice(["pay", "lend", "knock", "look"])
 
@@ -239,7 +239,7 @@ NAMES = ["look", "look", "pay", "pay", "spend", "lend", "knock", "wait", "fall"]
 
 
 async def asking(stage, number: int) -> None:
-    """One agent whose tools ask, and a user who answers in any way."""
+    """Play an agent whose tools ask, with a user who answers in any way."""
     dice = random.Random(f"asking {number}")
     answers = Script(dice, NAMES).answers(20)
     agent = stage.agent("agent", *answers, tools=tools_of(stage), **_hooks(stage, dice))
@@ -248,7 +248,7 @@ async def asking(stage, number: int) -> None:
 
 
 async def talk(stage: Any, dice: random.Random, ways: list[str]) -> None:
-    """A user who answers in some of these ways."""
+    """Start a run, and answer it as a user with these ways of answering."""
     await stage.say("go")
     user = User(stage, dice, ways)
     for _ in range(TURNS):
@@ -258,7 +258,7 @@ async def talk(stage: Any, dice: random.Random, ways: list[str]) -> None:
 
 
 def _in_any_order(stage: Any) -> None:
-    """Sort the responses in requests: google-adk has them in the order in which they came."""
+    """Sort the responses in requests, because google-adk keeps them in order of arrival."""
     for _, _, _, contents, _ in stage.requests:
         for content in contents:
             content["parts"].sort(key=lambda part: str(part.get("functionResponse", "")))

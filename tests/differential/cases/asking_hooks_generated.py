@@ -1,4 +1,4 @@
-"""Callbacks and plugins of any kind around tools that ask the user, made by a generator.
+"""Generated cases: callbacks and plugins of any kind around tools that ask the user.
 
 The same number gives the same case on every machine.
 """
@@ -13,7 +13,7 @@ from tests.differential.script import Answer, Boom, Error, Raise, Say, call
 
 HOOKED = 18
 LATE = (10,)
-"""Numbers whose users answer late, or after something has failed, which differs on purpose."""
+"""Seeds whose users answer late or after a failure, which differs on purpose."""
 TURNS = 5
 NAMES = ["look", "pay", "pay", "spend", "knock", "lend", "fall", "wait"]
 HOOKS = (
@@ -31,24 +31,24 @@ DEEDS = (
     ["nothing", "writes", "asks"],
     ["nothing", "nothing", "nothing", "writes", "raises"],
 )
-"""What hooks do, by the kind of the case."""
+"""What the hooks of a case may do; the seed selects one row."""
 
 
 class Hooks:
-    """Makes hooks that do one thing or another, as often as they are called."""
+    """Makes hooks that do something random on each call."""
 
     def __init__(self, stage: Any, dice: random.Random, deeds: list[str]) -> None:
         self._stage, self._dice, self._deeds = stage, dice, deeds
 
     def of_agent(self, chance: float) -> dict[str, Any]:
-        """Some callbacks of an agent."""
+        """Return some callbacks of an agent."""
         kinds = [kind for kind in HOOKS if self._dice.random() < chance]
         fields = {f"{kind}_callback": self._hook("agent", kind) for kind in kinds}
-        # A call that failed is run again by a later answer, which differs on purpose.
+        # Without this one, a later answer would rerun a failed call, which differs on purpose.
         return fields | {"on_tool_error_callback": _recovers}
 
     def plugin(self, name: str, chance: float) -> Any:
-        """A plugin with some of these hooks."""
+        """Return a plugin with some of these hooks."""
         kinds = [kind for kind in HOOKS if self._dice.random() < chance]
         methods = {f"{kind}_callback": _method(self._hook(name, kind)) for kind in kinds}
         return type("Plugin", (self._stage.ns.BasePlugin,), methods)(name=name)
@@ -74,12 +74,12 @@ class Hooks:
         if deed == "raises":
             raise Boom(f"boom in {who} {kind}")
         tool = values["tool"].name if "tool" in values else ""
-        # State that a long-running call writes is stored otherwise there.
+        # google-adk stores state written by a long-running call differently.
         if deed == "writes" and tool != "wait":
             context.state[f"{who} {kind}"] = context.state.get(f"{who} {kind}", 0) + 1
         if deed == "signals" and kind in ("before_tool", "after_tool", "on_tool_error"):
             context.actions.skip_summarization = True
-        # What is asked after a credential was given is not put to the user there.
+        # google-adk doesn't put a question to the user that is asked after a credential was given.
         asks = deed == "asks" and kind == "before_tool" and tool not in ("wait", "knock")
         if asks and not context.tool_confirmation:
             context.request_confirmation(hint="Sure?", payload={"by": who})
@@ -107,7 +107,7 @@ def _method(hook: Any) -> Any:
 
 
 def _about(values: dict[str, Any]) -> Any:
-    """What a hook is called about."""
+    """Return what a hook was called with, for a note."""
     args = values.get("tool_args", values.get("args"))
     facts = [values["tool"].name, dict(args)] if "tool" in values else []
     if context := values.get("tool_context"):
@@ -134,7 +134,7 @@ def _answers(dice: random.Random, *, fail: bool) -> list[Answer]:
 
 
 async def hooked(stage, number: int) -> None:
-    """One agent whose tools ask, with hooks."""
+    """Play one agent with hooks, whose tools ask."""
     dice = random.Random(f"asking hooks {number}")
     hooks = Hooks(stage, dice, DEEDS[number % len(DEEDS)])
     answers = _answers(dice, fail=number % 2 == 0)

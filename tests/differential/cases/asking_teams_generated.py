@@ -1,4 +1,4 @@
-"""Agents that hand over and delegate to each other, whose tools ask the user.
+"""Generated cases: agents that transfer and delegate to each other, and whose tools ask the user.
 
 The same number gives the same case on every machine.
 """
@@ -14,21 +14,21 @@ from tests.kit.thorough import rounds
 
 TEAMS = rounds(15, 30)
 LATE = (10, 23)
-"""Numbers of teams whose users answer late, which differs on purpose."""
+"""Seeds whose users answer late, which differs on purpose."""
 EXPERTS = rounds(12, 25)
 NAMES = ["look", "pay", "spend", "knock"]
-"""Tools whose questions end the turn: after others google-adk does not follow a transfer."""
+"""Tools whose questions end the turn; after others, google-adk doesn't follow a transfer."""
 WAYS = ["all", "all", "some", "last", "words", "wrong"]
 
 
 class Team:
-    """Agents that hand over to those around them, and ask the user in between."""
+    """A team of agents that transfer to each other and ask the user in between."""
 
     def __init__(self, stage: Any, dice: random.Random) -> None:
         self._stage, self._dice, self._count = stage, dice, 0
 
     def root(self) -> Any:
-        """An agent with two below it, one of which has another below."""
+        """Return an agent with two sub-agents, one of which has a sub-agent."""
         leaf = self._agent("leaf", ["left"])
         left = self._agent("left", ["leaf", "right", "root"], leaf)
         right = self._agent("right", ["left", "root"])
@@ -54,27 +54,27 @@ class Team:
 
 
 async def teams(stage, number: int) -> None:
-    """A team of chat agents whose tools ask."""
+    """Play a team of chat agents whose tools ask."""
     dice = random.Random(f"asking team {number}")
     await stage.open(Team(stage, dice).root())
     await talk(stage, dice, WAYS)
 
 
 def _without_first_words(stage: Any) -> None:
-    """Leave out what experts are told first: that they answer what they were asked is known."""
+    """Drop the first message to single-turn experts, which differs on purpose (ASKED_AGAIN)."""
     for name, _, _, contents, _ in stage.requests:
         if name.startswith("single_turn"):
             contents[0]["parts"] = []
 
 
 class Experts:
-    """An agent with experts of several kinds, whose tools ask one thing at a time."""
+    """An agent with experts of several kinds, whose tools ask one question at a time."""
 
     def __init__(self, stage: Any, dice: random.Random) -> None:
         self._stage, self._dice, self._count = stage, dice, 0
 
     def root(self) -> Any:
-        """The agent that asks the experts."""
+        """Return the agent that calls the experts."""
         kinds = [self._dice.choice(["single_turn", "task"]) for _ in range(2)]
         below = [self._expert(f"{kind}_{i}", kind) for i, kind in enumerate(kinds)]
         answers: list[Answer] = []
@@ -109,10 +109,10 @@ class Experts:
 
 
 async def experts(stage, number: int) -> None:
-    """Experts whose tools ask."""
+    """Play experts whose tools ask."""
     dice = random.Random(f"asking experts {number}")
     root = Experts(stage, dice).root()
-    # The end of a task is recorded elsewhere there, and words to a task that waits are not heard.
+    # google-adk records the end of a task elsewhere, and ignores texts to a waiting task.
     resumable = all(expert.mode != "task" for expert in root.sub_agents)
     await stage.open(root, resumable=resumable)
     await talk(stage, dice, [way for way in WAYS if way != "words"])

@@ -1,4 +1,4 @@
-"""Trees of workflow agents whose tools ask the user, who answers all, or one after the other.
+"""Generated cases: trees of workflow agents whose tools ask a user, who answers all or one by one.
 
 The same number gives the same case on every machine.
 """
@@ -29,7 +29,7 @@ class Tree:
         self._count = 0
 
     def root(self) -> Any:
-        """A tree whose root is no agent with a model."""
+        """Return a tree whose root is a workflow agent."""
         return self._grow(2, self._dice.choice(self._kinds))
 
     def _grow(self, depth: int, kind: str | None = None) -> Any:
@@ -50,7 +50,7 @@ class Tree:
         return self._stage.agent(name, *answers, tools=tools_of(self._stage), **key)
 
     def _call(self) -> Call:
-        # Never a multiple of three: such a `wait` has a result for now, with which agents go on.
+        # No multiples of three: `wait` would return an interim result, and agents would go on.
         n = 3 * self._next() + 1 + self._dice.randrange(2)
         return call(self._dice.choice(NAMES), n=n)
 
@@ -72,7 +72,7 @@ class Tree:
 
 
 class OrderlyUser(User):
-    """Somebody who looks at the questions in an order that does not depend on when they came."""
+    """A user who reads the questions in an order that doesn't depend on when they were asked."""
 
     def _open(self) -> list[Any]:
         return sorted(super()._open(), key=_about)
@@ -87,7 +87,7 @@ def _about(question: Any) -> tuple[str, str]:
 
 
 async def trees(stage, number: int, kinds: tuple[str, ...], way: str) -> None:
-    """A tree of agents whose tools ask, in a resumable app: in any other theirs do not go on."""
+    """Play a tree of agents whose tools ask; google-adk continues it only in a resumable app."""
     dice = random.Random(f"asking tree {kinds} {number}")
     await stage.open(Tree(stage, dice, kinds).root(), resumable=True)
     await stage.say("go")
@@ -99,7 +99,7 @@ async def trees(stage, number: int, kinds: tuple[str, ...], way: str) -> None:
 
 
 def _without_tellers(stage: Any) -> None:
-    """Leave out who is said to have given an answer, which differs on purpose."""
+    """Drop the names of those said to have given an answer, which differ on purpose."""
     for _, _, _, contents, _ in stage.requests:
         for part in (part for content in contents for part in content["parts"]):
             _, begins, quoted = part.get("text", "").partition("<<<BEGIN_")
@@ -111,7 +111,7 @@ for _number in range(TREES):
     _play = partial(trees, number=_number, kinds=IN_TURN, way=["all", "some"][_number % 2])
     add(Case(f"a tree whose tools ask {_number}", _play))
 for _number in range(SIDES):
-    # Of several answers in one message theirs takes the first alone.
+    # google-adk takes only the first of several answers in one message.
     _play = partial(trees, number=_number, kinds=("parallel",), way="some")
     add(Case(f"agents side by side whose tools ask {_number}", _play, unordered=True))
 

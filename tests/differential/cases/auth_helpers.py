@@ -1,4 +1,4 @@
-"""Credentials for services by the helpers that make them of keys, tokens and clients."""
+"""Helpers that make credentials from keys, tokens and clients."""
 
 from functools import partial
 

@@ -1,4 +1,4 @@
-"""Calls that a model makes beside a task: consents, jobs, and tools that fail."""
+"""Calls that a model makes beside a task: confirmations, jobs, and tools that fail."""
 
 from functools import partial
 
@@ -24,7 +24,7 @@ def _root(stage, task, tool, *answers):
 
 
 async def _consent(stage, resumable, asks):
-    """The user agrees to a call when the task beside it is done, or while it waits for words."""
+    """The user confirms a call after the task beside it is done, or while it waits for a text."""
     task = worker(stage, *(["Which?"] if asks else []), finish(result="A"))
     root = _root(stage, task, guarded(stage), "Done.", "Done, too.", "Never.")
     await stage.open(root, resumable=resumable)
@@ -70,7 +70,7 @@ async def a_tool_fails_beside_a_task_that_asks(stage):
 
 
 async def _job(stage, mode):
-    """A job beside a tool, of an agent that others wait for."""
+    """An agent that others wait for calls a job beside a tool."""
     job = stage.ns.LongRunningFunctionTool(order)
     calls = [call("order"), call("look")]
     if mode == "task":

@@ -1,4 +1,4 @@
-"""Function calls with stamps, and sessions in which somebody changed them."""
+"""Stamped function calls, and sessions in which someone changed them."""
 
 from dataclasses import dataclass
 from functools import partial
@@ -13,7 +13,7 @@ STAMPS = "__adk_internal_fc_hmac"
 
 @dataclass
 class Context:
-    """What is looked at of an invocation."""
+    """The part of an invocation context that the plugin reads."""
 
     session: Any
 
@@ -30,7 +30,7 @@ async def _opened(stage, answers, key=KEY, **how):
 
 
 def _stored(stage) -> list[Any]:
-    """The events as the store has them."""
+    """Return the stored events with function calls."""
     service = stage.runner.session_service
     session = service.sessions["app"]["u"]["s"]
     return [event for event in session.events if event.get_function_calls()]
@@ -80,7 +80,7 @@ def _malformed(event):
 
 
 def _nothing(event):
-    """Leaves it as it is."""
+    """Leave the event unchanged."""
 
 
 CHANGES = {

@@ -1,4 +1,4 @@
-"""Callbacks of agents and hooks of plugins: their order, and what an answer of each skips."""
+"""Callbacks of agents and hooks of plugins: their order, and what the answer of each skips."""
 
 from functools import partial
 from typing import Any
@@ -25,7 +25,7 @@ HOOKS = (*AGENT_HOOKS, *RUN_HOOKS)
 
 
 def answer_of(stage, hook: str) -> Any:
-    """What a hook answers in place of what would happen."""
+    """Return the answer that a hook gives."""
     if hook in ("before_model", "after_model", "on_model_error"):
         return stage.ns.response(f"{hook} answers.")
     if hook.endswith(("_tool", "tool_error")):
@@ -36,7 +36,7 @@ def answer_of(stage, hook: str) -> Any:
 
 
 def told(hook: str, values: dict[str, Any]) -> Any:
-    """What a hook was given, in brief."""
+    """Return a short form of a hook's arguments."""
     for name in ("args", "tool_args", "tool_response", "result"):
         if name in values:
             return values[name]
@@ -44,7 +44,7 @@ def told(hook: str, values: dict[str, Any]) -> Any:
 
 
 def callbacks(stage, answering: str | None = None, who: str = "agent") -> dict[str, Any]:
-    """All callbacks of an agent, which note that they were called; one of them answers."""
+    """Return all callbacks of an agent; they note their calls, and `answering` also answers."""
 
     def made(hook):
         def callback(**values):
@@ -59,7 +59,7 @@ def callbacks(stage, answering: str | None = None, who: str = "agent") -> dict[s
 
 
 def plugin(stage, name: str = "plugin", answering: str | None = None) -> Any:
-    """A plugin with all hooks, which note that they were called; one of them answers."""
+    """Return a plugin with all hooks; they note their calls, and `answering` also answers."""
 
     def made(hook):
         async def method(self, **values):
@@ -86,7 +86,7 @@ def fall() -> None:
 
 
 def _script(hook: str) -> list[Any]:
-    """Answers of a model that give a hook something to do."""
+    """Return model answers that make the hook run."""
     if hook == "on_model_error":
         return [Raise(), "After."]
     return [call("fall" if hook == "on_tool_error" else "look"), "Done."]
@@ -167,7 +167,7 @@ for _hook in HOOKS:
     add(Case(f"the hook {_hook} of a plugin raises", partial(_raising, hook=_hook, in_plugin=True)))
 
 
-# Lists
+# Lists of callbacks
 
 
 async def _list(stage, hook, falsy):

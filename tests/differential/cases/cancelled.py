@@ -1,4 +1,4 @@
-"""Code that awaits what somebody has cancelled, in a run that nobody has."""
+"""Code that awaits a cancelled task, in a run that isn't cancelled."""
 
 import asyncio
 
@@ -18,7 +18,7 @@ async def a_tool_raises_what_a_cancelled_task_does(stage):
 
 
 async def _cancelled_elsewhere(*_args, **_named):
-    """Waits for a task that somebody has cancelled."""
+    """Await a task that has been cancelled."""
     task = asyncio.create_task(asyncio.sleep(60))
     task.cancel()
     await task

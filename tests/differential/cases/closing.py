@@ -1,4 +1,4 @@
-"""What a Runner closes, in which order, and that nothing that goes wrong holds up the rest."""
+"""What a Runner closes, in which order, and that no failure keeps the rest from being closed."""
 
 import asyncio
 from functools import partial
@@ -9,28 +9,28 @@ from tests.differential.script import Boom
 
 
 class Closer:
-    """What toolsets, plugins and services do when they are closed: they note it."""
+    """Makes toolsets, plugins and services that note when they are closed."""
 
     def __init__(self, stage: Any, wrong: str, how: str) -> None:
         self.stage = stage
         self.wrong = wrong
-        """What goes wrong…"""
+        """What fails to close."""
         self.how = how
-        """…and how: it raises, or is cancelled, or the caller is."""
+        """How it fails: it raises an error or CancelledError, or the caller is cancelled."""
         self.reached = asyncio.Event()
 
     async def close(self, what: str) -> None:
-        """Note that closing begins, and that it has ended well."""
+        """Note the beginning of closing, and its end unless it fails."""
         self.stage.note("closes", what)
         if what == self.wrong:
             self.reached.set()
-            await asyncio.sleep(0)  # where a cancellation from outside arrives
+            await asyncio.sleep(0)  # lets an outside cancellation arrive
             if self.how != "cancelled":
                 raise Boom("boom") if self.how == "raises" else asyncio.CancelledError
         self.stage.note("closed", what)
 
     def toolset(self) -> Any:
-        """A toolset that notes its closing."""
+        """Return a toolset that notes when it is closed."""
 
         class Tools(self.stage.ns.BaseToolset):
             closer: Any = self
@@ -44,7 +44,7 @@ class Closer:
         return Tools()
 
     def plugin(self, name: str) -> Any:
-        """A plugin that notes its closing."""
+        """Return a plugin that notes when it is closed."""
 
         class Plugin(self.stage.ns.BasePlugin):
             closer: Any = self
@@ -55,7 +55,7 @@ class Closer:
         return Plugin(name=name)
 
     def sessions(self) -> Any:
-        """A session service that notes when it is told to write what it holds back."""
+        """Return a session service that notes when it is flushed."""
 
         class Sessions(self.stage.ns.InMemorySessionService):
             closer: Any = self

@@ -1,4 +1,4 @@
-"""Code that a model writes: found, run, its result read."""
+"""Code written by a model: how it is found and run, and how its result is read."""
 
 from functools import partial
 from typing import Any
@@ -23,7 +23,7 @@ ANSWERS = {
 
 
 def table(stage: Any, *results: dict[str, Any], **fields: Any) -> Any:
-    """An executor that answers from a table; after its end with 42."""
+    """Return an executor that gives these results in order, and then always 42."""
     remaining = list(results)
 
     class Table(stage.ns.BaseCodeExecutor):

@@ -1,4 +1,4 @@
-"""Answers with plans and code in any order, and what running the code gives, made by a generator.
+"""Generated cases: answers with plans and code in any order, and random results of the code.
 
 The same number gives the same case on every machine.
 """
@@ -37,13 +37,13 @@ async def look(n: int) -> dict[str, int]:
 
 
 class Answers:
-    """Makes answers of such pieces."""
+    """Makes random answers from the given pieces."""
 
     def __init__(self, dice: random.Random, pieces: tuple[str, ...]) -> None:
         self._dice, self._pieces, self._count = dice, pieces, 0
 
     def some(self) -> list[Answer]:
-        """Answers for all turns."""
+        """Return answers for all turns."""
         return [self._answer() for _ in range(ANSWERS)]
 
     def _answer(self) -> Answer:
@@ -97,7 +97,7 @@ def _executor(stage: Any, dice: random.Random) -> Any:
 
 
 async def coder(stage, number: int) -> None:
-    """An agent that writes code, over some turns."""
+    """Play an agent that writes code, over several turns."""
     dice = random.Random(f"code {number}")
     fields: dict[str, Any] = {"code_executor": _executor(stage, dice)}
     if dice.random() < 0.3:
@@ -107,7 +107,7 @@ async def coder(stage, number: int) -> None:
 
 
 async def planner(stage, number: int) -> None:
-    """An agent that plans, now and then with code, over some turns."""
+    """Play an agent that plans, sometimes with code, over several turns."""
     dice = random.Random(f"plan {number}")
     fields: dict[str, Any] = {"planner": stage.ns.PlanReActPlanner()}
     if dice.random() < 0.3:

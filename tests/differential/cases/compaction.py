@@ -1,4 +1,4 @@
-"""Old events summed up: when, which, and what models and later runs see of it."""
+"""Compacted events: when and which, and what models and later runs see of them."""
 
 from functools import partial
 from typing import Any
@@ -19,7 +19,7 @@ def look() -> str:
 
 
 def counting(stage: Any, size: int = 0) -> Any:
-    """A summarizer that says how many events it was given; `size` makes its summaries longer."""
+    """Return a summarizer that states its number of events; `size` lengthens the summaries."""
 
     class Counting(stage.ns.BaseEventsSummarizer):
         async def maybe_summarize_events(self, *, events):

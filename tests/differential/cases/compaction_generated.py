@@ -1,4 +1,4 @@
-"""Conversations that are summed up again and again, made by a generator.
+"""Generated cases: conversations that are compacted repeatedly.
 
 The same number gives the same case on every machine.
 """
@@ -19,14 +19,14 @@ TURNS = 8
 
 
 class Speaker:
-    """Makes the answers of models, each with how many tokens it took."""
+    """Makes model answers with token counts."""
 
     def __init__(self, dice: random.Random) -> None:
         self._dice = dice
         self._tokens = 0
 
     def answers(self, name: str, target: str, *, talks: bool) -> list[Answer]:
-        """Some for many turns: words, calls, transfers, errors; or words and errors alone."""
+        """Return many answers: texts and errors and, unless it `talks`, calls and transfers."""
         answers: list[Answer] = []
         kinds = ["text", "text", "text", "error", *([] if talks else ["call", "calls", "transfer"])]
         for number in range(3 * TURNS):
@@ -52,7 +52,7 @@ def _call(name: str, **args: Any) -> types.Part:
 
 
 async def compacted(stage, number: int) -> None:
-    """Two agents that hand over to each other, over many turns."""
+    """Play two agents that transfer to each other, over many turns."""
     dice = random.Random(f"compacted {number}")
     settings = {"compaction_interval": dice.randrange(1, 4), "overlap_size": dice.randrange(3)}
     by_tokens = dice.random() < 0.3
@@ -60,7 +60,7 @@ async def compacted(stage, number: int) -> None:
         settings |= {"token_threshold": dice.choice([50, 120, 180])}
         settings |= {"event_retention_size": dice.randrange(5)}
     speaker = Speaker(dice)
-    # With calls a prompt that nobody has measured is guessed otherwise than in google-adk.
+    # With calls, the two runtimes estimate the size of an unmeasured prompt differently.
     below = stage.agent("below", *speaker.answers("below", "root", talks=by_tokens), tools=[look])
     answers = speaker.answers("root", "below", talks=by_tokens)
     root = stage.agent("root", *answers, tools=[look], sub_agents=[below])

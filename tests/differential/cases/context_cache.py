@@ -1,4 +1,4 @@
-"""What a request tells a model that keeps a provider's cache of what it is sent."""
+"""What a request tells a model that uses its provider's cache."""
 
 import time
 
@@ -10,7 +10,7 @@ CACHE = {"cache_intervals": 5, "ttl_seconds": 60, "min_tokens": 10}
 
 
 def _told(stage):
-    """A callback that notes what the request says of the cache."""
+    """Return a callback that notes what the request says about the cache."""
 
     def look(callback_context, llm_request):
         config, metadata = llm_request.cache_config, llm_request.cache_metadata
@@ -23,7 +23,7 @@ def _told(stage):
 
 
 def _answers(stage, name, *, counted=True):
-    """A model whose every answer tells of a cache, or of a fingerprint alone."""
+    """Return a model whose answers name a cache, or only a fingerprint."""
 
     class Caching(stage.ns.BaseLlm):
         async def generate_content_async(self, llm_request, stream=False):

@@ -1,4 +1,4 @@
-"""Context variables, by which libraries for logs and traces hand on what they know."""
+"""Context variables, as used by logging and tracing libraries."""
 
 from contextvars import ContextVar
 

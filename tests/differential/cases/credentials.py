@@ -1,4 +1,4 @@
-"""Credentials that tools and toolsets need: asked for, kept, and taken from the configuration."""
+"""Credentials of tools and toolsets: requested, stored, or taken from the configuration."""
 
 from functools import partial
 
@@ -24,7 +24,7 @@ def _tool(stage, config, **kwargs):
 
 
 def given(stage, key: str):
-    """The user's answer to the latest request for a credential."""
+    """Return the user's answer to the latest credential request."""
     question = stage.call("adk_request_credential")
     config = dict(question.get_function_calls()[0].args["authConfig"])
     config["exchangedAuthCredential"] = {"authType": "apiKey", "apiKey": key}

@@ -1,4 +1,4 @@
-"""What DebugLoggingPlugin writes into its file."""
+"""What DebugLoggingPlugin writes to its file."""
 
 import tempfile
 from functools import partial
@@ -35,7 +35,7 @@ _WORDED = {"error", "system_instruction", "error_message"}
 
 
 def _plain(value, key=""):
-    """The data without ids and words, which each runtime has its own of."""
+    """Return data without ids, and with types in place of texts that each runtime words itself."""
     if isinstance(value, dict):
         return {
             name: _plain(each, name)
@@ -59,7 +59,7 @@ async def _logged(stage, answers, play):
         stage.note("document", sorted(document))
         for entry in document["entries"]:
             data = entry.get("data") or {}
-            if not data.get("partial"):  # fragments come in another order, see FRAGMENTS_IN_STEP
+            if not data.get("partial"):  # fragments are ordered differently, see FRAGMENTS_IN_STEP
                 stage.note(entry["entry_type"], entry.get("agent_name"), _plain(data))
 
 

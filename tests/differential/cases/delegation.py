@@ -1,4 +1,4 @@
-"""Agents that other agents' models call like functions: sub-agents of one turn, agents as tools."""
+"""Agents that other agents' models call like functions: single-turn sub-agents and AgentTools."""
 
 from functools import partial
 from typing import Any
@@ -82,12 +82,12 @@ DIFFERENT = {
     "with callbacks": SINGLE_TURN_CALLBACKS,
     "beyond the budget": SINGLE_TURN_BUDGET,
 }
-"""Where sub-agents of one turn differ on purpose."""
+"""Where single-turn sub-agents differ on purpose."""
 AS = ("single_turn", "tool")
 
 
 def _asking(stage: Any, how: str, expert: Any, *answers: Any, **fields: Any) -> Any:
-    """An agent that can call the expert, in one of the two ways."""
+    """Return an agent that can call the expert, as a tool or as a sub-agent."""
     if how == "tool":
         fields["tools"] = [*fields.get("tools", []), stage.ns.AgentTool(agent=expert)]
     else:
@@ -290,7 +290,7 @@ for _how in AS:
         add(Case(f"an expert as {_how} {_name}", partial(_play, how=_how), _differs))
 
 
-# What only one of the two ways has
+# Cases for one of the two ways only
 
 
 @case(differs=SINGLE_TURN_ROOT)

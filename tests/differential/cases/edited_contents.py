@@ -1,4 +1,4 @@
-"""Requests whose contents are edited by code of others; the history stays as it is."""
+"""Requests whose contents are edited by other code; the history stays unchanged."""
 
 from typing import Any
 
@@ -45,7 +45,7 @@ async def a_plugin_edits_the_contents_in_place(stage):
 
 
 def _rearrange(callback_context, llm_request):
-    """As people do it who send less, or other words."""
+    """Rearrange contents like code that shortens or rewords them."""
     contents = llm_request.contents
     contents[:0] = [types.UserContent("First of all.")]
     contents.insert(1, types.ModelContent("Go on."))
@@ -67,7 +67,7 @@ async def a_callback_rearranges_the_contents(stage):
 
 
 def _preparing(base: Any, **more: Any) -> Any:
-    """A tool, or a toolset, that adds to what the user has said."""
+    """Return a tool or toolset class that adds to the user's text."""
 
     async def process_llm_request(self, *, tool_context, llm_request):
         _edit(tool_context, llm_request)

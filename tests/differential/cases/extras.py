@@ -204,11 +204,11 @@ for _names in ("note.txt", None, [1], []):
 
 
 def _document(*paragraphs: str, p: str = "w") -> bytes:
-    """A file of a word processor, as far as its text goes; `p` is the prefix of its tags."""
+    """Return a word processor file with only its text; `p` is the prefix of its tags."""
     space = "http://schemas.openxmlformats.org/wordprocessingml/2006/main"
     body = "".join(f"<{p}:p><{p}:r><{p}:t>{each}</{p}:t></{p}:r></{p}:p>" for each in paragraphs)
     buffer = io.BytesIO()
-    with zipfile.ZipFile(buffer, "w") as archive:  # of no time, to be the same each time
+    with zipfile.ZipFile(buffer, "w") as archive:  # with a fixed time, for identical bytes
         archive.writestr(
             zipfile.ZipInfo("word/document.xml"),
             f'<{p}:document xmlns:{p}="{space}">{body}</{p}:document>',

@@ -1,4 +1,4 @@
-"""Models in reserve: who is asked, with what, and whose failure is seen."""
+"""Fallback models: which are called, with what, and whose error is reported."""
 
 from functools import partial
 
@@ -11,7 +11,7 @@ _BODY = {"error": {"code": 0, "message": "no", "status": "NO"}}
 
 
 class Refused(Exception):
-    """How most libraries tell a status."""
+    """An error with a status, as in most libraries."""
 
     def __init__(self, status: int) -> None:
         self.status_code = status
@@ -19,7 +19,7 @@ class Refused(Exception):
 
 
 class Broken(Exception):
-    """How httpx tells it."""
+    """An error with a status in its response, as in httpx."""
 
     def __init__(self, status: int) -> None:
         self.response = Refused(status)
@@ -42,7 +42,7 @@ FAILURES = {
 
 
 def _failing(stage, name, failure, *, begins=False, spoils=False):
-    """A model that fails, perhaps after its first fragment or after it has changed its request."""
+    """Return a model that fails, perhaps after a first fragment or after changing its request."""
     ns = stage.ns
 
     class Failing(ns.BaseLlm):

@@ -1,11 +1,11 @@
-"""Steps that agents' authors put into the flow of an agent."""
+"""Steps that agent authors add to an agent's flow."""
 
 from tests.differential.case import case
 from tests.differential.script import call
 
 
 class Adding:
-    """A step as authors write it."""
+    """A step in the form in which agent authors write it."""
 
     def __init__(self, name, text, event=None):
         self.name, self.text, self.event = name, text, event
@@ -124,7 +124,7 @@ async def a_flow_with_steps_of_ones_own_alone(stage):
 
 
 def _watched(stage, name):
-    """A method of the flow above that notes when it is called and what it yields."""
+    """Return an override of a flow's method that notes its calls and what it yields."""
 
     async def method(self, *args):
         stage.note("begin", name, *(type(each).__name__ for each in args))

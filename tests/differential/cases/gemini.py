@@ -1,4 +1,4 @@
-"""Answers of Gemini that come in chunks, over HTTP: texts, thoughts, and calls piece by piece."""
+"""Gemini answers that arrive in chunks over HTTP: texts, thoughts, and calls in pieces."""
 
 import random
 from functools import partial
@@ -27,14 +27,14 @@ def other(tool_context, **arguments) -> dict[str, Any]:
 
 
 def text(words: str, **fields: Any) -> Json:
-    """A part of words."""
+    """Return a text part."""
     return {"text": words, **fields}
 
 
 def piece(
     name: str = "", *values: tuple[str, Any], more: bool | None = True, **fields: Any
 ) -> Json:
-    """A part with arguments of a call, each a path and a value; `more` are to come."""
+    """Return a part with arguments of a call, as paths and values; with `more`, others follow."""
     call: Json = {"name": name, "willContinue": more, **fields}
     call["partialArgs"] = [{"jsonPath": path} | _value(value) for path, value in values]
     return {"functionCall": {key: each for key, each in call.items() if each not in ("", None, [])}}
@@ -48,7 +48,7 @@ def _value(value: Any) -> Json:
 
 
 def chunk(*parts: Json, finish: str | None = None, **fields: Any) -> Json:
-    """One chunk of an answer."""
+    """Return one chunk of an answer."""
     candidate: Json = {"content": {"role": "model", "parts": list(parts)}} if parts else {}
     return {"candidates": [candidate | ({"finishReason": finish} if finish else {})], **fields}
 

@@ -1,4 +1,4 @@
-"""Gemini's own cache of what requests have in common, over HTTP: what is kept, and what is sent."""
+"""Gemini's cache of what requests have in common, over HTTP: what is cached, and what is sent."""
 
 from collections.abc import Callable
 from functools import partial
@@ -17,7 +17,7 @@ LOOKS = chunk(call("look", place="here"), finish="STOP", usageMetadata=MANY)
 ENDED = "2001-01-01T00:00:00Z"
 REFUSED = {"error": {"code": 400, "message": "Too small.", "status": "INVALID_ARGUMENT"}}
 OTHERWISE = {"instruction": "Be brief."}
-"""What is changed of the agent between two turns."""
+"""What changes in the agent between two turns."""
 
 FIVE = {"cache_intervals": 5}
 Turn = list[Json]
@@ -46,15 +46,15 @@ def look(place: str) -> str:
 
 
 def _sent(request: Received) -> Any:
-    """A request without what runtimes word, or name after themselves."""
+    """Return a request without what differs by runtime: the instruction and the display name."""
     body = {key: value for key, value in request.body.items() if key != "displayName"}
     if "systemInstruction" in body:
         body["systemInstruction"] = "<instruction>"
-    return [request.path.split("/")[2:], body]  # without the version, which is google-genai's
+    return [request.path.split("/")[2:], body]  # without google-genai's API version
 
 
 def _of_one_name(ns: Any) -> Callable[..., Any]:
-    """A class of Gemini whose caches tell nothing that differs by runtime or by the clock."""
+    """Return a Gemini class that masks what differs by runtime or time in its cache metadata."""
 
     real: dict[str, str] = {}
 

@@ -1,4 +1,4 @@
-"""Messages and answers of unusual parts, as Gemini is sent them over HTTP, made by a generator.
+"""Generated cases: messages and answers with unusual parts, as sent to Gemini over HTTP.
 
 The same number gives the same case on every machine.
 """
@@ -42,7 +42,7 @@ BYTES = (
 )
 NAMES = (None, "f.txt", "ü x.csv")
 WORDED = ("[Artifact ", "[Binary artifact: ", "Go on with ", "Continue ", "Do what ", "Handle ")
-"""How texts begin that the runtime words."""
+"""The beginnings of texts worded by the runtime."""
 
 
 class Parts:
@@ -52,7 +52,7 @@ class Parts:
         self._dice, self._count = dice, 0
 
     def message(self) -> list[types.Part]:
-        """What a user sends."""
+        """Return the parts of a user's message."""
         kinds = ["words", "file", "file", "uri", "code", "result", "empty", "film"]
         return [self._part(self._dice.choice(kinds)) for _ in range(self._dice.randrange(1, 4))]
 
@@ -90,7 +90,7 @@ class Parts:
         return types.Part(text=f"Words {self._next()}." if kind == "words" else "")
 
     def answer(self) -> list[dict[str, Any]]:
-        """What Gemini answers, in chunks."""
+        """Return the chunks of Gemini's answer."""
         chunks = [chunk(*self._answers()) for _ in range(self._dice.randrange(1, 3))]
         chunks.append(chunk(text(f"End {self._next()}."), finish="STOP"))
         return chunks
@@ -113,7 +113,7 @@ class Parts:
 
 
 def _sent(body: dict[str, Any]) -> Any:
-    """The contents of a request, without what the runtime words, and empty texts beside others."""
+    """Return a request's contents, with the runtime's texts masked, and without empty texts."""
     for content in body["contents"]:
         parts = content["parts"]
         content["parts"] = [part for part in parts if part != {"text": ""}] or parts
@@ -124,7 +124,7 @@ def _sent(body: dict[str, Any]) -> Any:
 
 
 async def messages(stage: Any, number: int) -> None:
-    """Some turns with parts of any kind."""
+    """Play several turns with parts of any kind."""
     dice = random.Random(f"gemini parts {number}")
     parts = Parts(dice)
     await stage.open(stage.agent("agent", model="gemini-2.5-flash", tools=[plan, other]))

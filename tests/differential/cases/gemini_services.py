@@ -1,4 +1,4 @@
-"""Where Gemini is asked, what the service there takes, and who else asks it."""
+"""Which endpoint Gemini requests go to, what it accepts, and who else calls it."""
 
 import copy
 from functools import partial

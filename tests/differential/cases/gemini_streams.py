@@ -1,4 +1,4 @@
-"""Gemini's answers, chunk by chunk over HTTP: fragments, whole answers, tokens, reasons to end."""
+"""Chunks of Gemini's answers over HTTP: fragments, whole answers, tokens and finish reasons."""
 
 import asyncio
 import os
@@ -32,7 +32,7 @@ def _asked(name: str, **more: Any) -> Json:
 
 
 def _second(part: Json, **more: Any) -> Json:
-    """A chunk of the second of several answers."""
+    """Return a chunk of the second candidate."""
     second = chunk(part, **more)
     second["candidates"][0]["index"] = 1
     return second
@@ -138,7 +138,7 @@ STREAMS: dict[str, list[Json]] = {
 
 @contextmanager
 def settings(values: dict[str, str]) -> Iterator[None]:
-    """Variables of the environment for a while."""
+    """Set environment variables temporarily."""
     before = dict(os.environ)
     os.environ.update(values)
     try:
@@ -165,7 +165,7 @@ async def _played(stage, streams, leave=0, env=None, whole=False):
 
 
 def ends_of(chunks: list[Json]) -> Difference | None:
-    """In what a stream that ends like this differs."""
+    """Return the intended difference for streams with this end, if any."""
     if chunks == STREAMS["nothing at all"]:
         return SILENT_STREAMS
     ends = [
@@ -206,7 +206,7 @@ for _name in ("a text in pieces", "a text and a call", "thoughts and a text", "a
 
 
 def a_stream(dice: random.Random, ends: Sequence[str | None]) -> list[Json]:
-    """Chunks of texts, thoughts, calls and pictures in any order, with an end of some kind."""
+    """Return a stream of texts, thoughts, calls and pictures in any order, with a random end."""
     makers = (
         lambda: text(dice.choice(["a", "b ", "\n", "é"])),
         lambda: text(dice.choice(["hm", " "]), thought=True),

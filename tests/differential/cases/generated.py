@@ -1,4 +1,4 @@
-"""Cases made by a generator: the same number gives the same case on every machine."""
+"""Generated cases: the same number gives the same case on every machine."""
 
 import random
 from functools import partial
@@ -13,8 +13,8 @@ TREES = rounds(25, 50)
 TEAMS = rounds(20, 40)
 
 
-# Batches of tool calls. What reads and writes state is async: plain functions of one batch run in
-# threads on devui.runtime, at the same time.
+# Batches of tool calls. Tools that use the state are async, because devui.runtime runs the plain
+# functions of a batch in parallel threads.
 
 
 async def write(tool_context, key: str, value: int) -> dict[str, Any]:
@@ -55,7 +55,7 @@ STATE_KEYS = ("a", "user:a", "app:a", "temp:a", "b")
 
 
 def a_call(dice: random.Random) -> Call:
-    """A call of some tool, now and then a wrong one."""
+    """Return a random call, sometimes an invalid one."""
     kind = dice.choice(["write", "write", "read", "save", "nothing", "greet", "wrong", "skip"])
     if kind == "write":
         return call("write", key=dice.choice(STATE_KEYS), value=dice.randrange(5))
@@ -70,7 +70,7 @@ def a_call(dice: random.Random) -> Call:
 
 
 def some_answers(dice: random.Random, turns: int) -> list[Answer]:
-    """Answers for a few turns: each some calls, perhaps with words before them, then a text."""
+    """Return answers for some turns: calls, perhaps after a text, and a final text per turn."""
     answers: list[Answer] = []
     for turn in range(turns):
         for _ in range(dice.randrange(3)):
@@ -82,7 +82,7 @@ def some_answers(dice: random.Random, turns: int) -> list[Answer]:
 
 
 async def batches(stage, number: int) -> None:
-    """An agent that calls tools in batches, over some turns."""
+    """Play an agent that calls tools in batches, over three turns."""
     dice = random.Random(f"batch {number}")
     answers = some_answers(dice, turns=3)
     key = dice.choice([None, "said", "user:said"])
@@ -109,7 +109,7 @@ class Tree:
         self._count = 0
 
     def grow(self, depth: int) -> Any:
-        """A tree of at most this depth."""
+        """Return a tree of at most this depth."""
         kinds = ["llm", "llm", "tools", "speaker"]
         if depth:
             kinds += ["sequence", "sequence", "loop", "parallel"]
@@ -117,7 +117,7 @@ class Tree:
         return getattr(self, f"_{kind}")(depth)
 
     def composite(self, depth: int) -> Any:
-        """A tree whose root is no agent with a model."""
+        """Return a tree whose root is a workflow agent."""
         return getattr(self, f"_{self._dice.choice(['sequence', 'loop'])}")(depth)
 
     def _name(self, kind: str) -> str:
@@ -163,7 +163,7 @@ class Tree:
 
     def _parallel(self, depth: int) -> Any:
         name = self._name("par")
-        # Agents at the same time write no state of their own, which would race.
+        # Parallel agents write no state of their own, because they would race.
         children = [
             self._stage.agent(self._name("side"), *(f"Aside {i}." for i in range(9)))
             for _ in range(self._dice.randrange(1, 4))
@@ -172,13 +172,13 @@ class Tree:
 
 
 def answered(stage: Any, name: str, callback_context: Any) -> Any:
-    """A callback that answers in place of its agent."""
+    """Answer in place of an agent, as a callback."""
     callback_context.state[f"{name} skipped"] = True
     return stage.ns.content(f"{name} is skipped.")
 
 
 async def trees(stage, number: int) -> None:
-    """A tree of workflow agents, over two turns."""
+    """Play a tree of workflow agents, over two turns."""
     dice = random.Random(f"tree {number}")
     root = Tree(stage, dice).composite(depth=3)
     await stage.open(root, state={"a": 0, "user:a": 0}, resumable=number % 5 == 0)
@@ -191,11 +191,11 @@ for _number in range(TREES):
     add(Case(f"a tree of agents {_number}", partial(trees, number=_number), unordered=True))
 
 
-# Teams that hand over to each other
+# Teams of agents that transfer to each other
 
 
 def team(stage: Any, dice: random.Random, depth: int, name: str) -> Any:
-    """An agent and those below it; what it answers is added when the names are known."""
+    """Return an agent with sub-agents; `give_answers` adds answers once all names are known."""
     below = (
         [team(stage, dice, depth - 1, f"{name}{i}") for i in range(dice.randrange(1, 3))]
         if depth
@@ -210,7 +210,7 @@ def team(stage: Any, dice: random.Random, depth: int, name: str) -> Any:
 
 
 def allowed(agent: Any) -> list[str]:
-    """Whom an agent may hand over to."""
+    """Return the names of the agents that an agent may transfer to."""
     names = [child.name for child in agent.sub_agents]
     parent = agent.parent_agent
     if parent is not None and not agent.disallow_transfer_to_parent:
@@ -221,7 +221,7 @@ def allowed(agent: Any) -> list[str]:
 
 
 def give_answers(stage: Any, dice: random.Random, agent: Any) -> None:
-    """Let the agent hand over, call tools and talk, in some order."""
+    """Give the agents below and this one random answers: transfers, calls and texts."""
     answers: list[Answer] = []
     for number in range(4):
         targets = allowed(agent)
@@ -236,7 +236,7 @@ def give_answers(stage: Any, dice: random.Random, agent: Any) -> None:
 
 
 async def teams(stage, number: int) -> None:
-    """Agents that hand over to each other, over four turns."""
+    """Play agents that transfer to each other, over four turns."""
     dice = random.Random(f"team {number}")
     root = team(stage, dice, depth=2, name="a")
     give_answers(stage, dice, root)

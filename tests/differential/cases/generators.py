@@ -1,4 +1,4 @@
-"""Tools that are generators: what they tell while they run, and what they return."""
+"""Tools that are generators: what they yield while they run, and what they return."""
 
 from google.genai import types
 from pydantic import BaseModel

@@ -1,4 +1,4 @@
-"""Nodes that run nodes, and roots that are no agents."""
+"""Nodes that run nodes, and roots that aren't agents."""
 
 import asyncio
 from functools import partial
@@ -68,7 +68,7 @@ async def _caught(stage, ctx):
 
     try:
         await ctx.run_node(fails)
-    except Exception as error:  # noqa: BLE001  it is noted
+    except Exception as error:  # noqa: BLE001  noted below
         stage.note(type(error).__name__)
     return "caught"
 
@@ -192,7 +192,7 @@ async def _workers_ask(stage):
 
 
 async def _raced(stage, how):
-    """Two nodes at the same time, of which the second ends first; then a question."""
+    """Run two nodes in parallel, of which the second ends first, and then ask a question."""
     orders = []
 
     async def slow():

@@ -1,4 +1,4 @@
-"""Graphs made by a generator: the same number gives the same case on every machine."""
+"""Generated cases: graphs. The same number gives the same case on every machine."""
 
 import random
 from collections.abc import Callable
@@ -11,13 +11,13 @@ from tests.differential.script import Boom
 
 GRAPHS = 60
 LOST = 39
-"""The graph of which google-adk loses the order."""
+"""The seed of the graph whose order google-adk loses."""
 ROUNDS = 5
-"""How often the user answers."""
+"""The number of times that the user answers or resumes."""
 
 
 class Grower:
-    """Grows graphs: chains, ways that part and meet, routes, loops and graphs in graphs."""
+    """Grows graphs: chains, branches that join, routes, loops and nested graphs."""
 
     def __init__(self, stage: Any, dice: random.Random, *, asks: bool) -> None:
         self._ns = stage.ns
@@ -26,7 +26,7 @@ class Grower:
         self._count = 0
 
     def graph(self, depth: int = 2) -> Any:
-        """A workflow whose parts are made at random."""
+        """Return a random workflow."""
         name = self._name("wf")
         edges: list[Any] = []
         last = self._node()
@@ -79,7 +79,7 @@ class Grower:
 
     def _node(self) -> Any:
         kinds = ["give", "give", "give", "set", "say"]
-        # A failure cancels what runs beside it, so there each node does one thing only.
+        # A failure cancels parallel nodes, so each node of a failing graph does only one thing.
         kinds += ["ask", "again", "child"] if self._asks else ["flaky"]
         return getattr(self, f"_a_{self._dice.choice(kinds)}")()
 
@@ -152,14 +152,14 @@ class Grower:
 
 
 def questions(stage: Any) -> list[Any]:
-    """The questions that nobody has answered."""
+    """Return the questions without an answer."""
     calls = {call.id: call for event in stage.events for call in event.get_function_calls()}
     closed_ids = {part.function_response.id for parts in stage.answered for part in parts}
     return [call for call in calls.values() if call.id not in closed_ids]
 
 
 async def asking(stage, number):
-    """Answer what is asked, now one question and now all, until nothing is."""
+    """Answer one or all open questions per round, until none are left."""
     dice = random.Random(f"asking graph {number}")
     stage.answered = []
     await stage.open(Grower(stage, dice, asks=True).graph(), resumable=False)
@@ -183,7 +183,7 @@ async def asking(stage, number):
 
 
 async def failing(stage, number):
-    """Go on after each failure, until nothing fails."""
+    """Resume after each failure, until nothing fails."""
     dice = random.Random(f"failing graph {number}")
     await stage.open(Grower(stage, dice, asks=False).graph(), resumable=False)
     await stage.say("go")

@@ -1,4 +1,4 @@
-"""Nodes of a graph: what they give, and what they get."""
+"""Nodes of a graph: what they output, and what they receive."""
 
 import copy
 from functools import partial
@@ -13,7 +13,7 @@ from tests.differential.script import Boom
 
 
 class Trip(BaseModel):
-    """What nodes hand on."""
+    """A model that nodes pass on."""
 
     city: str
     days: int = 1
@@ -21,14 +21,14 @@ class Trip(BaseModel):
 
 
 async def run(stage, *edges, says=("go",), resumable=False, state=None, **fields):
-    """A workflow with these edges, and what the user says to it."""
+    """Play a workflow with these edges, and send it these messages."""
     root = stage.ns.Workflow(name="wf", edges=list(edges), **fields)
     await stage.open(root, resumable=resumable, state=state)
     for message in says:
         await stage.say(message)
 
 
-# What a node gives
+# What a node outputs
 
 
 def _generators(ns) -> dict[str, Any]:
@@ -118,7 +118,7 @@ for _what in (
     add(Case(f"graph: a node gives {_what}", partial(_gives, what=_what)))
 
 
-# What a node gets
+# What a node receives
 
 
 async def _gets(stage, takes, value, state=None):
@@ -203,7 +203,7 @@ for _name, _annotation, _said in [
     )
 
 
-# Which way it goes on, said by a callback of an agent
+# Routes chosen by a callback of an agent
 
 
 async def _callback_says_where(stage, hook, by, writes):

@@ -1,4 +1,4 @@
-"""Graphs that ask a human, break off and go on, and nodes that run nodes."""
+"""Graphs that ask the user, stop and resume, and nodes that run nodes."""
 
 from functools import partial
 from typing import Any
@@ -30,7 +30,7 @@ class Consent(BaseModel):
 
 
 def asker(stage: Any, interrupt: str = "q", name: str = "ask", **request: Any) -> Any:
-    """A node that asks once, and whose output is the answer."""
+    """Return a node that asks once and outputs the answer."""
 
     async def ask(node_input):
         yield stage.ns.RequestInput(interrupt_id=interrupt, message="Well?", **request)
@@ -39,7 +39,7 @@ def asker(stage: Any, interrupt: str = "q", name: str = "ask", **request: Any) -
 
 
 def rerun(stage: Any, interrupt: str = "q", name: str = "ask") -> Any:
-    """A node that asks, and goes on with the answer when it is run again."""
+    """Return a node that asks, and continues with the answer when it runs again."""
 
     async def ask(ctx):
         stage.note(name, ctx.resume_inputs)
@@ -54,12 +54,12 @@ def rerun(stage: Any, interrupt: str = "q", name: str = "ask") -> Any:
 
 
 async def begin(stage: Any, *edges: Any, resumable: bool = False, **fields: Any) -> None:
-    """Run a workflow with these edges up to its first question."""
+    """Play a workflow with these edges up to its first question."""
     await run(stage, *edges, resumable=resumable, **fields)
 
 
 async def reply(stage: Any, *answers: tuple[str, Any], together: bool = False) -> None:
-    """Answer questions by id: one after another, or in one message."""
+    """Answer questions by id, one per message or all in one."""
     parts = [
         stage.ns.create_request_input_response(
             interrupt, answer if isinstance(answer, dict) else {"result": answer}
@@ -70,7 +70,7 @@ async def reply(stage: Any, *answers: tuple[str, Any], together: bool = False) -
         await stage.say(group)
 
 
-# What is answered
+# Answers
 
 
 async def _answered(stage, schema, answer, ask=asker):
@@ -249,7 +249,7 @@ async def _beside(stage):
 
 
 async def _own_call(stage, guarded):
-    """A node asks by a call of its own, whose id is the same in each round of a loop."""
+    """A node asks with its own call, whose id is the same in every round of a loop."""
     ns = stage.ns
 
     async def ask(ctx):
@@ -405,11 +405,11 @@ async def _agent_in_a_sequence(stage):
     await stage.say(key_given(stage))
 
 
-# Agents with a task
+# Task agents
 
 
 def helper(stage: Any, *answers: Any, **fields: Any) -> Any:
-    """An agent with a task, as a node."""
+    """Return a task agent, as a node."""
     return stage.agent("helper", *answers, mode="task", instruction="Case: help.", **fields)
 
 
@@ -462,11 +462,11 @@ async def _task_beside(stage):
     await begin(stage, ("START", (agent, other), join, same), says=("help me", "Rome"))
 
 
-# Broken off
+# Interrupted runs
 
 
 class Breaks:
-    """A node that fails the first time."""
+    """A node that fails once."""
 
     def __init__(self, stage: Any) -> None:
         self._stage = stage

@@ -1,4 +1,4 @@
-"""Values on their way through a graph: to agents, as routes, with questions."""
+"""Values that pass through a graph: to agents, as routes, with questions."""
 
 import datetime as dt
 import decimal
@@ -15,26 +15,26 @@ from tests.differential.differing_nodes import EMPTY_TASKS, INPUTS_WITHOUT_JSON,
 
 
 class Size(enum.Enum):
-    """Of a plain kind."""
+    """A plain enum."""
 
     SMALL = "small"
     LARGE = "large"
 
 
 class Depth(enum.StrEnum):
-    """Which is a text."""
+    """An enum of strings."""
 
     SHALLOW = "shallow"
 
 
 class Trip(BaseModel):
-    """Something with fields."""
+    """A model."""
 
     city: str
     note: str | None = None
 
 
-# What agents are told of their input
+# What agents receive as input
 
 
 def _words(*texts: str, role: str | None = "user") -> types.Content:
@@ -161,7 +161,7 @@ async def _consent(stage):
     await run(stage, ("START", first, stage.ns.node(send, require_confirmation=True)))
 
 
-# Arguments that are ignored
+# Ignored arguments
 
 
 @case("graph: nodes are given arguments that they do not have")

@@ -1,4 +1,4 @@
-"""Graphs of nodes: which way it goes on, and how ways part and meet."""
+"""Graphs of nodes: which node runs next, and how branches split and join."""
 
 from functools import partial
 from typing import Any
@@ -25,7 +25,7 @@ def upper(node_input: str) -> str:
     return node_input.upper()
 
 
-# Which way it goes on
+# Routes
 
 
 async def _routed(stage, route, by):
@@ -111,7 +111,7 @@ async def _edges(stage):
     )
 
 
-# Ways that part and meet
+# Branches that split and join
 
 
 def _three(stage) -> tuple[Any, ...]:
@@ -206,7 +206,7 @@ async def _one_fails(stage):
     await run(stage, ("START", (a, fails, c), join, same))
 
 
-# Workflows in workflows
+# Nested workflows
 
 
 @case("graph: a workflow in a workflow")
@@ -425,7 +425,7 @@ async def _agent_workers(stage):
     await run(stage, ("START", items, agent, same))
 
 
-# What makes no graph
+# Invalid graphs
 
 
 def _wrong(ns) -> dict[str, Any]:

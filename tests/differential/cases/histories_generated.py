@@ -1,4 +1,4 @@
-"""Requests after histories of any kind, made by a generator: the same number gives the same case.
+"""Generated cases: requests after histories of any kind. The same number gives the same case.
 
 The events stand in the session before the turn, as other runtimes, clients and edits leave them.
 """
@@ -15,18 +15,18 @@ LENGTH = 25
 
 
 class History:
-    """Makes events that could follow each other, in one invocation after the other."""
+    """Makes a plausible sequence of events, one invocation after another."""
 
     def __init__(self, stage: Any, dice: random.Random) -> None:
         self._stage = stage
         self._dice = dice
         self._count = 0
         self._open: list[tuple[str, list[Any]]] = []
-        """Calls that have no response so far: those of one event, with who made them."""
+        """The calls without a response: those of one event, with their author."""
         self._invocation = "e-0"
 
     def events(self, length: int) -> list[Any]:
-        """Events, beginning with words of the user."""
+        """Return a list of events, beginning with a text from the user."""
         events = [self._user()]
         kinds = ("user", "text", "text", "thought", "call", "call", "calls", "answer", "answer",
                  "state", "transfer", "blank", "said_and_called", "code", "error")  # fmt: skip
@@ -95,12 +95,12 @@ class History:
         return self._event(author, self._words(), *self._made(author))
 
     def _answer(self) -> Any:
-        """Responses to the calls of one event, in their order: all, or some, or one too early."""
+        """Return responses to calls of one event, in order: all, some, or one sent twice."""
         if not self._open:
             return None
         author, calls = self._open[-1]
         if self._dice.random() < 0.2:
-            return self._event(author, self._response(calls[0]))  # one more will follow
+            return self._event(author, self._response(calls[0]))  # the final response follows later
         ready = calls[: self._dice.randrange(1, len(calls) + 1)]
         del calls[: len(ready)]
         if not calls:
@@ -136,7 +136,7 @@ class History:
 
 
 async def history(stage, number: int) -> None:
-    """Two turns of an agent in a session that has a history."""
+    """Play two turns of an agent in a session that has a history."""
     dice = random.Random(f"history {number}")
     peer = stage.agent("peer", *(f"peer says {n}." for n in range(9)))
     fields = {"include_contents": "none"} if dice.random() < 0.15 else {}

@@ -1,4 +1,4 @@
-"""Agents with callbacks and plugins of any kind at any place, made by a generator.
+"""Generated cases: agents with callbacks and plugins of any kind, anywhere.
 
 The same number gives the same case on every machine.
 """
@@ -19,7 +19,7 @@ FAILING = rounds(30, 60)
 TURNS = 3
 
 Deed = Callable[[dict[str, Any]], Any]
-"""What a hook does with the values it is given, and what it answers."""
+"""What a hook does with its arguments, and what it answers."""
 
 
 async def look() -> dict[str, str]:
@@ -42,7 +42,7 @@ TOOLS = [look, fall, write]
 
 
 class Hooks:
-    """Makes hooks, each of which does one thing after the other as it is called again."""
+    """Makes hooks, each of which does a series of things on successive calls."""
 
     def __init__(self, stage: Any, dice: random.Random, *, fail: bool) -> None:
         self._stage = stage
@@ -51,7 +51,7 @@ class Hooks:
         self.resumable = dice.random() < 0.2
 
     def of_agent(self, name: str, kinds: tuple[str, ...] = AGENT_HOOKS) -> dict[str, Any]:
-        """Some callbacks of an agent, now and then a list of them."""
+        """Return some callbacks of an agent, sometimes in lists."""
         fields: dict[str, Any] = {}
         for kind in kinds:
             if self._dice.random() < 0.3:
@@ -60,7 +60,7 @@ class Hooks:
         return fields
 
     def plugin(self, name: str) -> Any:
-        """A plugin with some of all hooks."""
+        """Return a plugin with a random selection of hooks."""
         hooks = {}
         for kind in (*AGENT_HOOKS, *RUN_HOOKS, *WATCHERS):
             if self._dice.random() < 0.3:
@@ -86,12 +86,12 @@ class Hooks:
     def _do(self, who: str, kind: str, deeds: Iterator[Deed], values: dict[str, Any]) -> Any:
         arrival = values.get("event") or values.get("llm_response")
         if arrival is not None and arrival.partial:
-            return None  # google-adk asks for the next fragment before a plugin sees the last one
+            return None  # google-adk requests the next fragment before a plugin sees the latest
         self._stage.note(who, kind, told(kind, values))
         return next(deeds)(values)
 
     def _deeds(self, who: str, kind: str) -> Iterator[Deed]:
-        """Without end: most often nothing, for the rest what can be done there."""
+        """Return an endless series of random actions for the hook, mostly none."""
         possible = [self._writes(who, kind), self._answers(who, kind), *self._others(who, kind)]
         deeds = [
             self._dice.choice(possible) if self._dice.random() < 0.5 else _nothing for _ in range(5)
@@ -195,7 +195,7 @@ def _agent(stage: Any, dice: random.Random, hooks: Hooks, name: str, *below: Any
     fields = hooks.of_agent(name)
     if dice.random() < 0.3:
         fields["output_key"] = "said"
-    # An app that can resume records the end of an agent that hands over elsewhere than google-adk.
+    # In a resumable app, google-adk records the end of a transferring agent at another place.
     targets = [] if hooks.resumable else [child.name for child in below]
     answers = _answers(dice, name, targets, fail=hooks.fail)
     return stage.agent(name, *answers, tools=TOOLS, sub_agents=list(below), **fields)
@@ -210,21 +210,21 @@ async def _play(stage: Any, dice: random.Random, hooks: Hooks, root: Any) -> Non
 
 
 async def failing(stage, number: int) -> None:
-    """One agent of which anything may fail, over some turns."""
+    """Play one agent in which anything may fail, over several turns."""
     dice = random.Random(f"failing {number}")
     hooks = Hooks(stage, dice, fail=True)
     await _play(stage, dice, hooks, _agent(stage, dice, hooks, "a"))
 
 
 class Tree:
-    """Grows a tree of agents, each with hooks."""
+    """Grows a tree of agents with hooks."""
 
     def __init__(self, stage: Any, dice: random.Random, hooks: Hooks) -> None:
         self._stage, self._dice, self._hooks = stage, dice, hooks
         self._names = iter("abcdefghijklmnopqrstuvwxyz")
 
     def grow(self, depth: int) -> Any:
-        """A tree of at most this depth."""
+        """Return a tree of at most this depth."""
         kinds = ["talk", "talk", "sequence", "loop", "parallel"] if depth else ["talk"]
         name = next(self._names)
         return getattr(self, f"_{self._dice.choice(kinds)}")(name, depth)
@@ -243,7 +243,7 @@ class Tree:
         return self._stage.ns.LoopAgent(**self._around(name, depth), max_iterations=2)
 
     def _parallel(self, name: str, depth: int) -> Any:
-        # One alone: of several the order in which they note what they do is left to chance.
+        # Only one agent: several would note their actions in random order.
         return self._stage.ns.ParallelAgent(**self._around(name, depth, most=1))
 
     def _around(self, name: str, depth: int, most: int = 2) -> dict[str, Any]:
@@ -253,7 +253,7 @@ class Tree:
 
 
 async def hooked(stage, number: int) -> None:
-    """Agents with hooks in a tree, over some turns."""
+    """Play a tree of agents with hooks, over several turns."""
     dice = random.Random(f"hooked {number}")
     hooks = Hooks(stage, dice, fail=False)
     await _play(stage, dice, hooks, Tree(stage, dice, hooks).grow(depth=3))

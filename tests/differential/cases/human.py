@@ -1,4 +1,4 @@
-"""Humans in the loop: confirmations, choices, credentials."""
+"""Users who confirm, choose and provide credentials."""
 
 from functools import partial
 from typing import Any
@@ -23,7 +23,7 @@ def look() -> str:
 
 
 def guarded(stage: Any, requirement: Any = True) -> Any:
-    """`pay`, which a human must confirm."""
+    """Return `pay` as a tool that the user must confirm."""
     return stage.ns.FunctionTool(pay, require_confirmation=requirement)
 
 
@@ -194,7 +194,7 @@ def _key_config(stage: Any) -> Any:
 
 
 def knocking(stage: Any) -> Any:
-    """`knock`, which needs a key."""
+    """Return `knock`, which needs a key."""
     config = _key_config(stage)
 
     def knock(tool_context) -> Any:
@@ -209,7 +209,7 @@ def knocking(stage: Any) -> Any:
 
 
 def key_given(stage: Any) -> Any:
-    """The user's answer to the latest request for the key."""
+    """Return the user's answer to the latest request for the key."""
     question = stage.call("adk_request_credential")
     config = dict(question.get_function_calls()[0].args["authConfig"])
     config["exchangedAuthCredential"] = {"authType": "apiKey", "apiKey": "secret"}

@@ -1,4 +1,4 @@
-"""Instructions, settings of requests, structured answers."""
+"""Instructions, request settings and structured answers."""
 
 import typing
 from functools import partial
@@ -264,7 +264,7 @@ for _name, (_schema, _text) in SCHEMAS.items():
 
 @case(differs=TYPES_OF_ANSWERS)
 async def an_output_schema_of_the_typing_module(stage):
-    schema = typing.Dict[str, int]  # noqa: UP006  as many still write it
+    schema = typing.Dict[str, int]  # noqa: UP006  much code still uses it
     try:
         agent = stage.agent("agent", '{"a": 1}', output_schema=schema, output_key="out")
     except ValueError:
@@ -370,7 +370,7 @@ async def _jinja(stage, template):
         inject = stage.ns.inject_session_state
         try:
             return await inject(f"Case: {template}", context, use_jinja2=True)
-        except Exception as error:  # noqa: BLE001  which kind it is, is compared
+        except Exception as error:  # noqa: BLE001  the type is compared
             stage.note(type(error).__name__)
             return "Case: failed"
 
@@ -410,7 +410,7 @@ add(Case("an instruction with a picture", partial(_file, file=_picture), differs
 
 
 async def _structured(stage, form):
-    """A callback or a tool gives the instruction a form; what comes after it adds a text."""
+    """Append a text to a structured system instruction, as a callback or tool may set it."""
     request = stage.ns.LlmRequest()
     request.config.system_instruction = form
     request.append_instructions(["added"])

@@ -1,4 +1,4 @@
-"""Models behind litellm, which a local server stands in for: what is sent, and what comes of it."""
+"""Models behind litellm, played by a local server: what is sent, and what the answers become."""
 
 import os
 from functools import partial
@@ -12,7 +12,7 @@ from tests.differential.differing_streams import (
 from tests.kit.chat_server import ChatServer, Json, calls, says
 
 OFFLINE = {"LITELLM_MODE": "PRODUCTION", "LITELLM_LOCAL_MODEL_COST_MAP": "True"}
-"""Keeps litellm from reading a .env file and from asking the internet for prices."""
+"""Keeps litellm from reading a .env file and from fetching prices from the internet."""
 
 ANSWERS: dict[str, list[Json]] = {
     "a text": [says("Hel"), says("lo.", finish="stop")],
@@ -67,7 +67,7 @@ def look(a: int = 0) -> str:
 
 
 def _sent(body: Json) -> Json:
-    """The whole of a request, without what runtimes word."""
+    """Return a request without texts worded by the runtime."""
     messages = [
         message for message in body["messages"] if message["role"] not in {"system", "developer"}
     ]
@@ -103,7 +103,7 @@ async def _streamed_by_a_page(stage):
 
 
 def differs_in(chunks: list[Json], play: str) -> Difference | None:
-    """In what an answer with calls differs, if it is streamed."""
+    """Return the intended difference of a streamed answer with calls, if any."""
     pieces = [call for one in chunks for call in one["delta"].get("tool_calls", [])]
     if play == "say" or not pieces:
         return None

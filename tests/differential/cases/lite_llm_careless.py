@@ -1,4 +1,4 @@
-"""Calls that small models write in their own way, behind litellm."""
+"""Malformed calls, as small models write them, behind litellm."""
 
 from functools import partial
 from typing import Any

@@ -1,4 +1,4 @@
-"""The whole of each request that reaches litellm, by provider."""
+"""Whole requests that reach litellm, by provider."""
 
 from dataclasses import dataclass
 from functools import partial
@@ -31,7 +31,7 @@ class Counts(BaseModel):
 
 @dataclass(frozen=True)
 class Asked:
-    """A request, and to which models it goes."""
+    """A request, and the models that it is sent to."""
 
     contents: list[Content]
     config: dict[str, Any]
@@ -238,15 +238,15 @@ for _wish in (
 
 
 _OWN_WORDS = ("You are an agent", "Do ", "Go on", "Handle ", "Continue ")
-"""How what a runtime says by itself begins."""
+"""The beginnings of texts that a runtime adds itself."""
 
 
 COUNTED = {"prompt_tokens": 3, "completion_tokens": 2, "total_tokens": 5}
 
 
 def noting(stage: Any, answers: list[Json] | None = None) -> Any:
-    """What stands in for litellm: it notes all of a request, and gives these answers."""
-    import litellm  # noqa: PLC0415  not everywhere installed
+    """Return a stand-in for litellm that notes whole requests and gives these answers."""
+    import litellm  # noqa: PLC0415  optional package
 
     remaining = list(answers or [])
 
@@ -270,14 +270,14 @@ def noting(stage: Any, answers: list[Json] | None = None) -> Any:
 
 
 def _plain(value: Any) -> Json:
-    """A request as JSON, without what is None and in what each runtime says by itself."""
+    """Return a request as JSON, without None and without texts worded by the runtime."""
     if isinstance(value, BaseModel):
         return _plain(value.model_dump())
     if isinstance(value, list | tuple):
         return [_plain(each) for each in value]
     if isinstance(value, dict):
         fields = {key: _plain(each) for key, each in value.items() if each is not None}
-        if fields.get("name") == "set_model_response":  # each runtime describes its own
+        if fields.get("name") == "set_model_response":  # each runtime words its own description
             fields |= {
                 "description": "<worded>",
                 "parameters": fields["parameters"] | {"title": ""},
@@ -287,7 +287,7 @@ def _plain(value: Any) -> Json:
 
 
 def _is_runtimes(message: Json) -> bool:
-    """Whether a runtime speaks: to an agent, for a user or for a tool that did not return."""
+    """Whether the runtime wrote the message: to an agent, as a user or as a pending tool."""
     content = message.get("content")
     if message.get("role") == "tool":
         return not content.startswith("{")
@@ -305,7 +305,7 @@ async def _asks(stage: Any, example: Asked) -> None:
         try:
             async for response in model.generate_content_async(request):
                 stage.note("answer", response.model_dump(mode="json", exclude_none=True))
-        except Exception as error:  # noqa: BLE001  what it raises is part of the record
+        except Exception as error:  # noqa: BLE001  the exception is part of the record
             stage.note("raised", type(error).__name__)
 
 

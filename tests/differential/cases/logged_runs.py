@@ -1,4 +1,4 @@
-"""What LoggingPlugin writes down, and when: each runtime in its own words."""
+"""What LoggingPlugin logs, and when; each runtime words it differently."""
 
 import io
 import re
@@ -22,7 +22,7 @@ KINDS = {
     "TOOL COMPLETED": "tool result",
     "TOOL ERROR": "tool error",
 }
-"""google-adk's headings, and what begins a line here."""
+"""google-adk's headings, and the beginnings of the corresponding lines here."""
 _HEADING = re.compile("|".join([*KINDS, *(rf"(?<=\] ){kind}\b" for kind in KINDS.values())]))
 
 

@@ -1,4 +1,4 @@
-"""Tools whose results come later."""
+"""Tools whose results arrive later."""
 
 from functools import partial
 from typing import Any
@@ -88,7 +88,7 @@ async def a_long_running_tool_of_a_sub_agent_is_answered(stage):
 
 
 async def _alone_and_late(stage, result, transfers):
-    """The tool is answered when the agents have talked of something else."""
+    """The tool's answer arrives after the agents have moved on to something else."""
     answers = [call("ask", question="?"), *(["I have asked."] if result else []), "Hello."]
     then = [call("transfer_to_agent", agent_name="child")] if transfers else ["Thanks."]
     child = stage.agent("child", "I have it.", include_contents="none")

@@ -1,4 +1,4 @@
-"""What agents, contexts, models and services are before a run, and how wrong ones are refused."""
+"""Agents, contexts, models and services created by code before a run, valid and invalid."""
 
 import datetime as dt
 import enum
@@ -28,7 +28,7 @@ from tests.differential.script import call
 
 @contextmanager
 def environment(**variables: str) -> Iterator[None]:
-    """Runs with these variables, and without Google's own."""
+    """Set environment variables temporarily, and hide Google's own."""
     changed = {*variables, *(name for name in os.environ if name.startswith("GOOGLE_"))}
     before = {name: os.environ.pop(name, None) for name in changed}
     os.environ.update(variables)
@@ -42,10 +42,10 @@ def environment(**variables: str) -> Iterator[None]:
 
 
 def refused(make: Callable[[], Any]) -> str | None:
-    """The kind of the error."""
+    """Return the name of the error's type, or None."""
     try:
         make()
-    except Exception as error:  # noqa: BLE001  it is what is compared
+    except Exception as error:  # noqa: BLE001  the type is compared
         return type(error).__name__
     return None
 
@@ -270,7 +270,7 @@ async def _save(service, **where):
     file = {"app_name": "app", "user_id": "u", "session_id": "s", "filename": "f.txt"} | where
     try:
         return await service.save_artifact(**file, artifact=types.Part(text="t"))
-    except Exception as error:  # noqa: BLE001  it is what is compared
+    except Exception as error:  # noqa: BLE001  the type is compared
         return type(error).__name__
 
 

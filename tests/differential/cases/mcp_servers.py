@@ -1,4 +1,4 @@
-"""Tools and resources of a real MCP server, which runs in a process of its own."""
+"""Tools and resources of a real MCP server that runs in its own process."""
 
 import asyncio
 import copy
@@ -36,14 +36,14 @@ CALLS: dict[str, Call] = {
 
 
 def parameters(stage: Any) -> Any:
-    """How the server of the test kit is reached over its pipes."""
+    """Return the connection to the test kit's server over its pipes."""
     command, *args = mcp_command("stdio")
     params = StdioServerParameters(command=command, args=args)
     return stage.ns.StdioConnectionParams(server_params=params, timeout=60)
 
 
 def server(stage: Any, **how: Any) -> Any:
-    """The tools of that server."""
+    """Return a toolset of that server."""
     return stage.ns.McpToolset(connection_params=parameters(stage), **how)
 
 
@@ -100,7 +100,7 @@ async def an_mcp_server_that_died_is_started_anew(stage):
 
 
 def odd_server(stage: Any, **how: Any) -> Any:
-    """The tools of the server of the test kit that does what no server should."""
+    """Return a toolset of the test kit's server that breaks the rules."""
     path = str(ROOT / "tests" / "kit" / "odd_mcp_server.py")
     command = StdioServerParameters(command=sys.executable, args=[path])
     return stage.ns.McpToolset(
@@ -154,7 +154,7 @@ def _served(kind: str, port: str = "0") -> Iterator[str]:
             yield process.stdout.readline().strip()
         finally:
             process.kill()
-            process.stdout.read()  # to its end, when the port is free again
+            process.stdout.read()  # reads to the end, so that the port is free again
 
 
 async def _started_anew(stage, kind):
@@ -185,7 +185,7 @@ ASKED = [call("header", name=name) for name in ("authorization", "x-user", "x-ow
 
 
 async def _told(stage, steps=ASKED, headers=None, **how):
-    """What a server over HTTP is told, asked header by header."""
+    """The headers that a server receives over HTTP, which the agent asks for one by one."""
     with _served("http") as url:
         params = stage.ns.StreamableHTTPConnectionParams(url=url, headers=headers, timeout=60)
         toolset = stage.ns.McpToolset(connection_params=params, **how)
@@ -227,7 +227,7 @@ async def headers_for_an_mcp_server_are_missing_or_cannot_be_had(stage):
 
 @case(needs="mcp")
 async def headers_for_an_mcp_server_are_changed_from_outside(stage):
-    """By a callback for each turn, and by somebody who gives a toolset another provider."""
+    """A callback changes them each turn, and code gives the toolset another provider."""
     tokens = ["t1", "t2"]
 
     def renew(callback_context):
@@ -314,7 +314,7 @@ async def callbacks_see_calls_of_mcp_tools(stage):
     agent = stage.agent(
         "agent",
         [CALLS["numbers"]],
-        [CALLS["a tool that raises"]],  # not beside the other: which is faster is not told
+        [CALLS["a tool that raises"]],  # not in one batch, where either may be faster
         "Done.",
         tools=[server(stage)],
         before_tool_callback=before,

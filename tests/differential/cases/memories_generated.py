@@ -1,4 +1,4 @@
-"""Memories, steps back and deletions among the turns of some sessions, made by a generator.
+"""Generated cases: memories, rewinds and deletions between the turns of several sessions.
 
 The same number gives the same case on every machine.
 """
@@ -34,7 +34,7 @@ TIME = 4_000_000_000.0
 
 
 def words(dice: random.Random) -> str:
-    """Some words, now and then none."""
+    """Return random words, sometimes none."""
     return " ".join(dice.choice(WORDS) for _ in range(dice.randrange(5)))
 
 
@@ -62,13 +62,13 @@ async def search(tool_context, query: str) -> Any:
 
 
 class Play:
-    """Turns of sessions, and what else is done with them."""
+    """Plays turns of sessions, and other operations on them."""
 
     def __init__(self, stage: Any, dice: random.Random) -> None:
         self._stage, self._dice, self._count = stage, dice, 0
 
     def agent(self) -> Any:
-        """An agent that writes, saves, remembers and looks things up."""
+        """Return an agent that writes, saves, remembers and searches."""
         ns = self._stage.ns
         answers: list[Answer] = []
         for turn in range(STEPS):
@@ -92,7 +92,7 @@ class Play:
         return call(kind, **query)
 
     async def step(self) -> None:
-        """One of them."""
+        """Play one random operation."""
         does = self._dice.choice(
             ["say"] * 6
             + ["rewind"] * 3
@@ -163,7 +163,7 @@ class Play:
 
 
 def _timeless(stage: Any) -> Any:
-    """A memory that does not tell when something was said, which is another time on each side."""
+    """Return a memory service without timestamps, which differ between the runtimes."""
 
     class Timeless(stage.ns.InMemoryMemoryService):
         async def search_memory(self, **what):
@@ -176,7 +176,7 @@ def _timeless(stage: Any) -> Any:
 
 
 async def memories(stage, number: int) -> None:
-    """Turns of some sessions, with memories, steps back and deletions between them."""
+    """Play turns of several sessions, with memories, rewinds and deletions between them."""
     dice = random.Random(f"memories {number}")
     play = Play(stage, dice)
     await stage.open(play.agent(), services={"memory_service": _timeless(stage)})

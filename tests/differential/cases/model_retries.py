@@ -1,4 +1,4 @@
-"""Answers that fail, and the plugin that lets the model try again."""
+"""Failing answers, and the plugin that lets the model try again."""
 
 from functools import partial
 

@@ -1,4 +1,4 @@
-"""What partials and objects that can be called are named, and say of themselves."""
+"""Names and descriptions of partials and callable objects."""
 
 from dataclasses import dataclass
 from functools import partial, update_wrapper
@@ -13,7 +13,7 @@ def search(query: str, *, shop: str = "any") -> str:
 
 
 def bound(name=None, doc=None, wrapped=False, **args):
-    """A partial of `search`, as much of a function as it is made."""
+    """Return a partial of `search`, with as many attributes of a function as requested."""
     function = partial(search, **args)
     if wrapped:
         update_wrapper(function, search)

@@ -1,4 +1,4 @@
-"""What agents that answer once are told of the conversation, if they are to include it."""
+"""What agents in graphs and single-turn agents see of the conversation if they include it."""
 
 from functools import partial
 
@@ -14,7 +14,7 @@ async def look(x: int) -> dict[str, int]:
 
 
 def _team(stage, **fields):
-    """Two agents, each of which looks once and speaks twice."""
+    """Return two agents that each call `look` once and speak twice."""
     return [
         stage.agent(name, call("look", x=1), f"{name} 1", f"{name} 2", tools=[look], **fields)
         for name in ("one", "two")

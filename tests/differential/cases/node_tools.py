@@ -59,13 +59,13 @@ CALL = call("wf", request="abc")
 
 
 def workflow(stage, *chain, **fields):
-    """A workflow of one chain, named wf."""
+    """Return a workflow named `wf` with one chain."""
     edges = [(stage.ns.START, *chain)]
     return stage.ns.Workflow(name="wf", description="Works.", edges=edges, **fields)
 
 
 def asking(stage, interrupt="q"):
-    """A node that asks."""
+    """Return a node that asks."""
 
     async def ask(node_input: str):
         """Asks."""
@@ -75,7 +75,7 @@ def asking(stage, interrupt="q"):
 
 
 def reply(interrupt="q", value=3):
-    """The answer to a question."""
+    """Return the answer to a question."""
     response = types.FunctionResponse(
         id=interrupt, name="adk_request_input", response={"result": value}
     )

@@ -1,4 +1,4 @@
-"""Several open questions, and answers to one of them, or once more."""
+"""Several open questions, answered one by one or repeatedly."""
 
 from functools import partial
 
@@ -21,7 +21,7 @@ def last(node_input):
 
 
 async def _node(stage, resumable):
-    """A node of which one of two calls is agreed to, and then the other."""
+    """The user confirms two calls of a node, one after the other."""
     calls = [call("pay", amount=1), call("pay", amount=2)]
     payer = stage.agent("payer", calls, "Paid.", "Paid, too.", tools=[guarded(stage)])
     edges = [("START", payer, last)]
@@ -36,7 +36,7 @@ add(Case("one question of a node is answered", partial(_node, resumable=False), 
 
 
 async def _calls_apart(stage):
-    """Two calls of a tool that runs an agent; the user agrees to what one of them wants."""
+    """A tool that runs an agent is called twice at once; the user confirms one of its calls."""
     inner = stage.agent(
         "inner",
         call("pay", amount=1),
@@ -60,7 +60,7 @@ add(Case("a tool that runs an agent is called twice at once", _calls_apart, CALL
 
 
 async def _calls_in_turn(stage):
-    """A tool that runs an agent, called once more when it has given its result."""
+    """A tool that runs an agent is called again after it has returned."""
     inner = stage.agent("inner", "One.", "Two.")
 
     async def work(text: str, tool_context):
@@ -76,7 +76,7 @@ add(Case("a tool that runs an agent is called twice in turn", _calls_in_turn, PL
 
 
 async def _again(stage, mode, resumable):
-    """An agent below asks for a consent, and gets it twice."""
+    """A sub-agent asks for a confirmation and receives it twice."""
     end = call("finish_task", result="Paid.") if mode == "task" else "Paid."
     expert = stage.agent(
         "expert",
@@ -108,7 +108,7 @@ for _mode in ("single_turn", "task"):
 
 
 async def _words(stage):
-    """A task whose agent waits for a consent, and gets words first."""
+    """A task agent waits for a confirmation and first receives a text."""
     answers = call("pay", amount=3), "Do you agree?", call("finish_task", result="Paid.")
     payer = stage.agent("payer", *answers, mode="task", description="Pays.", tools=[guarded(stage)])
     agent = stage.agent("agent", call("payer", request="Pay."), "Done.", sub_agents=[payer])
@@ -122,7 +122,7 @@ add(Case("a task that waits for a consent gets words first", _words, WORDS_TO_WA
 
 
 async def _one_of_two(stage):
-    """A resumable agent that waits for a consent and a result; it gets one, and then the other."""
+    """A resumable agent waits for a confirmation and a result, which arrive one after the other."""
 
     def wait() -> None:
         """Waits."""

@@ -109,7 +109,7 @@ CALLS: dict[str, Call] = {
 
 @contextmanager
 def service() -> Iterator[str]:
-    """The address of a service that answers with what it was asked."""
+    """Yield the URL of a service that answers with the request it received."""
     command = [sys.executable, "-m", "tests.kit.pets_server"]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
         try:
@@ -119,7 +119,7 @@ def service() -> Iterator[str]:
 
 
 def without_clients_words(tool: Any, args: Any, tool_context: Any, tool_response: Any) -> Any:
-    """The echo without the headers that an HTTP library sends by itself."""
+    """Return the echo without headers that an HTTP library adds."""
     if not isinstance(tool_response, dict) or "headers" not in tool_response:
         return None
     headers = tool_response["headers"]
@@ -220,7 +220,7 @@ for _name, _value in {
 
 
 def placed(where: str, **style: Any) -> dict[str, Any]:
-    """A description of a service with one parameter of that style."""
+    """Return the description of a service with one parameter of this style."""
     parameter = {"name": "v", "in": where, "required": True, "schema": _FIELDS} | style
     path = "/pets/{v}" if where == "path" else "/pets"
     find = {"operationId": "find", "parameters": [parameter], "responses": {}}
@@ -386,7 +386,7 @@ async def a_description_forgets_a_parameter_of_the_path(stage):
 
 
 def _ranged(media_type):
-    """A description of a service whose body may be of any type in a range."""
+    """Return the description of a service whose body has a range of media types."""
     fields = {"type": "object", "properties": {"petName": {"type": "string"}}}
     schema = {"type": "string"} if media_type.startswith("text/") else fields
     body = {"content": {media_type: {"schema": schema}}}
@@ -421,7 +421,7 @@ async def a_toolset_has_an_empty_filter(stage):
 
 
 def _posted(schema, *parameters, path="/pets"):
-    """A description of a service that takes a body of that schema."""
+    """Return the description of a service that takes a body with this schema."""
     body = {"content": {"application/json": {"schema": schema}}}
     add_pet = {"operationId": "addPet", "requestBody": body, "responses": {}}
     return SPEC | {"paths": {path: {"post": add_pet | {"parameters": list(parameters)}}}}

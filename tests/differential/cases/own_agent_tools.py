@@ -1,4 +1,4 @@
-"""Tools of one's own that play an agent by themselves, with what google-adk does it with."""
+"""Authors' own tools that run an agent, with the classes that google-adk's AgentTool uses."""
 
 from contextlib import aclosing
 
@@ -16,7 +16,7 @@ class City(BaseModel):
 
 
 def telling(ns):
-    """An AgentTool that notes what its agent does meanwhile."""
+    """Return an AgentTool class that runs its agent itself and counts the events in the state."""
 
     class Telling(ns.AgentTool):
         async def run_async(self, *, args, tool_context):

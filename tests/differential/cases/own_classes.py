@@ -1,4 +1,4 @@
-"""Classes of one's own that override or call what google-adk's have, underscores included."""
+"""Authors' own classes that override or call members of google-adk's, private ones included."""
 
 import warnings
 from functools import partial
@@ -14,7 +14,7 @@ from tests.kit.a2a import card_of
 
 
 def documents(ns):
-    """Sessions kept as documents: what an event leaves behind is up to `append_event`."""
+    """Return a service class that stores sessions as documents; subclasses store events."""
 
     class Documents(ns.BaseSessionService):
         def __init__(self):
@@ -45,7 +45,7 @@ def documents(ns):
 
 
 def by_itself(ns):
-    """A store that takes the steps of the base class one by one."""
+    """Return a service that calls the steps of its base class one by one."""
 
     class Stepping(documents(ns)):
         async def append_event(self, session, event):
@@ -61,7 +61,7 @@ def by_itself(ns):
 
 
 def ahead(ns):
-    """A store that lets the session know of `temp:` keys before it trims the event itself."""
+    """Return a service that applies `temp:` keys to the session before it trims the event."""
 
     class Ahead(documents(ns)):
         async def append_event(self, session, event):
@@ -76,7 +76,7 @@ def ahead(ns):
 
 
 def altering(ns):
-    """Sessions in memory that keep more of a delta, and less of the state."""
+    """Return an in-memory service that stores more of a delta and less of the state."""
 
     class Altering(ns.InMemorySessionService):
         def _trim_temp_delta_state(self, event):
@@ -134,7 +134,7 @@ async def a_session_service_puts_state_into_json(stage):
 
 
 def brief(ns):
-    """An agent that sends the last thing that was said, and nothing before it."""
+    """Return an agent class that sends only the last part of the message."""
 
     class Brief(ns.RemoteA2aAgent):
         def _construct_message_parts_from_session(self, ctx):
@@ -145,7 +145,7 @@ def brief(ns):
 
 
 def silent(ns):
-    """An agent that has nothing to send."""
+    """Return an agent class that has nothing to send."""
 
     class Silent(ns.RemoteA2aAgent):
         def _construct_message_parts_from_session(self, ctx):
@@ -184,7 +184,7 @@ async def an_agent_of_another_server_gets_its_token_late(stage):
 
 
 def hiding(ns):
-    """A tool that fills a parameter of its function, and hides it from the model."""
+    """Return a tool class that fills in a parameter and hides it from the model."""
 
     class Hiding(ns.FunctionTool):
         def __init__(self, func):
@@ -268,7 +268,7 @@ async def a_model_of_litellm_changes_what_goes_with_every_call(stage):
 
 
 def moded(ns):
-    """An agent of one's own that says that it answers once."""
+    """Return an author's own agent class with mode `single_turn`."""
 
     class Moded(ns.BaseAgent):
         mode: str = "single_turn"
@@ -423,7 +423,7 @@ async def models_are_told_by_their_names(stage):
 
 
 def skill(stage, name):
-    """A skill that says its name."""
+    """Return a skill that states its name."""
     head = stage.ns.Frontmatter(name=name, description="Helps.")
     return stage.ns.Skill(frontmatter=head, instructions=f"This is {name}.")
 
@@ -547,7 +547,7 @@ async def _loads(stage, cached):
 add(Case("a toolset is asked at every step", partial(_loads, cached=False)))
 
 
-# Fields of one's own, with names that a runtime might want for itself
+# Authors' own fields, with names that a runtime might use
 
 
 @case()

@@ -1,4 +1,4 @@
-"""Agents and nodes of one's own that change what is done around their work."""
+"""Authors' own agents and nodes that change what happens before and after their work."""
 
 from google.genai import types
 

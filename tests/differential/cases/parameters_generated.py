@@ -1,6 +1,6 @@
-"""Operations of OpenAPI with parameters of any place and shape, made by a generator.
+"""Generated cases: OpenAPI operations with parameters of any place and shape.
 
-Of the styles there are those that google-adk writes as they are described.
+They use only the styles that google-adk writes as described.
 
 The same number gives the same case on every machine.
 """
@@ -33,7 +33,7 @@ OBJECTS: list[Any] = [{"a": 1, "b": "c d"}, {"x": True}]
 
 
 class Service:
-    """Makes operations, and calls of them."""
+    """Makes operations and calls of them."""
 
     def __init__(self, dice: random.Random) -> None:
         self._dice = dice
@@ -47,7 +47,7 @@ class Service:
             self._paths[f"/pets{index}{slots}"] = {"get": operation}
 
     def spec(self) -> dict[str, Any]:
-        """The description of all operations."""
+        """Return the description of all operations."""
         return SPEC | {"paths": self._paths}
 
     def _parameter(self, number: int) -> dict[str, Any]:
@@ -76,7 +76,7 @@ class Service:
         return parameter
 
     def calls(self) -> list[Call]:
-        """Some calls, which leave out what they may."""
+        """Return calls that omit some of the optional parameters."""
         return [self._call() for _ in range(CALLS)]
 
     def _call(self) -> Call:
@@ -92,7 +92,7 @@ class Service:
 
 
 def _argument(name: str) -> str:
-    """The name of a parameter as the tool has it."""
+    """Return the name that the tool gives a parameter."""
     if name.startswith("X-"):
         return name.lower().replace("-", "_")
     where, _, number = name.partition("P")
@@ -100,7 +100,7 @@ def _argument(name: str) -> str:
 
 
 async def parameters(stage, number: int) -> None:
-    """A service whose operations have parameters of any kind."""
+    """Play a service whose operations have parameters of any kind."""
     service = Service(random.Random(f"parameters {number}"))
     await served(stage, service.calls(), spec=service.spec())
 

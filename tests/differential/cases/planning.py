@@ -1,4 +1,4 @@
-"""Planners: what they tell the model, and what they make of its answers."""
+"""Planners: what they tell the model, and how they change its answers."""
 
 import warnings
 from functools import partial

@@ -1,4 +1,4 @@
-"""The plugins that come with the runtime, in any combination, made by a generator.
+"""Generated cases: the plugins that come with the runtime, in any combination.
 
 The same number gives the same case on every machine.
 """
@@ -35,13 +35,13 @@ async def draw(n: int) -> list[types.Part]:
 
 
 class Plugins:
-    """Makes some of the plugins, each once at most."""
+    """Makes some of the plugins, each at most once."""
 
     def __init__(self, stage: Any, dice: random.Random) -> None:
         self._stage, self._dice = stage, dice
 
     def some(self) -> list[Any]:
-        """Two to four of them, in any order."""
+        """Return two to four plugins in random order."""
         kinds = ["filter", "instruction", "tools", "models", "media", "integrity", "log"]
         sample = self._dice.sample(kinds, self._dice.randrange(2, 5))
         return [getattr(self, f"_{kind}")() for kind in sample]
@@ -102,14 +102,14 @@ def _message(dice: random.Random, turn: int) -> list[types.Part]:
 
 
 async def combined(stage, number: int) -> None:
-    """An agent below some plugins, over some turns."""
+    """Play an agent with some plugins, over several turns."""
     dice = random.Random(f"plugins {number}")
     plugins = Plugins(stage, dice).some()
     agent = stage.agent("agent", *_answers(dice), tools=[look, fall, draw])
     await stage.open(agent, plugins=plugins, state={"who": "us"})
     for turn in range(TURNS):
         say = stage.stream if dice.random() < 0.25 else stage.say
-        with redirect_stdout(StringIO()):  # what LoggingPlugin says
+        with redirect_stdout(StringIO()):  # the output of LoggingPlugin
             await say(_message(dice, turn))
 
 

@@ -1,4 +1,4 @@
-"""Agents of a real A2A server, which runs in a process of its own."""
+"""Agents of a real A2A server that runs in its own process."""
 
 from functools import partial
 from typing import Any
@@ -37,7 +37,7 @@ DIFFERS: dict[tuple[str, str], Difference] = {
 
 
 def helper(stage: Any, way: str = "stream", **how: Any) -> Any:
-    """The agent of the server of the test kit."""
+    """Return the agent of the test kit's server."""
     return stage.ns.RemoteA2aAgent("helper", card_of(way), **how)
 
 

@@ -1,4 +1,4 @@
-"""Models that answer with responses of any kind, made by a generator.
+"""Generated cases: models that answer with responses of any kind.
 
 The same number gives the same case on every machine.
 """
@@ -24,10 +24,10 @@ async def look(n: int = 0) -> dict[str, int]:
 
 
 class Responses:
-    """Makes responses with any fields at all.
+    """Makes responses with random fields.
 
-    But none that says nothing and is well: streamed, google-adk makes no error of it. And where
-    texts are kept as the output, an empty one takes the earlier ones back there.
+    Two kinds are left out because google-adk differs: an empty response that ends normally isn't
+    an error there when streamed, and an empty text erases the stored output of earlier ones.
     """
 
     def __init__(self, dice: random.Random, *, blanks: bool) -> None:
@@ -36,7 +36,7 @@ class Responses:
         self._count = 0
 
     def answer(self) -> Answer:
-        """What comes of one call of the model."""
+        """Return the responses of one model call."""
         return [Raw(self._fields()) for _ in range(self._dice.randrange(1, 4))]
 
     def _fields(self) -> dict[str, Any]:
@@ -90,13 +90,13 @@ class Responses:
 
 
 def says_something(content: types.Content | None) -> bool:
-    """Whether there is more than blanks and thoughts."""
+    """Whether the content has more than empty texts and thoughts."""
     parts = (content.parts if content else None) or []
     return any(not part.thought and (part.text is None or part.text) for part in parts)
 
 
 async def odd_model(stage, number: int) -> None:
-    """An agent whose model says all kinds of things, over some turns."""
+    """Play an agent whose model gives any kind of response, over several turns."""
     dice = random.Random(f"responses {number}")
     fields = {"output_key": "said"} if dice.random() < 0.3 else {}
     responses = Responses(dice, blanks=not fields)

@@ -1,4 +1,4 @@
-"""Invocations that broke off and go on: what is restored, and what is done again."""
+"""Interrupted invocations that resume: what is restored, and what runs again."""
 
 from functools import partial
 from typing import Any
@@ -18,7 +18,7 @@ from tests.differential.script import Boom, Raise, call, transfer
 
 
 class Flaky:
-    """Tools that fail a few times before they work."""
+    """A tool that fails a few times before it works, and one that always works."""
 
     def __init__(self, stage: Any, failures: int = 1) -> None:
         self._stage = stage
@@ -39,7 +39,7 @@ class Flaky:
 
 
 def tools(stage: Any) -> list[Any]:
-    """A tool that fails once, and one that never does."""
+    """Return a tool that fails once, and one that never does."""
     flaky = Flaky(stage)
     return [flaky.flaky, flaky.steady]
 

@@ -1,4 +1,4 @@
-"""Sessions taken back to before an invocation: history, state and files."""
+"""Rewound sessions: their history, state and artifacts."""
 
 import random
 from functools import partial
@@ -39,7 +39,7 @@ def _turn(dice: random.Random, number: int) -> list[Answer]:
 
 
 async def _journey(stage, number):
-    """Turns that write and save, with steps back between them."""
+    """Turns that write and save, with rewinds between them."""
     dice = random.Random(f"journey {number}")
     answers = [answer for turn in range(8) for answer in _turn(dice, turn)]
     await stage.open(stage.agent("agent", *answers, tools=[write, save]))

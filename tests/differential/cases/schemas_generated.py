@@ -1,4 +1,4 @@
-"""Answers with a schema of any shape, as texts and as calls beside others, made by a generator.
+"""Generated cases: answers with a schema of any shape, as texts and as calls beside others.
 
 The same number gives the same case on every machine.
 """
@@ -18,7 +18,7 @@ from tests.kit.thorough import rounds
 ALONE, WITH_TOOLS = rounds(10, 20), rounds(15, 30)
 TURNS = 3
 BAD = 0.0
-"""How many texts do not fit the schema: what comes of those differs on purpose."""
+"""The share of texts that don't fit the schema; they differ on purpose."""
 
 
 class Place(BaseModel):
@@ -59,17 +59,17 @@ BAD_PLACES = [{"name": 3}, {"kind": "city"}, {"name": "Ulm", "kind": "moon"}, {}
 
 
 class Values:
-    """Makes values for the schemas, some of which do not fit."""
+    """Makes values for the schemas, some of which don't fit."""
 
     def __init__(self, dice: random.Random, bad: float) -> None:
         self._dice, self._bad = dice, bad
 
     def place(self) -> Any:
-        """A place, perhaps none."""
+        """Return a place, perhaps an invalid one."""
         return self._dice.choice(BAD_PLACES if self._dice.random() < self._bad else PLACES)
 
     def tour(self) -> Any:
-        """A tour, any of whose places may be none."""
+        """Return a tour, whose places may be invalid."""
         tour: dict[str, Any] = {"goal": self.place()}
         if self._dice.random() < 0.5:
             tour["stops"] = self.places()
@@ -80,29 +80,29 @@ class Values:
         return tour
 
     def trip(self) -> Any:
-        """A tour with a title under one of its names."""
+        """Return a tour with a title, under its name or its alias."""
         return self.tour() | {self._dice.choice(["heading", "title"]): "To Rome\n„there“"}
 
     def places(self) -> Any:
-        """A list of places."""
+        """Return a list of places."""
         return [self.place() for _ in range(self._dice.randrange(3))]
 
     def counted(self) -> Any:
-        """A number, which may be below zero or a text."""
+        """Return an object with a number, which may be negative or invalid."""
         good, bad = [0, 7, "7", 7.0], [-1, "many", 7.5, None]
         number = self._dice.choice(bad if self._dice.random() < self._bad else good)
         return {"number": number} | ({"more": 1} if self._dice.random() < self._bad / 2 else {})
 
     def numbers(self) -> Any:
-        """A list of numbers."""
+        """Return a list of numbers."""
         return [self._dice.randrange(9) for _ in range(self._dice.randrange(3))]
 
     def counts(self) -> Any:
-        """Numbers by names."""
+        """Return numbers by name."""
         return {name: self._dice.randrange(9) for name in "ab"[: self._dice.randrange(3)]}
 
     def anything(self) -> Any:
-        """An object of any kind."""
+        """Return any object."""
         return self._dice.choice([{}, {"a": 1}, {"a": [None, True]}])
 
     schema = anything
@@ -122,7 +122,7 @@ SCHEMAS: dict[str, Any] = {
 
 
 def text_of(dice: random.Random, value: Any, odd: float) -> str:
-    """The value as a model writes it."""
+    """Return the value as a model writes it."""
     json_text = json.dumps(value, ensure_ascii=dice.random() < 0.5, indent=dice.choice([None, 2]))
     kind = dice.choice(["cut", "words", "fenced"]) if dice.random() < odd else "plain"
     if kind == "cut":
@@ -142,7 +142,7 @@ def _fields(dice: random.Random, name: str) -> dict[str, Any]:
 
 
 async def alone(stage, number: int) -> None:
-    """An agent that answers in a shape, without tools."""
+    """Play an agent with an output schema, without tools."""
     dice = random.Random(f"schema {number}")
     name = dice.choice([*SCHEMAS])
     values = Values(dice, BAD)
@@ -163,7 +163,7 @@ async def _play(stage: Any, dice: random.Random, root: Any) -> None:
 
 
 WITHOUT_TOOLS = ("trip", "counted", "anything", "schema")
-"""What google-adk does not declare: names in JSON, limits, and schemas that are none of Python."""
+"""What google-adk doesn't declare to models: aliases, constraints, schemas that aren't types."""
 OBJECTS = ("place", "tour")
 
 
@@ -173,14 +173,14 @@ async def look(n: int) -> dict[str, int]:
 
 
 def _given(dice: random.Random, name: str, value: Any) -> Call:
-    """The call that gives the answer."""
+    """Return the call that gives the answer."""
     if name not in OBJECTS:
         value = {"items" if name == "places" else "response": value}
     return Call("set_model_response", value)
 
 
 async def with_tools(stage, number: int) -> None:
-    """An agent that answers in a shape by a call, beside other calls."""
+    """Play an agent that gives a structured answer by a call, beside other calls."""
     dice = random.Random(f"schema and tools {number}")
     name = dice.choice([name for name in SCHEMAS if name not in WITHOUT_TOOLS])
     values, fitting = Values(dice, dice.choice([0, 0.5])), Values(dice, BAD)

@@ -1,4 +1,4 @@
-"""Services that fail, and what a run leaves behind then."""
+"""Services that fail, and what a run leaves behind."""
 
 from functools import partial
 from pathlib import Path
@@ -29,7 +29,7 @@ async def save(tool_context) -> Any:
 
 
 def failing_sessions(stage: Any, number: int, error: str = "boom") -> Any:
-    """Sessions whose `number`th append raises, once."""
+    """Return a session service whose append with this number raises once."""
 
     class Failing(stage.ns.InMemorySessionService):
         count = 0
@@ -180,14 +180,14 @@ async def a_session_service_sorts_state_by_scope(stage):
 
 
 async def _append_twice(stage, service):
-    """What comes of one event that is appended twice: an error, and the events in the end."""
+    """Append one event twice, and note the error and the stored events."""
     where = {"app_name": "app", "user_id": "u"}
     session = await service.create_session(**where)
     event = stage.ns.Event(author="user", invocation_id="i", id="one")
     await service.append_event(session, event)
     try:
         await service.append_event(session, event)
-    except Exception as error:  # noqa: BLE001  its name is what is compared
+    except Exception as error:  # noqa: BLE001  the type is compared
         stage.note(type(error).__name__)
     stored_session = await service.get_session(**where, session_id=session.id)
     stage.note([event.id for event in stored_session.events])
@@ -215,7 +215,7 @@ async def a_session_was_begun_where_the_clock_is_ahead(stage):
         await service.append_event(session, event)
         await stage.say("next")
         await stage.say("last")
-        stage.runner = None  # the file goes with its folder
+        stage.runner = None  # the database is deleted with its folder
 
 
 @case(differs=SYNC_URLS)

@@ -1,4 +1,4 @@
-"""What the generators of cases leave out, each by itself."""
+"""One case for each difference that the generated cases avoid."""
 
 import enum
 import io
@@ -62,7 +62,7 @@ async def a_structured_answer_has_aliases_and_limits(stage):
 
 
 class Size(enum.Enum):
-    """Of a plain kind."""
+    """A plain enum."""
 
     LARGE = "large"
 
@@ -87,7 +87,7 @@ async def a_file_is_refused_by_a_folder_of_artifacts(stage):
         service = stage.ns.FileArtifactService(root_dir=folder)
         try:
             await service.save_artifact(**FILE, filename="f.txt", artifact=types.Part())
-        except Exception as error:  # noqa: BLE001  that it raises is part of the record
+        except Exception as error:  # noqa: BLE001  the exception is part of the record
             stage.note("raised", type(error).__name__)
         stage.note("files", await service.list_artifact_keys(**FILE))
 
@@ -99,7 +99,7 @@ async def _deleted(stage, folder):
     event = stage.ns.event("a", "late", actions=stage.ns.actions(state_delta={"temp:k": 1}))
     try:
         await service.append_event(session, event)
-    except Exception as error:  # noqa: BLE001  that it raises is part of the record
+    except Exception as error:  # noqa: BLE001  the exception is part of the record
         stage.note("raised", type(error).__name__)
     stage.note("state", session.state)
 
@@ -123,7 +123,7 @@ async def a_database_is_given_an_empty_session_id(stage):
 def _refused(stage, what, make):
     try:
         make()
-    except Exception as error:  # noqa: BLE001  that it raises is part of the record
+    except Exception as error:  # noqa: BLE001  the exception is part of the record
         stage.note(what, type(error).__name__)
     else:
         stage.note(what, "taken")

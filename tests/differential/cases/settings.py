@@ -1,4 +1,4 @@
-"""Settings of runs, `run_debug`, examples, memory: what comes with the Runner."""
+"""What comes with the Runner: settings of runs, `run_debug`, examples and memory."""
 
 from functools import partial
 from typing import Any
@@ -272,7 +272,7 @@ async def a_model_loads_nothing(stage):
     await stage.say()
 
 
-# Choices and ends of loops
+# Choices and loop ends
 
 
 @case()
@@ -343,7 +343,7 @@ async def exit_loop_outside_a_loop(stage):
     await stage.say("next")
 
 
-# What the user says to an agent with an input schema
+# What an agent with an input schema receives from the user
 
 
 class Asked(BaseModel):
@@ -395,7 +395,7 @@ async def http_options_of_a_run_and_of_its_agent(stage):
 
 @case()
 async def callbacks_note_what_no_event_tells(stage):
-    """Only the labels of the run are on its events, whatever is added to them on the way."""
+    """Events carry only the labels of the run, whatever callbacks add to them."""
     stage.words.add("noted")
 
     class Labeller(stage.ns.BasePlugin):

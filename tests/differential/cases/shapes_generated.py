@@ -1,4 +1,4 @@
-"""Planners beside tools, and answers with a shape that is no model, made by a generator.
+"""Generated cases: planners beside tools, and structured answers that aren't models.
 
 The same number gives the same case on every machine.
 """
@@ -36,7 +36,7 @@ TAGS = ("/*PLANNING*/", "/*REPLANNING*/", "/*REASONING*/", "/*ACTION*/", "/*FINA
 
 
 def tagged(dice: random.Random, number: int) -> str:
-    """Words with tags of PlanReActPlanner, in any order."""
+    """Return a text with tags of PlanReActPlanner, in random order."""
     pieces = []
     for _ in range(dice.randrange(4)):
         if dice.random() < 0.7:
@@ -66,7 +66,7 @@ def _planner(stage: Any, dice: random.Random) -> Any:
 
 
 async def plans(stage, number: int) -> None:
-    """An agent with a planner and tools, alone or in a sequence."""
+    """Play an agent with a planner and tools, alone or in a sequence."""
     dice = random.Random(f"plan {number}")
     answers = []
     for turn in range(TURNS):
@@ -155,15 +155,15 @@ SHAPES_OF: dict[str, tuple[Any, list[Any]]] = {
     "pair": (Pair, [{"one": "a", "two": 2}]),
     "place": (Place, []),
 }
-"""Types, and values that models answer."""
+"""Types, and values of them that models give as answers."""
 
-# What has defaults, models or floats is read otherwise there, which differs on purpose.
+# Types with defaults, models or floats are missing: google-adk parses them differently on purpose.
 ALONE = ("str", "bool", "color", "size", "word", "union", "colors", "optionals", "pair")
 BESIDE_TOOLS = ("str", "int", "union", "optional", "lists", "dict")
 
 
 async def shapes(stage, number: int, names: tuple[str, ...], tools: bool) -> None:
-    """An agent that answers in a shape."""
+    """Play an agent that gives a structured answer."""
     dice = random.Random(f"shape {number}")
     name = names[number % len(names)]
     shape, values = SHAPES_OF[name]

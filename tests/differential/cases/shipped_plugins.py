@@ -1,4 +1,4 @@
-"""The plugins that come with the runtime, and how plugins and callbacks share the work."""
+"""The plugins that come with the runtime, and how plugins and callbacks interact."""
 
 from functools import partial
 from typing import Any
@@ -116,7 +116,7 @@ for _name, _instruction in INSTRUCTIONS.items():
         )
 
 
-# Tools that are tried again
+# Retried tools
 
 
 async def _flaky(stage, failures, retries, throws):
@@ -184,7 +184,7 @@ async def two_tools_are_tried_again_apart(stage):
 
 
 async def _both_answer(stage, hook):
-    """A plugin that answers keeps the agent's callbacks of that kind from being asked."""
+    """If a plugin answers, the agent's callbacks of that kind aren't called."""
     tool = "fall" if hook == "on_tool_error" else "look"
     script = [Raise(), "After."] if hook == "on_model_error" else [call(tool), "Done."]
 
@@ -209,7 +209,7 @@ async def plugins_see_fragments(stage):
 
 
 async def _several(stage, hook, which):
-    """Of three callbacks the one at `which` answers; those after it are not asked."""
+    """Of three callbacks, the one at `which` answers; later ones aren't called."""
 
     def made(index):
         def callback(**values):
@@ -282,7 +282,7 @@ for _hook in ("before_agent", "after_agent", "before_model", "after_model"):
         add(Case(f"{_hook} answers with {_name}", partial(_falsy, hook=_hook, value=_value)))
 
 
-# Files of messages
+# Files in messages
 
 
 async def _files(stage, parts, **how):

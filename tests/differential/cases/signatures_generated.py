@@ -1,6 +1,6 @@
-"""Tools with parameters of any types, called with arguments that both runtimes take alike.
+"""Generated cases: tools with parameters of any type, and arguments that both runtimes accept.
 
-What google-adk hands on as the model wrote it is told of in made_by_hand.py.
+Arguments that google-adk passes on unconverted are in made_by_hand.py.
 
 The same number gives the same case on every machine.
 """
@@ -58,10 +58,10 @@ TYPES: dict[str, list[Any]] = {
     "Any": [1, "a", None, [1]],
     "": [1, "a"],
 }
-"""Annotations, and what fits; one that has none is declared, and never given."""
+"""Annotations and fitting values. A parameter without values is declared but never passed."""
 NAMES = {"Any": Any, "Literal": Literal, "Optional": Optional, "Union": Union}
 ODD = ["1", 1, 1.5, True, None, "none", [], ["a", 1], {}, {"city": 3}, {"town": "Rome"}]
-"""For parameters that take anything."""
+"""Values for parameters of any type."""
 
 
 class Tool:
@@ -74,13 +74,13 @@ class Tool:
         self._optional = {name for name in self._types if dice.random() < 0.3}
 
     def function(self) -> Callable[..., Any]:
-        """An async function that tells what it was given."""
+        """Return an async function that returns its arguments."""
         names_in_order = sorted(self._types, key=lambda name: name in self._optional)
         parameters = ", ".join(self._parameter(name) for name in names_in_order)
         entries = ", ".join(f"'{name}': told({name})" for name in names_in_order)
         source = f"async def look({parameters}):\n    'Looks.'\n    return {{{entries}}}\n"
         names = {**NAMES, "Size": Size, "Trip": Trip, "told": told}
-        exec(source, names)  # to write a hundred signatures down would say less
+        exec(source, names)  # writing out a hundred signatures would say less
         function: Callable[..., Any] = names["look"]
         return function
 
@@ -89,7 +89,7 @@ class Tool:
         return f"{name}{annotation}{' = None' if name in self._optional else ''}"
 
     def call(self) -> Call:
-        """A call with most of the arguments, now and then with one too many."""
+        """Return a call with most of the arguments, sometimes with one too many."""
         args = {}
         for name, annotation in self._types.items():
             values = ODD if annotation in ("", "Any") else TYPES[annotation]
@@ -101,13 +101,13 @@ class Tool:
 
 
 def told(value: Any) -> list[Any]:
-    """A value and its type, also of what it holds."""
+    """Return a value with its type and the types of its items."""
     inside = [type(each).__name__ for each in value] if isinstance(value, list) else []
     return [type(value).__name__, *inside, str(value)]
 
 
 async def signature(stage, number: int) -> None:
-    """An agent with one tool, which is called several times."""
+    """Play an agent with one tool that is called several times."""
     dice = random.Random(f"signature {number}")
     tool = Tool(dice)
     answers = [tool.call() for _ in range(CALLS)]

@@ -1,4 +1,4 @@
-"""Skills: listed, read, with files and tools of their own."""
+"""Skills: listed and read, with their own files and tools."""
 
 from functools import partial
 

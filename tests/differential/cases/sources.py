@@ -1,4 +1,4 @@
-"""Sources that a tool tells of, in the answer that is made of its result."""
+"""Sources that a tool reports, and the answer based on its result."""
 
 from functools import partial
 

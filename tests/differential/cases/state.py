@@ -1,4 +1,4 @@
-"""State: every scope, written in every place."""
+"""State: every scope, written from every place."""
 
 from functools import partial
 from typing import Any

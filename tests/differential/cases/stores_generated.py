@@ -1,4 +1,4 @@
-"""Services of sessions and files, called in any order with anything, made by a generator.
+"""Generated cases: session and artifact services, called in any order with any arguments.
 
 The same number gives the same case on every machine.
 """
@@ -20,7 +20,7 @@ from tests.kit.thorough import rounds
 SESSIONS, FILES = rounds(12, 24), rounds(10, 20)
 STEPS = 40
 LATER = 4_000_000_000.0
-"""When events happen: after all sessions have begun."""
+"""The time of events, which is after the creation of all sessions."""
 USERS = ("u", "v", "ü v")
 IDS = ("a", "b", " a ", "x/y", None)
 KEYS = ("a", "user:a", "app:a", "temp:a", "user:", "b c")
@@ -28,7 +28,7 @@ VALUES: tuple[Any, ...] = (0, 1.5, None, "ä", True, [1, {"b": None}], {"c": {"d
 
 
 async def outcome(doing: Awaitable[Any]) -> Any:
-    """What comes of it, or what it raises."""
+    """Return the result, or the name of the error's type."""
     try:
         return await doing
     except Exception as error:  # noqa: BLE001  what is raised is part of the record
@@ -36,7 +36,7 @@ async def outcome(doing: Awaitable[Any]) -> Any:
 
 
 class Sessions:
-    """Calls a session service, and tells what comes of it."""
+    """Calls a session service and notes the results."""
 
     def __init__(self, stage: Any, dice: random.Random, service: Any) -> None:
         self._stage, self._dice, self._service = stage, dice, service
@@ -44,7 +44,7 @@ class Sessions:
         self._count = 0
 
     async def step(self) -> None:
-        """One call."""
+        """Make one random call."""
         does = self._dice.choice(
             ["create", "create", "get", "get", "list", "delete", "user_state"] + ["append"] * 7
         )
@@ -120,7 +120,7 @@ class Sessions:
         try:
             appended_event = await self._service.append_event(session, event)
         except Exception:
-            # What has not been appended may stand in the state of google-adk's session.
+            # google-adk's session may have state of an event that wasn't appended.
             self._held.remove(session)
             raise
         return [self._told(appended_event), self._told(session)]
@@ -157,7 +157,7 @@ async def _sessions(stage: Any, kind: str) -> AsyncIterator[Any]:
 
 
 async def sessions(stage, number: int) -> None:
-    """A session service, called in any order."""
+    """Play calls of a session service in random order."""
     dice = random.Random(f"sessions {number}")
     async with _sessions(stage, ["memory", "file", "database"][number % 3]) as service:
         calls = Sessions(stage, dice, service)
@@ -180,16 +180,16 @@ PARTS: tuple[Any, ...] = (
 
 
 class Files:
-    """Calls an artifact service, and tells what comes of it."""
+    """Calls an artifact service and notes the results."""
 
     def __init__(self, stage: Any, dice: random.Random, service: Any) -> None:
         self._stage, self._dice, self._service = stage, dice, service
         in_memory = isinstance(service, stage.ns.InMemoryArtifactService)
-        # What it refuses FileArtifactService of google-adk lists as a file without versions.
+        # google-adk's FileArtifactService lists rejected artifacts as files without versions.
         self._kinds = len(PARTS) if in_memory else len(PARTS) - 2
 
     async def step(self) -> None:
-        """One call."""
+        """Make one random call."""
         does = self._dice.choice(
             ["save"] * 6 + ["load"] * 4 + ["list", "list", "delete", "versions", "known", "all"]
         )
@@ -240,7 +240,7 @@ class Files:
 
 
 async def files(stage, number: int) -> None:
-    """An artifact service, called in any order."""
+    """Play calls of an artifact service in random order."""
     dice = random.Random(f"files {number}")
     with TemporaryDirectory() as folder:
         service = stage.ns.InMemoryArtifactService()

@@ -1,4 +1,4 @@
-"""Teams that give each other tasks, made by a generator: the same number gives the same case."""
+"""Generated cases: teams that delegate tasks. The same number gives the same case."""
 
 import random
 from functools import partial
@@ -14,7 +14,7 @@ TURNS = 6
 
 
 class Team:
-    """Grows agents that work for each other, each with a short script."""
+    """A team of agents that work for each other, each with a short script."""
 
     def __init__(self, stage: Any, dice: random.Random) -> None:
         self._stage = stage
@@ -22,7 +22,7 @@ class Team:
         self._count = 0
 
     def root(self) -> Any:
-        """An agent that talks with the user and gives tasks and questions away."""
+        """Return an agent that talks to the user and delegates tasks and questions."""
         below = [self._task(depth=2) for _ in range(self._dice.randrange(1, 3))]
         if self._dice.random() < 0.5:
             below.append(self._single_turn())
@@ -58,11 +58,11 @@ class Team:
         return self._stage.agent(name, *answers, **fields)
 
     def _work(self, below: list[Any]) -> Answer:
-        """A tool, or something for an agent below, or for two of them, perhaps with words."""
+        """Return a tool call, or calls of one or two sub-agents, perhaps after a text."""
         if not below or self._dice.random() < 0.3:
             return [call("look", place="Rome")]
         agents = self._dice.sample(below, k=self._dice.randrange(1, min(3, len(below) + 1)))
-        agents.sort(key=lambda each: each.mode)  # tasks last, as they come to their ends
+        agents.sort(key=lambda each: each.mode)  # tasks last, as they finish last
         words = [Say("Let me see.", chunks=2)] if self._dice.random() < 0.3 else []
         return [*words, *(call(each.name, request=f"For {each.name}.") for each in agents)]
 
@@ -72,7 +72,7 @@ class Team:
 
 
 async def teams(stage, number: int) -> None:
-    """A team that works on tasks while the user says one thing after the other."""
+    """Play a team that works on tasks while the user sends messages."""
     dice = random.Random(f"tasks {number}")
     await stage.open(Team(stage, dice).root())
     for turn in range(TURNS):

@@ -1,4 +1,4 @@
-"""Agents that give tasks next to tools, to each other, and next to agents of other modes."""
+"""Agents that delegate tasks beside tools, to each other, and beside agents of other modes."""
 
 from tests.differential.case import case
 from tests.differential.cases.tasks import ALONE, Bill, Order, finish, look, worker

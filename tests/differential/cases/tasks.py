@@ -1,4 +1,4 @@
-"""Agents that carry out tasks for the agent above them, and talk with the user meanwhile."""
+"""Agents that carry out tasks for the agent above them, and talk to the user meanwhile."""
 
 from functools import partial
 from typing import Any
@@ -39,12 +39,12 @@ def look(place: str = "here") -> str:
 
 
 def finish(**args: Any) -> Any:
-    """The call that ends a task."""
+    """Return the call that ends a task."""
     return call("finish_task", **args)
 
 
 def worker(stage: Any, *answers: Any, name: str = "worker", **fields: Any) -> Any:
-    """An agent for tasks that hands over to nobody."""
+    """Return a task agent that can't transfer."""
     fields = {"mode": "task", "description": f"Does the work of {name}.", **ALONE, **fields}
     return stage.agent(name, *answers, **fields)
 
@@ -425,7 +425,7 @@ async def plugins_see_tasks(stage):
 
 
 async def _never_begun(stage, calls, answers, says, tools=()):
-    """The process ended between an agent's calls and the tasks that they give away."""
+    """The process ended between an agent's calls and the tasks that they start."""
     task = worker(stage, *answers)
     root = stage.agent("root", "All done.", "More.", sub_agents=[task], tools=list(tools))
     await stage.open(root)

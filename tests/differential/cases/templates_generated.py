@@ -1,4 +1,4 @@
-"""Instructions put together of anything, made by a generator.
+"""Generated cases: instructions composed of random pieces.
 
 The same number gives the same case on every machine.
 """
@@ -49,7 +49,7 @@ STATE = {
 
 
 async def template(stage, number: int) -> None:
-    """One app after the other, with an instruction each."""
+    """Play one app per instruction, one after another."""
     dice = random.Random(f"template {number}")
 
     async def save(callback_context):

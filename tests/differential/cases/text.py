@@ -1,4 +1,4 @@
-"""Turns of text alone: whole, streamed, empty, failing."""
+"""Turns with text only: whole, streamed, empty, failing."""
 
 from functools import partial
 
@@ -255,7 +255,7 @@ WANTED_BACK = {
         types.Part(inline_data=types.Blob(data=b"x", mime_type="image/png"), thought=True)
     ],
 }
-"""What a model may say that it wants to have back, whether others are told of it or not."""
+"""Parts that a model needs back in later requests, whether or not other agents see them."""
 
 
 async def _wanted_back(stage, parts, reason):

@@ -1,4 +1,4 @@
-"""Several calls in one answer: failures, signals, changes of state."""
+"""Several calls in one answer: failures, signals and state changes."""
 
 import asyncio
 import threading
@@ -22,7 +22,7 @@ async def one_failing_call_keeps_what_the_others_did(stage):
     async def bad() -> None:
         for each in done.values():
             await each.wait()
-        for _ in range(20):  # until the calls of both have ended too
+        for _ in range(20):  # until both calls have ended, too
             await asyncio.sleep(0)
         raise Boom("boom")
 
@@ -114,7 +114,7 @@ def _add(state, word: str) -> None:
 
 @case()
 async def plain_functions_of_a_batch_add_to_one_list(stage):
-    """In threads the second ends before the first; on the loop nobody would wake it up."""
+    """In threads, the second call ends first. On the event loop, the first can't wait for it."""
     ended = threading.Event()
 
     def slow(tool_context) -> None:

@@ -1,4 +1,4 @@
-"""Tools that return parts of a content, and the plugin that shows them to the model."""
+"""Tools that return content parts, and the plugin that shows them to the model."""
 
 from functools import partial
 from typing import Any
@@ -17,7 +17,7 @@ CALLBACKS_BESIDE_PARTS = Difference(
 
 
 def _without_nulls(value: Any) -> Any:
-    """The record without fields that are null."""
+    """Return the record without null fields."""
     if isinstance(value, dict):
         return {key: _without_nulls(each) for key, each in value.items() if each is not None}
     return [_without_nulls(each) for each in value] if isinstance(value, list) else value
@@ -48,7 +48,7 @@ RESULTS: dict[str, Any] = {
 }
 
 LASTING = ("a text", "a file", "a file of no type", "several", "two texts")
-"""What has no bytes in it, and is kept."""
+"""Results without bytes, which are kept."""
 
 
 def _tool(result):
@@ -60,8 +60,10 @@ def _tool(result):
 
 
 def _in_order(result):
-    """One that ends when it is called: of plain functions side by side either may be the last to
-    write to the state, here in threads."""
+    """Return an async tool, so that parallel calls end in order.
+
+    Plain functions run in threads on devui.runtime, where either may write the state last.
+    """
 
     async def show() -> Any:
         """Shows."""

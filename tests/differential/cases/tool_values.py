@@ -26,7 +26,7 @@ class Stay(BaseModel):
 
 
 class Opaque:
-    """Something that JSON cannot hold."""
+    """A value that JSON can't represent."""
 
     def __repr__(self) -> str:
         return "<opaque>"
@@ -81,7 +81,7 @@ def typed(
     c: float | None = None,
     d: list[int] | None = None,
     e: Literal["x", "y"] = "x",
-    f: dict[str, str] = {},  # noqa: B006  what agent authors write
+    f: dict[str, str] = {},  # noqa: B006  agent authors write this
     g: bool = False,
 ) -> dict[str, Any]:
     """Takes many types.
@@ -108,7 +108,7 @@ async def later(a: int) -> int:
     return a + 1
 
 
-def bare(x, y=2):  # what agent authors write
+def bare(x, y=2):  # agent authors write this
     return [x, y]
 
 

@@ -1,4 +1,4 @@
-"""Agents that hand over to each other, and who speaks next."""
+"""Agents that transfer to each other, and which of them speaks next."""
 
 from functools import partial
 

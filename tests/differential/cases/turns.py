@@ -1,4 +1,4 @@
-"""Answers of humans over several turns: calls that wait, confirmations, talk between them."""
+"""Users' answers over several turns: pending calls, confirmations, and talk between them."""
 
 import random
 from functools import partial
@@ -11,7 +11,7 @@ from tests.differential.script import Answer, Say, call
 
 DIALOGUES = 40
 OUT_OF_ORDER = {13, 14, 18, 22, 35, 37}
-"""Where the human answers an older call after a newer one."""
+"""Seeds whose user answers an older call after a newer one."""
 
 
 def look() -> str:
@@ -35,7 +35,7 @@ def begin(what: str) -> dict[str, str]:
 
 
 def some_calls(dice: random.Random) -> Answer:
-    """One or two calls, the last of which a human has to do with."""
+    """Return one or two calls, the last of which needs the user."""
     question = dice.choice(
         [
             call("pay", amount=dice.randrange(9)),
@@ -49,7 +49,7 @@ def some_calls(dice: random.Random) -> Answer:
 
 
 async def _answer_some(stage, dice, open_calls):
-    """Answer the oldest call that waits; the response depends on what it is."""
+    """Answer the oldest pending call, with a response that fits its kind."""
     event, index = open_calls.pop(0)
     function_call = event.get_function_calls()[index]
     if function_call.name == CONFIRM:
@@ -62,7 +62,7 @@ async def _answer_some(stage, dice, open_calls):
 
 
 def _waiting(stage: Any, seen: set[str]) -> list[tuple[Any, int]]:
-    """The calls since the last look that a human is to answer."""
+    """Return the calls since the last look that the user should answer."""
     waiting_calls = []
     for event in stage.events:
         if event.partial or event.id in seen:
@@ -75,7 +75,7 @@ def _waiting(stage: Any, seen: set[str]) -> list[tuple[Any, int]]:
 
 
 async def dialogues(stage, number: int) -> None:
-    """An agent that asks, over some turns; now and then the human talks instead of answering."""
+    """Play an agent that asks, over several turns; the user sometimes talks without answering."""
     dice = random.Random(f"dialogue {number}")
     answers: list[Answer] = []
     for turn in range(8):

@@ -19,7 +19,7 @@ def wait() -> None:
 
 
 def _needs(stage, what):
-    """The expert's tool, and how to call it."""
+    """Return the expert's tool and a call of it."""
     if what == "consent":
         return guarded(stage), call("pay", amount=3)
     if what == "a credential":

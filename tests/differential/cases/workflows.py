@@ -1,4 +1,4 @@
-"""Sequential, Loop, Parallel and custom agents, alone and within each other."""
+"""Sequential, loop, parallel and custom agents, alone and nested."""
 
 import asyncio
 from functools import partial

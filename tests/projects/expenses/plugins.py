@@ -2,7 +2,7 @@ from google.adk.plugins.base_plugin import BasePlugin
 
 
 class AuditPlugin(BasePlugin):
-    """Counts in the state what tools were called."""
+    """Records the called tools in the state."""
 
     def __init__(self) -> None:
         super().__init__(name="audit")

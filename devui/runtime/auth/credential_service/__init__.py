@@ -1,4 +1,4 @@
-"""Where credentials are kept between calls (adk-runtime 10.3)."""
+"""Services that store credentials between calls (adk-runtime 10.3)."""
 
 from __future__ import annotations
 
@@ -13,26 +13,26 @@ if TYPE_CHECKING:
     from devui.runtime.agents.context import Context as CallbackContext
 
 
-# `BaseCredentialService`: keeps what users granted (adk-runtime 10.3).
+# `BaseCredentialService`: stores what users granted (adk-runtime 10.3).
 
 
 class BaseCredentialService(ABC):
-    """Keeps credentials by app, user and `auth_config.credential_key`."""
+    """Stores credentials by app, user and `auth_config.credential_key`."""
 
     @abstractmethod
     async def load_credential(
         self, auth_config: AuthConfig, callback_context: CallbackContext
     ) -> AuthCredential | None:
-        """The kept credential, or None."""
+        """Return the stored credential, or None."""
 
     @abstractmethod
     async def save_credential(
         self, auth_config: AuthConfig, callback_context: CallbackContext
     ) -> None:
-        """Keep `auth_config.exchanged_auth_credential`."""
+        """Store `auth_config.exchanged_auth_credential`."""
 
 
-# `InMemoryCredentialService`: credentials for as long as the process lives.
+# `InMemoryCredentialService`: stores credentials until the process ends.
 
 
 class InMemoryCredentialService(BaseCredentialService):
@@ -44,13 +44,13 @@ class InMemoryCredentialService(BaseCredentialService):
     async def load_credential(
         self, auth_config: AuthConfig, callback_context: CallbackContext
     ) -> AuthCredential | None:
-        """The user's credential, or None."""
+        """Return the user's credential, or None."""
         return self._credentials.get(_key(auth_config, callback_context))
 
     async def save_credential(
         self, auth_config: AuthConfig, callback_context: CallbackContext
     ) -> None:
-        """Keep `exchanged_auth_credential` for the user, for all sessions of the app."""
+        """Store `exchanged_auth_credential` for the user, for all sessions of the app."""
         key = _key(auth_config, callback_context)
         self._credentials[key] = auth_config.exchanged_auth_credential
 
@@ -59,7 +59,7 @@ def _key(config: AuthConfig, context: CallbackContext) -> tuple[str, str, str | 
     return context.session.app_name, context.user_id, config.credential_key
 
 
-# `SessionStateCredentialService`: credentials in the state of a session.
+# `SessionStateCredentialService`: stores credentials in the state of a session.
 
 
 logger = logging.getLogger(__name__)
@@ -75,13 +75,13 @@ class SessionStateCredentialService(BaseCredentialService):
     async def load_credential(
         self, auth_config: AuthConfig, callback_context: CallbackContext
     ) -> AuthCredential | None:
-        """The session's credential, or None."""
+        """Return the session's credential, or None."""
         value = callback_context.state.get(auth_config.credential_key or "")
         if value is None:
             return None
         if not isinstance(value, dict | AuthCredential):
             logger.warning(
-                "The state under the credential key %r is no credential, but a %s: ignored.",
+                "The state at the credential key %r is not a credential but a %s; ignoring it.",
                 auth_config.credential_key,
                 type(value).__name__,
             )

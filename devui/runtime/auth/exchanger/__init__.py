@@ -1,4 +1,4 @@
-"""From what was given to what can be sent (adk-runtime 8.6)."""
+"""Exchanges credentials as given for credentials that can be sent (adk-runtime 8.6)."""
 
 import asyncio
 from abc import ABC, abstractmethod
@@ -27,13 +27,13 @@ from devui.runtime.auth.logins import LoginRefused, authorization_code
 from devui.runtime.auth.tokens import account_token, client_token, is_expired, login_token
 from devui.runtime.platform.time import get_time
 
-# `BaseCredentialExchanger`: makes a credential that can be sent from one that cannot.
+# `BaseCredentialExchanger`: turns a credential into one that can be sent.
 #
 # See adk-runtime 8.6.
 
 
 class CredentialExchangeError(Exception):
-    """A login, a client or an account was not given a token."""
+    """A login, an OAuth client or an account was refused a token."""
 
 
 class ExchangeResult(NamedTuple):
@@ -50,9 +50,9 @@ class BaseCredentialExchanger(ABC):
     async def exchange(
         self, auth_credential: AuthCredential, auth_scheme: AuthScheme | None = None
     ) -> ExchangeResult:
-        """The credential to send for the given one, which is left as it is.
+        """Return the credential to send in place of this one, which stays unchanged.
 
-        Raises CredentialExchangeError if there is none to be had.
+        Raises CredentialExchangeError if the server gives none.
         """
 
 
@@ -68,15 +68,15 @@ class CredentialExchangerRegistry:
     def register(
         self, credential_type: AuthCredentialTypes, exchanger_instance: BaseCredentialExchanger
     ) -> None:
-        """Use this exchanger for the type, in place of one that was used before."""
+        """Use this exchanger for the type, instead of an earlier one."""
         self._exchangers[credential_type] = exchanger_instance
 
     def get_exchanger(self, credential_type: AuthCredentialTypes) -> BaseCredentialExchanger | None:
-        """The exchanger; None for credentials that are used as they are."""
+        """Return the exchanger; None for credentials that are sent as they are."""
         return self._exchangers.get(credential_type)
 
 
-# Codes of logins that were exchanged for tokens (RFC 6749, 4.1.2: a code is used once).
+# Login codes that were exchanged for tokens (RFC 6749, 4.1.2: a code is used once).
 
 
 _CACHE_SIZE = 256
@@ -89,12 +89,12 @@ class _Redemption:
 
 
 class RedeemedCodes:
-    """Gives a login that comes with its code again the tokens that the code has brought.
+    """Caches the tokens of logins, so that each login code is redeemed only once.
 
-    Two calls of an answer may need the same login at the same time, and a call that also waits
-    for a confirmation needs it again later. A server would refuse the code, and the user would
-    have to log in once more. The latest 256 are kept, in memory alone. Another login with the
-    same code is the server's business: it is known by its state, which nobody can guess.
+    Two calls of an answer may need the same login at the same time, and a call that also waits for
+    a confirmation needs it again later. The server would refuse a second use of the code, and the
+    user would have to log in again. The latest 256 are kept, only in memory. A login is identified
+    by its state, which nobody can guess; another login with the same code goes to the server.
     """
 
     def __init__(self) -> None:
@@ -104,13 +104,13 @@ class RedeemedCodes:
     def tokens(
         self, url: str, login: OAuth2Auth, code: str, redeem: Callable[[], OAuth2Auth]
     ) -> OAuth2Auth:
-        """The login with its tokens: those of before, unless they have ended, or new ones.
+        """Return the login with its cached tokens, or with new ones if those have expired.
 
         Args:
             url: The token endpoint.
-            login: The login, with the client and the proof that it was made with.
+            login: The login, with the OAuth client and the proof that it was made with.
             code: The code that the server gave for it.
-            redeem: Exchanges the code; what it raises passes through.
+            redeem: Exchanges the code; its exceptions propagate.
         """
         if not login.state:
             return redeem()
@@ -129,19 +129,19 @@ class RedeemedCodes:
             return redemption
 
 
-# `OAuth2CredentialExchanger`: logins and clients for tokens (adk-runtime 8.6).
+# `OAuth2CredentialExchanger`: exchanges logins and OAuth clients for tokens (adk-runtime 8.6).
 
 
 _redeemed = RedeemedCodes()
 
 
 class OAuth2CredentialExchanger(BaseCredentialExchanger):
-    """Asks the token endpoint that the scheme names."""
+    """Gets tokens from the scheme's token endpoint."""
 
     async def exchange(
         self, auth_credential: AuthCredential, auth_scheme: AuthScheme | None = None
     ) -> ExchangeResult:
-        """The credential with tokens; as it is if it has one, or nothing to exchange.
+        """Return the credential with tokens; unchanged if it has one or can't be exchanged.
 
         Raises:
             CredentialExchangeError: the login is not the one that was asked for, the server
@@ -153,12 +153,7 @@ class OAuth2CredentialExchanger(BaseCredentialExchanger):
     def exchange_now(
         self, auth_credential: AuthCredential, auth_scheme: AuthScheme | None = None
     ) -> ExchangeResult:
-        """The same for callers that cannot await; it waits for the server for at most 10 s.
-
-        Raises:
-            CredentialExchangeError: as `exchange` does.
-            ImportError: authlib is not installed.
-        """
+        """Do the same for callers that cannot await; blocks for up to 10 s."""
         auth_scheme = own_scheme(auth_scheme)
         oauth2 = auth_credential.oauth2
         if oauth2 is None or oauth2.access_token or auth_scheme is None:
@@ -179,14 +174,14 @@ class OAuth2CredentialExchanger(BaseCredentialExchanger):
         return ExchangeResult(auth_credential.model_copy(update={"oauth2": tokens}), True)
 
 
-# `ServiceAccountCredentialExchanger`: a key file for a token (adk-runtime 8.6).
+# `ServiceAccountCredentialExchanger`: exchanges a key file for a token (adk-runtime 8.6).
 
 
 _LEEWAY_SECONDS = 300
 
 
 class ServiceAccountCredentialExchanger(BaseCredentialExchanger):
-    """Signs with the account's key, and keeps the tokens it is given until they end."""
+    """Signs with the account's key, and caches the tokens until they expire."""
 
     def __init__(self) -> None:
         self._tokens: dict[str, tuple[str, float]] = {}
@@ -194,13 +189,7 @@ class ServiceAccountCredentialExchanger(BaseCredentialExchanger):
     async def exchange(
         self, auth_credential: AuthCredential, auth_scheme: AuthScheme | None = None
     ) -> ExchangeResult:
-        """A bearer token for the account.
-
-        Raises:
-            CredentialExchangeError: there is no key, no scope or no audience, or the server
-                refuses the account.
-            ImportError: authlib is not installed.
-        """
+        """Return a bearer token for the account."""
         account = auth_credential.service_account
         if account is None:
             raise CredentialExchangeError("The credential has no service_account.")

@@ -1,4 +1,4 @@
-"""From a credential that has ended to a new one (adk-runtime 8.6)."""
+"""Renews expired credentials (adk-runtime 8.6)."""
 
 import asyncio
 from abc import ABC, abstractmethod
@@ -8,11 +8,11 @@ from devui.runtime.auth.auth_schemes import AuthScheme, own_scheme, token_endpoi
 from devui.runtime.auth.exchanger import CredentialExchangeError
 from devui.runtime.auth.tokens import is_expired, new_token
 
-# `BaseCredentialRefresher`: renews credentials that have ended (adk-runtime 8.6).
+# `BaseCredentialRefresher`: renews expired credentials (adk-runtime 8.6).
 
 
 class CredentialRefresherError(Exception):
-    """A credential that has ended was not renewed."""
+    """An expired credential could not be renewed."""
 
 
 class BaseCredentialRefresher(ABC):
@@ -22,15 +22,15 @@ class BaseCredentialRefresher(ABC):
     async def is_refresh_needed(
         self, auth_credential: AuthCredential, auth_scheme: AuthScheme | None = None
     ) -> bool:
-        """Whether the credential has ended, or is about to."""
+        """Return whether the credential has expired or is about to."""
 
     @abstractmethod
     async def refresh(
         self, auth_credential: AuthCredential, auth_scheme: AuthScheme | None = None
     ) -> AuthCredential:
-        """A new credential for the given one, which is left as it is.
+        """Return a new credential in exchange for this one, which stays unchanged.
 
-        Raises CredentialRefresherError if there is none to be had.
+        Raises CredentialRefresherError if the server gives none.
         """
 
 
@@ -38,7 +38,7 @@ class BaseCredentialRefresher(ABC):
 
 
 class CredentialRefresherRegistry:
-    """One refresher for each type of credential that comes to an end."""
+    """One refresher for each type of credential that can expire."""
 
     def __init__(self) -> None:
         self._refreshers: dict[AuthCredentialTypes, BaseCredentialRefresher] = {}
@@ -46,35 +46,30 @@ class CredentialRefresherRegistry:
     def register(
         self, credential_type: AuthCredentialTypes, refresher_instance: BaseCredentialRefresher
     ) -> None:
-        """Use this refresher for the type, in place of one that was used before."""
+        """Use this refresher for the type, instead of an earlier one."""
         self._refreshers[credential_type] = refresher_instance
 
     def get_refresher(self, credential_type: AuthCredentialTypes) -> BaseCredentialRefresher | None:
-        """The refresher; None for credentials that do not end."""
+        """Return the refresher; None for credentials that do not expire."""
         return self._refreshers.get(credential_type)
 
 
-# `OAuth2CredentialRefresher`: refresh tokens for new tokens (adk-runtime 8.6).
+# `OAuth2CredentialRefresher`: exchanges refresh tokens for new tokens (adk-runtime 8.6).
 
 
 class OAuth2CredentialRefresher(BaseCredentialRefresher):
-    """Asks the token endpoint that the scheme names."""
+    """Gets new tokens from the scheme's token endpoint."""
 
     async def is_refresh_needed(
         self, auth_credential: AuthCredential, auth_scheme: AuthScheme | None = None
     ) -> bool:
-        """Whether the access token ends within a minute; one that does not tell does not."""
+        """Return whether the access token expires within a minute; False if its end is unknown."""
         return auth_credential.oauth2 is not None and is_expired(auth_credential.oauth2)
 
     async def refresh(
         self, auth_credential: AuthCredential, auth_scheme: AuthScheme | None = None
     ) -> AuthCredential:
-        """The credential with new tokens.
-
-        Raises:
-            CredentialRefresherError: it has no refresh token, or the server gives nothing for it.
-            ImportError: authlib is not installed.
-        """
+        """Return the credential with new tokens."""
         oauth2 = auth_credential.oauth2
         if oauth2 is None or not oauth2.refresh_token:
             raise CredentialRefresherError("The credential has expired and has no refresh token.")

@@ -1,1 +1,1 @@
-"""Helpers that programs around agents import from google-adk's command line."""
+"""Helpers that programs import from google-adk's command line."""

@@ -1,4 +1,4 @@
-"""The `.env` file of an agent, for programs that run it (devui's own, at ADK's path)."""
+"""The `.env` file of an agent, for programs that run the agent (devui's own, at ADK's path)."""
 
 import os
 from functools import cache
@@ -10,15 +10,15 @@ from dotenv import load_dotenv
 def load_dotenv_for_agent(
     agent_name: str, agent_parent_folder: str, filename: str = ".env"
 ) -> None:
-    """Take over the variables of the nearest `.env` file of the agent's folder or one above it.
+    """Set environment variables from the nearest `.env` file, from the agent's folder upwards.
 
-    What the environment had before the first such file stays; a later file wins over an earlier
-    one. ADK_DISABLE_LOAD_DOTENV=1 lets all of them be.
+    Variables that were set before the first such file keep their values; a later file overrides an
+    earlier one. ADK_DISABLE_LOAD_DOTENV=1 disables this.
 
     Args:
         agent_name: The folder of the agent.
-        agent_parent_folder: The folder in which that is.
-        filename: What the file is called.
+        agent_parent_folder: The folder that contains it.
+        filename: The name of the file.
     """
     if os.environ.get("ADK_DISABLE_LOAD_DOTENV", "").strip().lower() in {"1", "true", "yes", "on"}:
         return
@@ -33,5 +33,5 @@ def load_dotenv_for_agent(
 
 @cache
 def _initial_names() -> frozenset[str]:
-    """The variables that were there before the first file."""
+    """Return the names of the variables that were set before the first file."""
     return frozenset(os.environ)

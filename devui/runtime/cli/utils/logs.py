@@ -1,4 +1,4 @@
-"""Where logs go, for programs of one's own that run agents (devui's own, at ADK's path)."""
+"""Where logs go, for users' programs that run agents (devui's own, at ADK's path)."""
 
 import logging
 import sys
@@ -7,11 +7,11 @@ import time
 from pathlib import Path
 
 LOGGING_FORMAT = "%(asctime)s - %(levelname)s - %(filename)s:%(lineno)d - %(message)s"
-"""How a line of the log is written."""
+"""The format of a line of the log."""
 
 
 def setup_adk_logger(level: int = logging.INFO) -> None:
-    """Write logs to stderr, those of the runtime from `level` on."""
+    """Write logs to stderr; those of the runtime, from `level` up."""
     logging.basicConfig(level=level, format=LOGGING_FORMAT)
     logging.getLogger("devui").setLevel(level)
 
@@ -23,16 +23,16 @@ def log_to_tmp_folder(
     log_file_prefix: str = "agent",
     log_file_timestamp: str | None = None,
 ) -> str:
-    """Write all logs from `level` on to a new file, and none to stderr any more.
+    """Redirect all logs from `level` up to a new file; none go to stderr.
 
     Args:
-        level: What is written, a level of `logging`.
-        sub_folder: A folder below the system's one for temporary files; made if it is missing.
-        log_file_prefix: How the file's name begins.
-        log_file_timestamp: How it goes on; the time by default.
+        level: The lowest level to write, of `logging`.
+        sub_folder: A folder below the system's temporary one; created if it is missing.
+        log_file_prefix: The beginning of the file's name.
+        log_file_timestamp: The rest of the name; by default, the time.
 
     Returns:
-        The path of the file, which is printed, too.
+        The path of the file, which is also printed.
     """
     folder = Path(tempfile.gettempdir()) / sub_folder
     folder.mkdir(parents=True, exist_ok=True)

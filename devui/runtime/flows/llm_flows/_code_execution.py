@@ -1,4 +1,4 @@
-"""The agent's code executor at work on requests and answers (adk-runtime 7.2, 10.5)."""
+"""Applies the agent's code executor to requests and answers (adk-runtime 7.2, 10.5)."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ if TYPE_CHECKING:
 
 
 _LOADERS = {"text/csv": (".csv", "pandas.read_csv")}
-"""Kinds of files that are set aside, with their ending and what reads them."""
+"""The media types of data files, with their extension and the function that reads them."""
 
 _EXPLORE = """\
 import pandas
@@ -67,7 +67,7 @@ with pandas.option_context("display.max_columns", None, "display.width", None):
 
 
 def how_to_run_code(executor: BaseCodeExecutor) -> str:
-    """What a model is told, so that it does not call for a tool that its provider has not."""
+    """Return the instruction that keeps a model from calling a tool that its provider lacks."""
     begin, end = (executor.code_block_delimiters or [("```tool_code\n", "\n```")])[0]
     return (
         "You can run Python: the host runs the code that you write between these marks, and tells"
@@ -77,7 +77,7 @@ def how_to_run_code(executor: BaseCodeExecutor) -> str:
 
 
 class DataFiles:
-    """Finds the data files of a session's contents, of which it looks at each once."""
+    """Finds the data files in a session's contents, and looks at each content once."""
 
     def __init__(self) -> None:
         self._has_files = GrowingMap[types.Content, bool]()
@@ -86,13 +86,13 @@ class DataFiles:
         return len(self._has_files)
 
     def set_aside(self, llm_request: LlmRequest, context: CodeExecutorContext) -> list[File]:
-        """Put the names of data files in the place of their contents; all files there are."""
+        """Replace data files in the contents with their names; return all input files."""
         names = {file.name for file in context.get_input_files()}
         contents = llm_request.contents
         for index in compress(count(), self._has_files(_has_files, contents)):
             parts = list(contents[index].parts or [])
             for position, file in _files(index + 1, parts):
-                # Contents belong to the history, so a changed one is a new one.
+                # The content belongs to the history, so it is copied rather than changed.
                 parts[position] = types.Part(text=f"\nThe file `{file.name}` is here.\n")
                 if file.name not in names:
                     context.add_input_files([file])
@@ -101,7 +101,7 @@ class DataFiles:
 
 
 def exploring_code(file: File) -> str:
-    """Code that reads the file into a data frame and prints what is in it."""
+    """Return code that reads the file into a data frame and prints an overview."""
     stem = re.sub(r"\W", "_", file.name.rpartition(".")[0], flags=re.ASCII) or "data"
     variable = f"_{stem}" if stem[0].isdigit() else stem
     loader = _LOADERS[file.mime_type][1]
@@ -127,7 +127,7 @@ def _files(number: int, parts: list[types.Part]) -> Iterator[tuple[int, File]]:
 
 
 class CodeExecution:
-    """Lets executors work on requests, and keeps what it has made of the contents."""
+    """Applies executors to requests, and caches the contents made for them."""
 
     def __init__(self) -> None:
         self._sessions = LatestSessions()
@@ -135,7 +135,7 @@ class CodeExecution:
     async def run(
         self, ctx: InvocationContext, llm_request: LlmRequest
     ) -> AsyncGenerator[Event, None]:
-        """Run code that is due, and tell the model of code and results as text."""
+        """Run code that is due, and show the model code and results as text."""
         name, executor = agent_of(ctx).name, agent_of(ctx).code_executor
         if executor is None:
             return
@@ -160,7 +160,7 @@ class CodeExecution:
 
 
 async def _run_lost(ctx: InvocationContext, executor: BaseCodeExecutor) -> Event | None:
-    """Run the code that a broken-off run had not come to run, or not to the end (resume seed)."""
+    """Run code that an interrupted run had not started or not finished (resume seed)."""
     code = lost_code(ctx, agent_of(ctx).name)
     if code is None:
         return None
@@ -176,7 +176,7 @@ async def _explore(
     llm_request: LlmRequest,
     files: DataFiles,
 ) -> AsyncGenerator[Event, None]:
-    """Look at data files that are new; the model reads what was found as if it had done it."""
+    """Examine new data files; the model reads the findings as if it had made them itself."""
     llm_request.append_instructions([how_to_run_code(executor)])
     if _failures(ctx) >= executor.error_retry_attempts:
         return
@@ -201,7 +201,7 @@ def _has_executor(agent: LlmAgentSettings) -> bool:
 
 
 async def _process(ctx: InvocationContext, response: LlmResponse) -> AsyncGenerator[Event, None]:
-    """Run the code of a whole answer; the events of code and result then stand for the answer."""
+    """Run the code in a whole answer; the events of code and result then replace the answer."""
     agent = agent_of(ctx)
     executor = agent.code_executor
     if executor is None or response.partial or response.content is None:
@@ -232,7 +232,7 @@ async def _executed(
     context: CodeExecutorContext,
     code_input: CodeExecutionInput,
 ) -> Event:
-    """Run code; the event of its result."""
+    """Run code and return the event of its result."""
     if executor.stateful:
         code_input.execution_id = context.get_execution_id() or ctx.session.id
         context.set_execution_id(code_input.execution_id)
@@ -250,7 +250,7 @@ async def _executed(
 
 
 def _failures(ctx: InvocationContext) -> int:
-    """How often in a row the agent's code has failed in this invocation, up to now."""
+    """Return how many times in a row the agent's code last failed in this invocation."""
     name, invocation_id = agent_of(ctx).name, ctx.invocation_id
     recent = takewhile(lambda e: e.invocation_id == invocation_id, reversed(ctx.session.events))
     outcomes = (
@@ -265,7 +265,7 @@ def _failures(ctx: InvocationContext) -> int:
 
 
 async def _save_images(ctx: InvocationContext, response: LlmResponse) -> EventActions:
-    """Save the images of an answer as artifacts, with notes in their places."""
+    """Save the images of an answer as artifacts, and replace them with notes."""
     actions = EventActions()
     content = response.content
     parts = []
@@ -290,8 +290,8 @@ def _image_name(blob: types.Blob, number: int) -> str:
 async def _save(ctx: InvocationContext, name: str, blob: types.Blob, actions: EventActions) -> None:
     if ctx.artifact_service is None:
         raise ValueError(
-            f"The code of agent {agent_of(ctx).name!r} made the file {name!r}, and the Runner has"
-            " no artifact_service to keep it; give it one."
+            f"The code of agent {agent_of(ctx).name!r} created the file {name!r}, but the Runner"
+            " has no artifact_service to store it. Pass artifact_service=... to the Runner."
         )
     actions.artifact_delta[name] = await ctx.artifact_service.save_artifact(
         app_name=ctx.app_name,
@@ -313,7 +313,7 @@ def _event(ctx: InvocationContext, content: types.Content | None, actions: Event
 
 
 def code_execution() -> RequestProcessor:
-    """A code execution processor for one flow."""
+    """Create the code execution processor of one flow."""
     return RequestProcessor(
         "code_execution",
         run=CodeExecution().run,
@@ -322,6 +322,6 @@ def code_execution() -> RequestProcessor:
 
 
 request_processor = code_execution()
-"""For flows of one's own, which may share it."""
+"""For custom flows, which may share it."""
 code_execution_response = ResponseProcessor("code_execution", applies=_has_executor, run=_process)
 response_processor = code_execution_response

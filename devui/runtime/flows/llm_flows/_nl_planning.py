@@ -1,4 +1,4 @@
-"""The agent's planner at work on requests and answers (adk-runtime 7.2, 10.5)."""
+"""Applies the agent's planner to requests and answers (adk-runtime 7.2, 10.5)."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from devui.runtime.models.llm_response import LlmResponse
 
 
-# A list made of another, member by member, that grows as that one does.
+# A list that is computed from another, member by member, and grows with it.
 
 
 S = TypeVar("S")
@@ -31,11 +31,11 @@ T = TypeVar("T")
 
 
 class GrowingMap(Generic[S, T]):
-    """The results of a function for lists of which each begins mostly as the one before.
+    """Caches a function's results for lists that mostly begin like the list before.
 
-    The results are always the same as if they were made of the whole list: those of the members
-    before the first that differs are kept. Finding that one is quick, since the comparison of lists
-    only looks into members that are not the same objects.
+    The results are the same as if they were computed from the whole list: only those before the
+    first changed member are reused. Finding that member is quick, since comparing lists only looks
+    into members that are not the same objects.
     """
 
     def __init__(self) -> None:
@@ -47,9 +47,9 @@ class GrowingMap(Generic[S, T]):
         return len(self._outputs)
 
     def __call__(self, function: Callable[..., T], inputs: list[S], *arguments: object) -> list[T]:
-        """What the function makes of each member, and of the arguments; a list of the caller's own.
+        """Return the function's result for each member, in a list that the caller may change.
 
-        It is always the same function.
+        `arguments` are passed on. All calls must pass the same function.
         """
         common = common_length(self._inputs, inputs) if arguments == self._arguments else 0
         outputs = self._outputs[:common]
@@ -59,7 +59,7 @@ class GrowingMap(Generic[S, T]):
 
 
 def common_length(one: list[S], other: list[S]) -> int:
-    """How many members at the beginning of two lists are equal."""
+    """Return how many members at the beginning of two lists are equal."""
     equal, unknown = 0, min(len(one), len(other))
     while equal < unknown:
         middle = (equal + unknown + 1) // 2
@@ -75,13 +75,13 @@ def _has_planner(ctx: InvocationContext) -> bool:
 
 
 class Planning:
-    """Lets planners work on requests, and keeps what it has made of the contents."""
+    """Applies planners to requests, and caches the contents made for them."""
 
     def __init__(self) -> None:
         self._sessions = LatestSessions()
 
     async def prepare(self, ctx: InvocationContext, llm_request: LlmRequest) -> None:
-        """Add the planner's instruction, and tell the model what it has thought."""
+        """Add the planner's instruction, and show the model its thoughts as plain text."""
         agent = agent_of(ctx)
         planner = agent.planner
         if planner is None:
@@ -94,7 +94,7 @@ class Planning:
         if instruction:
             _check(instruction, str, planner.build_planning_instruction, agent)
             llm_request.append_instructions([instruction])
-        # Its own plan is what the model goes by, and models skip what is marked as a thought.
+        # The model follows its own plan, and models skip parts that are marked as thoughts.
         transform = self._sessions.of(
             ctx.session, agent.name, GrowingMap[types.Content, types.Content]
         )
@@ -102,7 +102,7 @@ class Planning:
 
 
 def _without_marks(content: types.Content) -> types.Content:
-    """The content with its thoughts as plain text; itself if there are none."""
+    """Return the content with its thoughts as plain text; the content itself if it has none."""
     parts = content.parts or []
     if not any(part.thought for part in parts):
         return content
@@ -111,7 +111,7 @@ def _without_marks(content: types.Content) -> types.Content:
 
 
 def reads_answers(agent: LlmAgentSettings) -> bool:
-    """Whether the agent's planner does anything with answers."""
+    """Return whether the agent's planner processes answers."""
     planner = agent.planner
     ours = BuiltInPlanner.process_planning_response
     return planner is not None and type(planner).process_planning_response is not ours
@@ -139,14 +139,14 @@ async def _process(ctx: InvocationContext, response: LlmResponse) -> AsyncGenera
 def _check(
     result: Any, result_type: type, method: Callable[..., Any], agent: LlmAgentSettings
 ) -> None:
-    """Raise TypeError for what a planner may not return."""
+    """Raise TypeError if a planner's result has the wrong type."""
     if isinstance(result, result_type):
         return
     description = brief(result)
     if inspect.iscoroutine(result):
         result.close()
         description = "a coroutine"
-    kind = "a text" if result_type is str else "a list of Parts"
+    kind = "a string" if result_type is str else "a list of Parts"
     raise TypeError(
         f"{place(method)} of agent {agent.name!r} returned {description}; it must be a plain"
         f" function that returns {kind}, or None."
@@ -154,11 +154,11 @@ def _check(
 
 
 def nl_planning() -> RequestProcessor:
-    """A planning processor for one flow."""
+    """Create the planning processor of one flow."""
     return RequestProcessor("nl_planning", prepare=Planning().prepare, applies=_has_planner)
 
 
 request_processor = nl_planning()
-"""For flows of one's own, which may share it."""
+"""For custom flows, which may share it."""
 nl_planning_response = ResponseProcessor("nl_planning", applies=reads_answers, run=_process)
 response_processor = nl_planning_response

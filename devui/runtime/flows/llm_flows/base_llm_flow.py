@@ -62,14 +62,14 @@ if TYPE_CHECKING:
     from devui.runtime.models.llm_response import LlmResponse
 
 
-# From a model's responses to events (adk-runtime 7.1, 7.4).
+# Turns a model's responses into events (adk-runtime 7.1, 7.4).
 
 
 _SAYS = ("content", "error_code", "interrupted", "grounding_metadata")
 
 
 def base_of(ctx: InvocationContext, actions: EventActions | None = None) -> Event:
-    """What the events of one model call have in common; its callbacks write to its actions."""
+    """Return what all events of one model call share; its callbacks write to its actions."""
     return Event.assemble(
         invocation_id=ctx.invocation_id,
         author=ctx.agent.name if ctx.agent else "",
@@ -80,11 +80,11 @@ def base_of(ctx: InvocationContext, actions: EventActions | None = None) -> Even
 
 
 def event_of(response: LlmResponse, base: Event) -> Event | None:
-    """The event of a response; None if it says nothing.
+    """Return the event for a response, or None if the response says nothing.
 
-    A whole answer is written into `base`, and a fragment into a copy of it: they have the same id,
-    so that a client can put the one in the place of the others. Only the whole answer carries the
-    actions: fragments are never committed (events seed).
+    A whole answer is written into `base`, a fragment into a copy of it. They have the same id, so
+    that a client can replace the fragments with the answer. Only the whole answer carries the
+    actions, because fragments are never committed (events seed).
     """
     fields = vars(response)
     values = {name: fields[name] for name in response.model_fields_set if fields[name] is not None}
@@ -109,17 +109,17 @@ class BaseLlmFlow(Extensible):
     called again (runtime seed).
     """
 
-    # What every step does closes its generators by `try` and `finally`: `aclosing` makes three
-    # calls and two coroutines each time, together more than a hundredth of a turn.
+    # Code that every step runs closes its generators with `try` and `finally`: `aclosing` makes
+    # three calls and two coroutines each time, which adds up to more than 1 % of a turn.
 
     def __init__(self) -> None:
-        """Begin with the agent's tools alone: no instructions, no history."""
+        """Start with the agent's tools alone: no instructions, no history."""
         self.request_processors = []
         self.tool_request_processors = [toolset_auth, agent_tools]
         self.response_processors = []
 
     async def run_async(self, invocation_context: InvocationContext) -> AsyncGenerator[Event, None]:
-        """Repeat steps until one ends in a final response, a transfer or nothing."""
+        """Run steps until one ends in a final response or a transfer, or yields nothing."""
         ctx = invocation_context
         has_question = False
         while not (ctx.is_aborted or ctx.end_invocation):
@@ -137,12 +137,12 @@ class BaseLlmFlow(Extensible):
             if has_question and _gives_all(ctx) and awaits_anyone(ctx, agent_of(ctx).name):
                 return
 
-    # What a flow of one's own may override; google-adk's has the same methods.
+    # Custom flows may override these methods; google-adk's flow has the same ones.
 
     async def _run_one_step_async(
         self, invocation_context: InvocationContext
     ) -> AsyncGenerator[Event, None]:
-        """One request, its answer, and the tools that the answer calls."""
+        """Send one request, and run the tools that its answer calls."""
         ctx = invocation_context
         llm_request = LlmRequest.blank()
         is_answered = False
@@ -169,7 +169,7 @@ class BaseLlmFlow(Extensible):
                     base, is_told = base_of(ctx, base.actions), False
                 events = self._postprocess_async(ctx, llm_request, response, base)
                 async for event in events:
-                    is_told = is_told or event is base  # a whole answer has become that event
+                    is_told = is_told or event is base  # base has become the whole answer
                     yield event
         finally:
             try:
@@ -180,7 +180,7 @@ class BaseLlmFlow(Extensible):
     async def _preprocess_async(
         self, invocation_context: InvocationContext, llm_request: LlmRequest
     ) -> AsyncGenerator[Event, None]:
-        """Let each step before the model work on the request, up to one that ends the run."""
+        """Run the steps before the model call, up to one that ends the invocation."""
         ctx = invocation_context
         for step in self._iter_request_processors():
             processor = step if isinstance(step, RequestProcessor) else as_request_processor(step)
@@ -201,7 +201,7 @@ class BaseLlmFlow(Extensible):
         llm_request: LlmRequest,
         model_response_event: Event,
     ) -> AsyncGenerator[LlmResponse, None]:
-        """Ask the model, between its callbacks, whose changes `model_response_event` takes."""
+        """Call the model and its callbacks, whose changes go into `model_response_event`."""
         return ModelCall(invocation_context, llm_request, model_response_event).responses()
 
     async def _postprocess_async(
@@ -211,9 +211,9 @@ class BaseLlmFlow(Extensible):
         llm_response: LlmResponse,
         model_response_event: Event,
     ) -> AsyncGenerator[Event, None]:
-        """From one response, a fragment or a whole answer, to its events and those of its calls.
+        """Yield the events of one response, a fragment or a whole answer, and of its calls.
 
-        `model_response_event` is what all events of the model call have in common.
+        `model_response_event` holds what all events of the model call share.
         """
         ctx, agent = invocation_context, agent_of(invocation_context)
         for step in self.response_processors:
@@ -242,7 +242,7 @@ class BaseLlmFlow(Extensible):
         function_call_event: Event,
         llm_request: LlmRequest,
     ) -> AsyncGenerator[Event, None]:
-        """Run the calls of an event that is committed."""
+        """Run the calls of a committed event."""
         calls = function_call_event.get_function_calls()
         return run_calls(invocation_context, calls, llm_request.tools_dict)
 
@@ -253,8 +253,9 @@ class BaseLlmFlow(Extensible):
 def _what_is_left(
     flow: BaseLlmFlow, ctx: InvocationContext, llm_request: LlmRequest
 ) -> AsyncGenerator[Event, None] | None:
-    """What a resumed run does instead of asking the model: what was lost, or nothing if it must
-    wait. None: the model is asked.
+    """Return the events that a resumed run yields instead of calling the model.
+
+    They redo what was lost; there are none if the run must wait. None: call the model.
     """
     agent = agent_of(ctx)
     goes_on = ctx.has_begun or bool(agent.sub_agents_given_tasks)
@@ -277,7 +278,7 @@ async def _run_again(
     calls: Sequence[types.FunctionCall],
     llm_request: LlmRequest,
 ) -> AsyncGenerator[Event, None]:
-    """Run the calls again; those that wait now are put on record, for they no longer fail."""
+    """Run the calls again, and record those that failed before and now wait for an answer."""
     waiting = {call.id for call in calls} & failed_calls(ctx)
     call_event = base_of(ctx)
     call_event.content = types.ModelContent([types.Part(function_call=call) for call in calls])
@@ -296,8 +297,9 @@ async def _run_again(
 
 
 def _gives_all(ctx: InvocationContext) -> bool:
-    """Whether others wait for what the agent gives: they must not go on with half of it, so it
-    does nothing as long as a call is open.
+    """Return whether others wait for the agent's result.
+
+    They must not continue with half of it, so the agent does nothing while a call is open.
     """
     return agent_of(ctx).mode == "task" or gives_one_answer(ctx)
 
@@ -308,7 +310,7 @@ async def _each(*events: Event) -> AsyncGenerator[Event, None]:
 
 
 def _calls(event: Event, llm_request: LlmRequest) -> Sequence[types.FunctionCall]:
-    """The calls of a whole answer, marked for what follows; those of a fragment are not run."""
+    """Give ids to the calls of a whole answer and return them; a fragment's calls are not run."""
     calls = [] if event.partial else event.get_function_calls()
     if calls:
         give_ids(calls)
@@ -317,7 +319,7 @@ def _calls(event: Event, llm_request: LlmRequest) -> Sequence[types.FunctionCall
 
 
 def _is_last_answer(event: Event) -> bool:
-    """Whether a step before the model has run a call after which this agent says no more."""
+    """Return whether a step before the model ran a call that ends the agent's turn."""
     hands_over = event.actions.transfer_to_agent is not None
     return bool(event.get_function_responses()) and (hands_over or event.is_final_response())
 
@@ -333,7 +335,7 @@ def _ends_loop(last: Event) -> bool:
     return last.is_final_response() or last.actions.transfer_to_agent is not None
 
 
-# The flow of an agent that works alone: itself and its tools.
+# The flow of an agent that works alone, with its tools.
 
 
 class SingleFlow(BaseLlmFlow):
@@ -346,7 +348,7 @@ class SingleFlow(BaseLlmFlow):
 
 
 def _create_request_processors() -> list[RequestStep]:
-    """What makes the request, in this order: the history is there before what works on it."""
+    """Return the steps that build a request; those that work on the history follow `contents`."""
     return [
         basic,
         auth,
@@ -363,11 +365,11 @@ def _create_request_processors() -> list[RequestStep]:
 
 
 def _create_response_processors() -> list[ResponseStep]:
-    """What works on a response before it becomes an event."""
+    """Return the steps that change a response before it becomes an event."""
     return [nl_planning_response, code_execution_response]
 
 
-# The flow of an agent that may hand the conversation to others.
+# The flow of an agent that may transfer the conversation to others.
 
 
 class AutoFlow(SingleFlow):

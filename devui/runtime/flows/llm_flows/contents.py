@@ -31,11 +31,11 @@ if TYPE_CHECKING:
 
 # Excerpts of a session for agents that do not see all of it (adk-runtime 7.3).
 #
-# They grow at their ends as the session does, so each event is looked at once.
+# They grow at their ends as the session does, so each event is read once.
 
 
 class CurrentTurn:
-    """The events from the one on that the agent is to answer (`include_contents="none"`)."""
+    """The current turn, from the event that the agent is to answer (`include_contents="none"`)."""
 
     def __init__(self, view: View) -> None:
         self._view = view
@@ -43,13 +43,13 @@ class CurrentTurn:
         self._turn: list[Event] = []
         self._events: Sequence[Event] = ()
         self._count = 0
-        """How many of the events have been looked at."""
+        """How many of the events have been read."""
 
     def __len__(self) -> int:
         return self._count
 
     def contents(self, events: Sequence[Event]) -> list[types.Content]:
-        """What the turn is of these events, as contents."""
+        """Return the contents of the current turn."""
         new = events[self._count :]
         is_same = events is self._events and len(events) >= self._count
         if is_same and all(map(self._goes_on, new)):
@@ -60,7 +60,7 @@ class CurrentTurn:
         return self._history.contents(self._turn)
 
     def _goes_on(self, event: Event) -> bool:
-        """Whether the event is one more of the turn: what the agent says begins none."""
+        """Return whether the event continues the turn; the agent's own events never start one."""
         actions = event.actions
         return (
             event.author == self._view.agent
@@ -70,7 +70,7 @@ class CurrentTurn:
 
 
 class OwnRun:
-    """What an agent did that answers once, and what the user answered to it."""
+    """The events of an agent that answers once, and the answers to its calls."""
 
     def __init__(self, view: View, path: str) -> None:
         self._place = path, view.branch
@@ -79,13 +79,13 @@ class OwnRun:
         self._calls: set[str | None] = set()
         self._events: Sequence[Event] = ()
         self._count = 0
-        """How many of the events have been looked at."""
+        """How many of the events have been read."""
 
     def __len__(self) -> int:
         return self._count
 
     def contents(self, events: Sequence[Event], start: int) -> list[types.Content]:
-        """What the run did of these events of its invocation, as contents; `start`: begin there."""
+        """Return the contents of the run, found in its invocation's `events` from `start` on."""
         if events is not self._events:
             self.events, self._calls, self._events, self._count = [], set(), events, start
         for event in events[self._count :]:
@@ -101,8 +101,10 @@ class OwnRun:
 
 
 class InLine:
-    """The conversation around an agent that answers once: what was said above it and in earlier
-    runs of the same place, nothing of its neighbours.
+    """The conversation around an agent that answers once.
+
+    It holds what was said above the agent and in earlier runs at the same place, and nothing from
+    the agent's neighbours.
     """
 
     def __init__(self, view: View, path: str) -> None:
@@ -114,7 +116,7 @@ class InLine:
         self._own_count = 0
         """How many of the agent's own events have been left out."""
         self._before: tuple[int, int] | None = None
-        """How many events were looked at, and seen, before the first that was left out."""
+        """How many events were read, and how many were visible, before the first one left out."""
 
     def __len__(self) -> int:
         return self._looked_at.count
@@ -122,19 +124,19 @@ class InLine:
     def contents(
         self, events: Sequence[Event], own: Sequence[Event], branch: str | None
     ) -> list[types.Content]:
-        """What is seen of these events from the branch, without those of the agent's own run."""
+        """Return the contents visible from the branch, without those of the agent's own run."""
         if not self._goes_on(events, own):
             self._go_back((0, 0))
         self._own = own
-        if not self._take(events, own):  # a run goes on that began before the last one
+        if not self._take(events, own):  # a run continues that began before the last one
             self._go_back((0, 0))
             self._take(events, own)
         self._history.look_from(branch)
         return self._history.contents(self._view_events)
 
     def _goes_on(self, events: Sequence[Event], own: Sequence[Event]) -> bool:
-        """Whether there are these events and perhaps more, as far as they have been looked at."""
-        if own is not self._own:  # another run, which sees those of the last one
+        """Return whether the events read so far are unchanged, perhaps with more after them."""
+        if own is not self._own:  # another run, which sees the events of the last one
             self._go_back(self._before or (len(self), len(self._view_events)))
         return len(own) >= self._own_count and self._looked_at.goes_on(events)
 
@@ -145,7 +147,7 @@ class InLine:
         self._own_count, self._before = 0, None
 
     def _take(self, events: Sequence[Event], own: Sequence[Event]) -> bool:
-        """Look at the events that are new; whether all new ones of the own are among them."""
+        """Read the new events; return whether they include all new ones of the agent's own."""
         left_out = set(map(id, own[self._own_count :]))
         self._own_count = len(own)
         for place, event in enumerate(self._looked_at.new(events), len(self)):
@@ -159,15 +161,15 @@ class InLine:
 
 
 def _current_turn(events: Sequence[Event], view: View) -> list[Event]:
-    """The events from the one on that the agent is to answer (`include_contents="none"`).
+    """Return the events from the one that the agent is to answer (`include_contents="none"`).
 
-    The user may answer a call after other turns: then the one goes on in which it was made.
+    If the user answers a call after other turns, the turn in which it was made continues.
     """
     turn: list[Event] = []
     uncalled: set[str | None] = set()
-    """What the user answers in the turn, and nobody has called in it."""
+    """Ids of the user's answers whose calls are not in the turn."""
     latest: int | None = None
-    """How many events there are from the latest on that may start a turn."""
+    """The length of the shortest possible turn."""
     for event in live_events_backwards(events):
         turn.append(event)
         uncalled.difference_update(call.id for call in event.get_function_calls())
@@ -181,7 +183,7 @@ def _current_turn(events: Sequence[Event], view: View) -> list[Event]:
 
 
 def _without_past(turn: Sequence[Event]) -> list[Event]:
-    """The events of a turn without summaries of what was before it."""
+    """Drop summaries of events before the turn."""
     return [
         event
         for event in turn
@@ -191,7 +193,7 @@ def _without_past(turn: Sequence[Event]) -> list[Event]:
 
 
 def _starts_turn(event: Event) -> bool:
-    """Whether the event says something new; transfers and tool results only continue a turn."""
+    """Return whether the event says something new; transfers and tool results continue a turn."""
     if event.author == USER:
         return not event.get_function_responses()
     names = {call.name for call in event.get_function_calls()}
@@ -200,13 +202,13 @@ def _starts_turn(event: Event) -> bool:
 
 
 class Contents:
-    """Fills a request's contents, and keeps the histories of the latest sessions for the next."""
+    """Fills a request's contents, and keeps the histories of recent sessions for later requests."""
 
     def __init__(self) -> None:
         self._sessions = LatestSessions()
 
     async def prepare(self, ctx: InvocationContext, llm_request: LlmRequest) -> None:
-        """Put the history before what is in the request, and that before the user's last turn."""
+        """Join the history with the instructions that the request's contents hold so far."""
         view = _view(ctx)
         contents = self._contents(ctx, view)
         contents[:0] = _task(ctx, view)
@@ -224,13 +226,14 @@ class Contents:
             return self._sessions.of(ctx.session, view, CurrentTurn, view).contents(events)
         history = self._sessions.of(ctx.session, view, History, view)
         begin = _task_begins(ctx, view)
-        # The session's own list, which grows, and is known again without a look into it.
+        # The session's own list grows, and is recognized without comparing its events.
         return history.contents(events[begin:] if begin else events)
 
     def _of_one_answer(self, ctx: InvocationContext, view: View) -> list[types.Content]:
-        """What an agent that answers once was asked, and what it did since.
+        """Return what an agent that answers once was asked, and what it has done since.
 
-        Before that comes the conversation around it, if it is told to include it (adk-runtime 7.3).
+        The conversation around it comes first if the agent explicitly includes it (adk-runtime
+        7.3).
         """
         agent, path = agent_of(ctx), ctx.node_path or ""
         call_place = ctx.history.unsettled.get((view.branch or "").rpartition("@")[2])
@@ -238,7 +241,7 @@ class Contents:
         since = own.contents(ctx.history.events, call_place.index if call_place else 0)
         before: list[types.Content] = []
         if "include_contents" in agent.model_fields_set and agent.include_contents == "default":
-            around = view._replace(branch=None)  # each call of the agent has a branch of its own
+            around = view._replace(branch=None)  # each call of the agent has its own branch
             line = self._sessions.of(ctx.session, (around, path), InLine, around, path)
             before = line.contents(ctx.session.events, own.events, view.branch)
         message = ctx.user_content
@@ -248,12 +251,12 @@ class Contents:
 
 
 def contents() -> RequestProcessor:
-    """A contents processor for one flow."""
+    """Create the contents processor of one flow."""
     return RequestProcessor("contents", prepare=Contents().prepare)
 
 
 request_processor = contents()
-"""For flows of one's own, which may share it."""
+"""For custom flows, which may share it."""
 
 
 def _get_contents(
@@ -264,14 +267,16 @@ def _get_contents(
     isolation_scope: str | None = None,
     include_thoughts_from_other_agents: bool = False,
 ) -> list[types.Content]:
-    """The contents of these events as an agent sees them: google-adk's name, for code that uses it.
+    """Return the contents of events as an agent sees them.
+
+    It has google-adk's name, for code that uses it.
 
     Args:
-        current_branch: Where the agent is at work.
-        events: Those of the session.
-        agent_name: Whose events are its own words.
-        isolation_scope: The task that it carries out.
-        include_thoughts_from_other_agents: Whether those are shown.
+        current_branch: The branch on which the agent works.
+        events: The events of the session.
+        agent_name: The agent whose events count as the model's own.
+        isolation_scope: The task that the agent carries out.
+        include_thoughts_from_other_agents: Whether to include them.
     """
     view = View(agent_name, current_branch, isolation_scope, include_thoughts_from_other_agents)
     return History(view).contents(events)
@@ -280,14 +285,14 @@ def _get_contents(
 def _view(ctx: InvocationContext) -> View:
     thoughts = ctx.run_config.include_thoughts_from_other_agents if ctx.run_config else False
     agent = agent_of(ctx)
-    # Nobody has given the root its task: that stands in what the user said, outside of the task.
+    # The root's task was not given by a call: it is in the user's message, outside of the task.
     scope = ctx.isolation_scope
     is_root = scope is not None and scope == f"{agent.name}@1"
     return View(agent.name, ctx.branch, scope, thoughts, whole_session=is_root)
 
 
 def _task_begins(ctx: InvocationContext, view: View) -> int:
-    """Where in the session a task begins that was given by a call; else all may be seen."""
+    """Return the index at which the agent's task begins; 0 if the agent may see everything."""
     if view.scope is None or not (view.branch or "").endswith(f"@{view.scope}"):
         return 0
     call_place = ctx.history.unsettled.get(view.scope)
@@ -295,22 +300,22 @@ def _task_begins(ctx: InvocationContext, view: View) -> int:
 
 
 def _task(ctx: InvocationContext, view: View) -> list[types.Content]:
-    """The task of an agent that the conversation, as it sees it, does not tell."""
+    """Return the agent's task if the conversation that the agent sees doesn't contain it."""
     if ctx.isolation_scope is None or view.whole_session:
         return []
     if gives_one_answer(ctx):
-        return []  # it is in the contents already
+        return []  # the contents hold it already
     call_place = ctx.history.unsettled.get(ctx.isolation_scope)
     for call in call_place.event.get_function_calls() if call_place else ():
         if call.id == ctx.isolation_scope:
             return [task_content(call)]
-    return [ctx.user_content] if ctx.user_content else []  # a node of a graph is not called
+    return [ctx.user_content] if ctx.user_content else []  # nodes of a graph aren't called
 
 
 def _insert_before(
     message: types.Content | None, contents: list[types.Content], added: list[types.Content]
 ) -> None:
-    """Put contents before the message; before everything if it is not there."""
+    """Insert contents before the message, or at the start if the message is missing."""
     places = range(len(contents) - 1, -1, -1) if message else ()
     start = next((index for index in places if contents[index] == message), 0)
     contents[start:start] = added

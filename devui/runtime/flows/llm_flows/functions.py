@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from devui.runtime.tools.base_tool import BaseTool
 
 
-# Runs the tool calls of one answer at the same time (adk-runtime 8.3; resume seed).
+# Runs the tool calls of one answer concurrently (adk-runtime 8.3; resume seed).
 
 
 _Task = asyncio.Task["types.Part | None"]
@@ -42,15 +42,15 @@ Finished = list[tuple["types.Part | None", "ToolCall"]]
 
 
 class _Batch:
-    """The calls under way, and whether the caller is going to go on because of them."""
+    """The running calls of one answer; tells when their caller is about to continue."""
 
     def __init__(self, tasks: Sequence[_Task]) -> None:
         self.tasks = tasks
         self.ends = False
-        """Whether they are being brought to their end, for one has failed."""
+        """Whether the calls are being ended because one has failed."""
 
     def is_carrying(self) -> bool:
-        """Whether all have ended, or one has failed that nobody has seen yet."""
+        """Return whether all calls have ended, or one has failed and the others still run."""
         if all(task.done() for task in self.tasks):
             return True
         return not self.ends and any(map(_has_failed, self.tasks))
@@ -59,13 +59,13 @@ class _Batch:
 async def run_batch(
     calls: Sequence[ToolCall], passages: list[Passage]
 ) -> tuple[Finished, BaseException | None]:
-    """What the calls returned, in their order, and what the first of those that failed raised.
+    """Return what the calls returned, in order, and the error of the first one that failed.
 
-    When one fails, the others come to where they would have been if plain functions took no
-    time: what waits for something else is cancelled, and what runs in a thread, where nobody
-    could stop it, ends and keeps its result. So it does not depend on threads which calls a
-    resumed invocation runs again. That holds whatever it is that fails them, `sys.exit()` in a
-    tool included: the caller keeps what is finished before it raises the error.
+    When a call fails, the others end as if plain functions took no time: a call that waits for
+    something is cancelled; a call in a thread, which can't be stopped, finishes and keeps its
+    result. So thread timing doesn't decide which calls a resumed invocation runs again. This holds
+    for every failure, including `sys.exit()` in a tool: the caller stores the finished results
+    before it raises the error.
     """
     tasks = [asyncio.create_task(call.run()) for call in calls]
     batch = _Batch(tasks)
@@ -83,7 +83,7 @@ async def run_batch(
     error: BaseException | None = None
     for task, call in zip(tasks, calls, strict=True):
         if task.cancelled():
-            if not task.cancelling():  # and not by anybody here
+            if not task.cancelling():  # nor was it cancelled here
                 error = error or cancelled_elsewhere(f"A callback of tool {call.name!r}")
             continue
         failure = task.exception()
@@ -107,14 +107,14 @@ async def _wind_up(tasks: Sequence[_Task]) -> None:
         await asyncio.wait([*threads, *pending], return_when=asyncio.FIRST_COMPLETED)
 
 
-# Events of running tools on their way into the session (adk-runtime 12.8).
+# Passes the events of running tools into the session (adk-runtime 12.8).
 
 
 T = TypeVar("T")
 
 
 class EventRelay(Generic[T]):
-    """Yields what tools emit while they run; each goes on when its event has been committed."""
+    """Yields what tools emit while they run; a tool continues once its event is committed."""
 
     def __init__(self, ctx: InvocationContext) -> None:
         self._ctx = ctx
@@ -122,11 +122,11 @@ class EventRelay(Generic[T]):
         self._result: T | None = None
         self._task: asyncio.Task[T] | None = None
         self._is_abandoned = False
-        """Whether the consumer has left, and nobody commits events any more."""
+        """Whether the consumer has left, so that events are no longer committed."""
 
     @property
     def result(self) -> T:
-        """What the work returned; to be asked for when `events` has ended."""
+        """What the work returned; RuntimeError before `events` has ended."""
         if self._result is None:
             raise RuntimeError("The tools are still running.")
         return self._result
@@ -134,7 +134,7 @@ class EventRelay(Generic[T]):
     async def events(self, work: Coroutine[Any, Any, T]) -> AsyncGenerator[Event, None]:
         """Do the work in a task and yield its events; raises what the work raises.
 
-        When the consumer leaves, the work is cancelled.
+        The work is cancelled when the consumer leaves.
         """
         passages = self._ctx.abort_switch.passages
         task = self._task = asyncio.create_task(work)
@@ -155,12 +155,12 @@ class EventRelay(Generic[T]):
                 await stop([task])
 
     def is_carrying(self) -> bool:
-        """Whether there is an event, or what the work returned, that nobody has taken yet."""
+        """Return whether an event or the result of the work is waiting to be consumed."""
         return not self._queue.empty() or (self._task is not None and self._task.done())
 
     async def emit(self, event: Event) -> None:
-        """Hand an event over; returns when it has been committed."""
-        if self._is_abandoned:  # it goes on though it was cancelled, or is about to be
+        """Queue an event, and return once it is committed."""
+        if self._is_abandoned:  # the tool ignored its cancellation, or is about to be cancelled
             await cancel_here()
         committed = asyncio.Event()
         self._queue.put_nowait((event, committed))
@@ -171,10 +171,10 @@ class EventRelay(Generic[T]):
 REQUEST_CONFIRMATION_FUNCTION_CALL_NAME = REQUEST_CONFIRMATION
 REQUEST_EUC_FUNCTION_CALL_NAME = REQUEST_CREDENTIAL
 REQUEST_INPUT_FUNCTION_CALL_NAME = REQUEST_INPUT
-"""How a client knows what a call asks of the user; ADK's names (LlmAgent seed; adk-runtime 8)."""
+"""The names by which clients recognize requests; ADK's names (LlmAgent seed; adk-runtime 8)."""
 
 AF_FUNCTION_CALL_ID_PREFIX = CLIENT_ID
-"""How ids begin that were made up here, since the model gave its call none."""
+"""The prefix of ids made up here for calls to which the model gave none."""
 
 _NO_SIGNALS: dict[str, Any] = {
     "state_delta": {},
@@ -182,28 +182,28 @@ _NO_SIGNALS: dict[str, Any] = {
     "skip_summarization": None,
     "render_ui_widgets": None,
 }
-"""What a mere result may change."""
+"""The actions that a plain result may set, with their empty values."""
 
 
 _ANSWER = types.Content(role="user")
 
 
 class Executed(NamedTuple):
-    """What came of the calls of one answer."""
+    """The outcome of the calls of one answer."""
 
     event: Event | None
     """One response for each call that has one, in the order of the calls."""
     error: BaseException | None = None
-    """What the first of the failing calls raised; `event` has what can be kept of the others."""
+    """What the first failing call raised; `event` has what can be kept of the others."""
 
 
 def generate_client_function_call_id() -> str:
-    """An id for a call that has none."""
+    """Return an id for a call that has none."""
     return f"{CLIENT_ID}{new_uuid()}"
 
 
 def give_ids(calls: Sequence[types.FunctionCall]) -> None:
-    """Give each call without an id one by which its response will name it."""
+    """Give an id to each call that has none, so that its response can refer to it."""
     for call in calls:
         if not call.id:
             call.id = generate_client_function_call_id()
@@ -212,7 +212,7 @@ def give_ids(calls: Sequence[types.FunctionCall]) -> None:
 def get_long_running_function_calls(
     function_calls: Sequence[types.FunctionCall], tools_dict: Mapping[str, BaseTool]
 ) -> set[str]:
-    """The ids of the calls whose tools may answer later."""
+    """Return the ids of the calls whose tools may answer later."""
     return {
         call.id
         for call in function_calls
@@ -221,7 +221,7 @@ def get_long_running_function_calls(
 
 
 def find_event_by_function_call_id(events: Sequence[Event], function_call_id: str) -> Event | None:
-    """The latest event that made the call."""
+    """Return the latest event that made the call, or None."""
     for event in reversed(events):
         if any(call.id == function_call_id for call in event.get_function_calls()):
             return event
@@ -231,9 +231,9 @@ def find_event_by_function_call_id(events: Sequence[Event], function_call_id: st
 def find_matching_function_call(
     events: Sequence[Event], function_response_event: Event | None = None
 ) -> Event | None:
-    """The event that made the call which an event answers: this one, or else the last.
+    """Return the event with the call that an event, by default the last one, answers.
 
-    Of several answers the first counts.
+    If the event answers several calls, the first counts.
     """
     response_event = function_response_event or (events[-1] if events else None)
     responses = response_event.get_function_responses() if response_event else []
@@ -252,7 +252,7 @@ async def handle_function_calls_async(
 ) -> Event | None:
     """Run the calls of an event, or those whose ids are in `filters`, and gather the responses.
 
-    Raises what the first of the failing calls raised.
+    Raises what the first failing call raised.
     """
     calls = [
         call
@@ -271,9 +271,9 @@ async def execute(
     tools: Mapping[str, BaseTool],
     confirmations: Mapping[str, ToolConfirmation] | None = None,
 ) -> Executed:
-    """Run all calls at the same time and gather their responses in one event.
+    """Run all calls concurrently and gather their responses in one event.
 
-    `confirmations` are the user's decisions on calls, by their ids.
+    `confirmations` are the user's decisions on calls, by call id.
     """
     if not calls:
         return Executed(None)
@@ -287,7 +287,7 @@ async def execute(
         if error is not None:
             results = [(part, call) for part, call in results if part is None or _is_plain(call)]
         return Executed(_response_event(ctx, results, running), error)
-    except BaseException:  # the run is broken off: the spans of what it had begun end with it
+    except BaseException:  # the run was interrupted: the spans of its calls end with it
         for call in running:
             if call.span is not None:
                 call.span.end(None, None)
@@ -297,7 +297,7 @@ async def execute(
 def _response_event(
     ctx: InvocationContext, results: Finished, calls: Sequence[ToolCall]
 ) -> Event | None:
-    """The event of the responses, of which the spans of the calls tell, if there are any."""
+    """Return the event of the responses, if there are any, and end the spans of the calls."""
     event, spans = _event(ctx, results), instruments()
     if spans is None:
         return event
@@ -311,15 +311,15 @@ def _response_event(
 
 
 def _is_plain(call: ToolCall) -> bool:
-    """Whether the call gave a mere result; what sends control elsewhere is to be done again.
+    """Return whether the call gave a plain result; one that redirects control must run again.
 
-    A turn that failed carries out no transfer and asks for no confirmation (adk-runtime 8.3).
+    A failed turn carries out no transfer and asks for no confirmation (adk-runtime 8.3).
     """
     return call.actions.model_copy(update=_NO_SIGNALS) == EventActions()
 
 
 def _event(ctx: InvocationContext, results: Finished) -> Event | None:
-    """The event of the responses; None if there is nothing to say and nothing changed."""
+    """Return the event of the responses; None if there are none and nothing changed."""
     parts = [
         each for part, call in results for each in (part, call.spoken_part) if each is not None
     ]
@@ -339,14 +339,14 @@ def _event(ctx: InvocationContext, results: Finished) -> Event | None:
 
 
 def _changes(actions: EventActions) -> EventActions:
-    """What a long-running tool changed before it let the model wait; its signals come later."""
+    """Return what a long-running tool changed before it let the model wait, without its signals."""
     return EventActions(state_delta=actions.state_delta, artifact_delta=actions.artifact_delta)
 
 
 def _merge(all_actions: Sequence[EventActions], live: Mapping[str, Any]) -> EventActions:
-    """All changes in one: dicts are joined, widgets listed, and of the rest the last counts.
+    """Merge all changes: dicts are joined, widgets listed, and otherwise the last value wins.
 
-    `live` is the session's state, which has had all the writes.
+    `live` is the session's state, which has received all writes.
     """
     changes: dict[str, Any] = {}
     for actions in all_actions:
@@ -359,14 +359,14 @@ def _merge(all_actions: Sequence[EventActions], live: Mapping[str, Any]) -> Even
 
 
 def _merge_state(deltas: Sequence[dict[str, Any]], live: Mapping[str, Any]) -> dict[str, Any]:
-    """What several calls wrote; of one key, what was written last.
+    """Merge what several calls wrote; the last write to a key wins.
 
-    Calls end in any order, and each may have built on what another wrote: what stands in the live
-    state is the latest, whichever call it is of.
+    Calls end in any order, and each may build on another's writes: the latest value is the one in
+    the live state, whichever call wrote it.
     """
     writes = [write for delta in deltas for write in delta.items()]
     if len(writes) > len({key for key, _ in writes}):
-        now = dict(live)  # a look at all of it is no read of a key (docs/guide/debugging.md)
+        now = dict(live)  # copying all of it doesn't count as a read (docs/guide/debugging.md)
         writes.sort(key=lambda write: write[1] is now.get(write[0]))
     state_delta: dict[str, Any] = {}
     for key, value in writes:
@@ -381,7 +381,7 @@ def _join(earlier: Any, later: Any) -> Any:
     return later
 
 
-# Runs function calls and yields all that comes of them (adk-runtime 7.5, 8.3).
+# Runs function calls and yields all resulting events (adk-runtime 7.5, 8.3).
 
 
 async def run_calls(
@@ -390,10 +390,10 @@ async def run_calls(
     tools: Mapping[str, BaseTool],
     confirmations: Mapping[str, ToolConfirmation] | None = None,
 ) -> AsyncGenerator[Event, None]:
-    """What tools emit while they run, then their responses; what some returned is kept when
-    another raises, and then that is raised.
+    """Run calls, and yield what their tools emit and then their responses.
 
-    `confirmations` are the user's decisions on calls, by their ids.
+    If a call raises, what others returned is yielded before the error is raised. `confirmations`
+    are the user's decisions on calls, by call id.
     """
     work = execute(ctx, calls, tools, confirmations)
     if any(tool.emits_events for call in calls if (tool := tools.get(call.name or ""))):
@@ -413,7 +413,7 @@ async def run_calls(
 def _answers(
     ctx: InvocationContext, calls: Sequence[types.FunctionCall], executed: Executed
 ) -> list[Event]:
-    """The event of the tools' responses, with what they ask the user and what they conclude."""
+    """Return the event of the responses, the requests to the user and the structured answer."""
     if executed.event is None:
         return []
     structured = structured_answer(ctx, executed.event)

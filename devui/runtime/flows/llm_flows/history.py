@@ -1,10 +1,10 @@
 """A session's events as the contents of a request (adk-runtime 7.3).
 
-A session only grows at its end, so the contents made for one request are kept,
-and the next request adds what is new. The result is always the same as if it
-were made from all events: what changes earlier contents makes them anew, from
-the call on in the case of a late tool response or a call that stays unanswered,
-and what is left of them in the case of a summary; a rewind leaves those before it.
+A session only grows at its end, so the contents made for one request are kept, and the next
+request adds what is new. The result is always the same as if it were made from all events. Events
+that affect earlier contents cause a rebuild: from the call on for a late tool response or an
+unanswered call, and of what is left for a summary. A rewind keeps the contents before the events
+that it takes back.
 """
 
 from __future__ import annotations
@@ -35,14 +35,14 @@ if TYPE_CHECKING:
     from devui.runtime.events.event import Event
 
 
-# Puts each tool response right after its call, which models insist on (adk-runtime 7.3).
+# Puts each tool response right after its call, as models require (adk-runtime 7.3).
 #
 # A response may come late: a long-running tool answers in a later turn, perhaps after an interim
-# response that the model has commented on already.
+# response on which the model has already commented.
 
 
 CLIENT_ID = "adk-"
-"""How ids begin that the runtime gave to calls; the models that made them do not know them."""
+"""The prefix of ids that the runtime gave to calls; models don't know these ids."""
 
 
 class Entry(NamedTuple):
@@ -51,7 +51,7 @@ class Entry(NamedTuple):
     content: types.Content
     invocation_id: str
     own: bool
-    """Whether the agent that is asked said it."""
+    """Whether it is from the agent whose model is asked."""
     calls: tuple[str, ...] = ()
     responses: tuple[str, ...] = ()
     long_running: AbstractSet[str] = frozenset()
@@ -60,18 +60,18 @@ class Entry(NamedTuple):
 
 
 class Arranged(NamedTuple):
-    """The contents of entries, in an order models accept."""
+    """The contents of entries, in an order that models accept."""
 
     contents: list[types.Content]
     starts: list[int]
-    """How many contents there are before those of each entry."""
+    """How many contents come before those of each entry."""
     may_change: bool
     """Whether one more entry may change that order."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Response:
-    """One response, and where in the conversation it and its call stand."""
+    """One response, and the indexes of the entries with it and with its call."""
 
     part: types.Part
     call_id: str
@@ -80,12 +80,11 @@ class _Response:
 
 
 def arrange(entries: Sequence[Entry]) -> Arranged:
-    """The contents in an order models accept.
+    """Arrange the contents in an order that models accept.
 
-    Of several responses to one call the last counts; a call without any is left
-    out, unless it is long-running. When the conversation ends with a late
-    response, nothing stands between the call and it: the model is to go on from
-    there.
+    Of several responses to one call, the last counts. A call without a response is left out unless
+    it is long-running. If the conversation ends with a late response, everything between it and
+    its call is left out, so that the model continues from there.
     """
     responses = _responses(entries)
     between = _before_late_response(entries, responses)
@@ -106,7 +105,7 @@ def arrange(entries: Sequence[Entry]) -> Arranged:
 
 
 def without_client_ids(content: types.Content) -> types.Content:
-    """The content without ids that the runtime made up; itself if there are none."""
+    """Return the content without ids that the runtime made up; itself if it has none."""
     originals = content.parts or []
     parts = [_without_client_id(part) for part in originals]
     if all(map(operator.is_, parts, originals)):
@@ -115,7 +114,7 @@ def without_client_ids(content: types.Content) -> types.Content:
 
 
 def _responses(entries: Sequence[Entry]) -> list[_Response]:
-    """All responses in order, each to the latest call of its id; those without one do not count."""
+    """Return the responses that have a call, in order, each with the latest call of its id."""
     called_at: dict[str, int] = {}
     responses = []
     for index, entry in enumerate(entries):
@@ -128,14 +127,14 @@ def _responses(entries: Sequence[Entry]) -> list[_Response]:
 
 
 def _before_late_response(entries: Sequence[Entry], responses: Sequence[_Response]) -> set[int]:
-    """What stands between the last entry, if it is a response, and its call."""
+    """Return the indexes between a final response and its call; empty without such a response."""
     last = len(entries) - 1
     calls = [each.called_at for each in responses if each.given_at == last]
     return set(range(max(calls) + 1, last)) if calls else set()
 
 
 def _outdated_comments(entries: Sequence[Entry], responses: Sequence[_Response]) -> set[int]:
-    """The agent's texts alone between two responses with which a tool told of its progress."""
+    """Return the indexes of comments between two progress reports of a tool, if nothing else is."""
     latest: dict[tuple[int, str], int] = {}
     outdated: set[int] = set()
     for each in responses:
@@ -150,7 +149,7 @@ def _outdated_comments(entries: Sequence[Entry], responses: Sequence[_Response])
 
 
 def _replaces(interim: Entry, later: Entry) -> bool:
-    """Whether a tool has gone on by itself; what a human adds makes no comment outdated."""
+    """Return whether a tool continued by itself; what a human adds outdates no comment."""
     return (
         interim.answered_by is not None
         and interim.answered_by == later.answered_by
@@ -168,7 +167,7 @@ def _is_comment(entry: Entry, invocation_id: str) -> bool:
 
 
 def _with_answers(entry: Entry, results: dict[str, types.Part | None]) -> list[types.Content]:
-    """A content with calls, without those that nothing answers, and the answers."""
+    """Return a content and the answers to its calls, without calls that nobody answered."""
     dropped = {call for call, answer in results.items() if answer is None} - entry.long_running
     content = _without_calls(entry.content, dropped) if dropped else entry.content
     contents = [content] if content.parts else []
@@ -205,7 +204,7 @@ class History:
         self._view = view
         self._looked_at = GrowingEvents()
         self._summed_up: CompactedEvents | None = None
-        """The events that count for this view, once summaries stand for some of them."""
+        """The events that count for this view, once summaries replace some of them."""
         self._begin()
 
     def _forget(self) -> None:
@@ -215,24 +214,24 @@ class History:
 
     def _begin(self) -> None:
         self._entries: list[Entry] = []
-        """What is seen of the events that count, oldest first."""
+        """The visible ones of these events, oldest first."""
         self._places: list[int] = []
-        """Where in the session those are, unless summaries stand for some."""
+        """The indexes of the entries in the session, unless summaries replace some events."""
         self._rewound_at = -1
-        """The place of a rewind after which there is none."""
+        """An index in the session after which there is no rewind."""
         self._calls_again = False
         """Whether two calls have the same id."""
         self._contents: list[types.Content] = []
         self._starts: list[int] = []
-        """How many contents there are before each of those; as far as they have been arranged."""
+        """How many contents come before those of each entry, for the entries arranged so far."""
         self._callers: dict[str, str] = {}
-        """Which agent made each call."""
+        """The agent that made each call, by call id."""
         self._branches: set[str] = set()
-        """Where the events were made that have been looked at."""
+        """The branches of the events read so far."""
         self._names_without_id: set[str | None] = set()
-        """The names of the calls that have no id: an answer is for one of them by its name."""
+        """The names of calls without an id; an answer without one is matched by name."""
         self._open: tuple[str, ...] = ()
-        """The calls of the last content, as long as nobody has answered."""
+        """The calls of the last content, while they are unanswered."""
         self._is_settled = True
         """Whether one more event leaves the contents as they are."""
 
@@ -240,9 +239,9 @@ class History:
         return self._looked_at.count
 
     def look_from(self, branch: str | None) -> None:
-        """Tell what is seen from another branch from now on.
+        """Switch to the view from another branch.
 
-        Its contents are made anew only if an event of theirs is seen from one of the two alone.
+        Contents are rebuilt only if one of their events is visible from just one of the two.
         """
         old, self._view = self._view.branch, self._view._replace(branch=branch)
         if branch == old:
@@ -251,10 +250,9 @@ class History:
             self._forget()
 
     def contents(self, events: Sequence[Event]) -> list[types.Content]:
-        """The contents for these events, in a list of the caller's own.
+        """Return the contents for these events, in a list that the caller may change.
 
-        The contents themselves are the events' own objects wherever they need
-        not be changed.
+        The contents are the events' own objects unless they had to be changed.
         """
         if not self._looked_at.goes_on(events):
             self._forget()
@@ -268,20 +266,20 @@ class History:
         if len(self._starts) < len(self._entries):
             self._arrange()
         self._looked_at.look(events)
-        if self._open:  # calls nobody has answered yet: what to do with them depends on the rest
+        if self._open:  # what becomes of unanswered calls depends on the rest
             start, arranged = self._arranged_from(len(self._entries) - 1)
             return [*self._contents[: self._starts[start]], *arranged.contents]
         return list(self._contents)
 
     def _changes_all(self, event: Event) -> bool:
-        """Whether it takes more than what is seen, and the event, to go on from there."""
+        """Return whether the event affects more than the end of the contents."""
         actions = event.actions
         return actions.rewind_before_invocation_id is not None or (
             actions.compaction is not None and self._summed_up is None and self._counts(event)
         )
 
     def _take_back(self, events: Sequence[Event], rewind: int) -> bool:
-        """Go back to before what a rewind at that place takes back; whether that can be done."""
+        """Remove what the rewind at that index takes back; return whether that was possible."""
         is_rewind = events[rewind].actions.rewind_before_invocation_id is not None
         if self._summed_up is not None or not is_rewind:
             return False
@@ -291,7 +289,7 @@ class History:
         if begin <= self._rewound_at or self._calls_again or not all(calls):
             return False
         count = bisect_left(self._places, begin)
-        # What was called before and answered since is to be arranged anew, as is the last entry.
+        # Calls that the rewound events answered must be arranged again, as must the last entry.
         arranged = min(self._arranged_from(count)[0], max(count - 1, 0))
         if arranged < len(self._starts):
             del self._contents[self._starts[arranged] :], self._starts[arranged:]
@@ -302,9 +300,9 @@ class History:
         return True
 
     def _go_on(self, event: Event, place: int) -> None:
-        """Take note of an event at the end.
+        """Add an event at the end.
 
-        A summary may stand for a call that is answered now: then the call is brought back.
+        If it answers a call that a summary replaced, the call is restored.
         """
         if self._summed_up is not None and self._counts(event):
             self._summed_up.append(event)
@@ -319,14 +317,14 @@ class History:
         return self._view.covers(event.isolation_scope) or is_common_answer(event)
 
     def _append(self, event: Event, place: int) -> None:
-        """Take note of an event at the end, and of its content unless others have to change."""
+        """Add an event at the end, and its content unless other contents have to change."""
         entry = self._entry(event)
         if entry is None:
             return
         self._entries.append(entry)
         self._places.append(place)
         content, calls, responses = entry.content, entry.calls, entry.responses
-        both = calls and responses  # of one event, which is taken apart
+        both = calls and responses  # an event with both is split
         if not self._is_settled or responses != self._open or both:
             self._is_settled = False
             return
@@ -352,7 +350,7 @@ class History:
             self._append(event, place)
 
     def _arrange(self) -> None:
-        """Bring the contents up to the last of the events that are seen."""
+        """Update the contents up to the last visible event."""
         first, arranged = self._arranged_from(max(len(self._starts) - 1, 0))
         start = self._starts[first] if first < len(self._starts) else len(self._contents)
         self._contents[start:] = arranged.contents
@@ -360,10 +358,11 @@ class History:
         self._is_settled, self._open = not arranged.may_change, ()
 
     def _arranged_from(self, index: int) -> tuple[int, Arranged]:
-        """What is seen from a place on, or from the first of the calls that it answers, arranged.
+        """Arrange the entries from an index on, or from the first call that they answer.
 
         Returns:
-            That place, before which no call is answered later.
+            The index of the first arranged entry, and the arrangement. No call before that entry is
+            answered later.
         """
         missing_calls: set[str] = set()
         first = len(self._entries)
@@ -374,7 +373,7 @@ class History:
         return first, arrange(self._entries[first:])
 
     def _entry(self, event: Event) -> Entry | None:
-        """What this view sees of an event; who made its calls is kept for what comes after it."""
+        """Return what this view sees of an event; remember who made its calls for later events."""
         content, author, view = event.content, event.author, self._view
         if event.branch:
             self._branches.add(event.branch)
@@ -412,7 +411,7 @@ class History:
     def _own_answers(
         self, content: types.Content, responses: tuple[str, ...]
     ) -> tuple[types.Content, tuple[str, ...]]:
-        """What of the user's answers is for calls of the view; a message may hold others, too."""
+        """Return the user's answers to calls of this view; a message may hold others, too."""
         unknown = self._view.agent if self._view.scope is None else None
         own = [each for each in responses if self._callers.get(each, unknown) == self._view.agent]
         if len(own) == len(responses):
@@ -425,7 +424,7 @@ class History:
         return copy_with(content, parts=parts), tuple(own)
 
     def _without_orphans(self, content: types.Content) -> types.Content:
-        """The content without responses that have no id, and no call of their name before them."""
+        """Return the content without responses that have neither an id nor an earlier call."""
         parts = [
             part
             for part in content.parts or []
@@ -436,7 +435,7 @@ class History:
         return copy_with(content, parts=parts)
 
     def _foreign_author(self, author: str, responses: tuple[str, ...]) -> str | None:
-        """Which other agent an event is about; None if it is the view's own or the user's."""
+        """Return the other agent that an event is about; None if there is no other."""
         if author not in (USER, self._view.agent):
             return author
         caller = None
@@ -448,6 +447,6 @@ class History:
 
 
 def _asks(event: Event) -> bool:
-    """Whether its responses only say that a human is asked first."""
+    """Return whether the event's responses only say that a human is asked first."""
     actions = event.actions
     return bool(actions.requested_tool_confirmations or actions.requested_auth_configs)

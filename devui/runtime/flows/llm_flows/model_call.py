@@ -29,14 +29,13 @@ _AGENT_LABEL = "adk_agent_name"
 
 
 class ModelCall:
-    """A request on its way to the model and the responses on their way back.
+    """One request to the model, and the responses to it.
 
-    Plugins are asked before the agent's own callbacks, and a plugin that answers
-    keeps the agent's from being asked.
+    Plugins are asked before the agent's own callbacks, which are skipped if a plugin answers.
     """
 
     def __init__(self, ctx: InvocationContext, llm_request: LlmRequest, event: Event) -> None:
-        """Prepare a call that is to become `event`, which takes what its callbacks change."""
+        """Prepare a call whose answer becomes `event`, which also takes its callbacks' changes."""
         self._ctx = ctx
         self._plugins = ctx.plugin_manager
         self._agent = agent_of(ctx)
@@ -48,12 +47,12 @@ class ModelCall:
         )
 
     def responses(self) -> AsyncGenerator[LlmResponse, None]:
-        """Fragments and whole answers, after the callbacks.
+        """Yield fragments and whole answers, after the callbacks.
 
         Raises:
-            LlmCallsLimitExceededError: the invocation may make no more model calls.
-            Exception: what the model raised, unless a callback answered in its
-                place; and what a callback raised.
+            LlmCallsLimitExceededError: The invocation may make no more model calls.
+            Exception: What the model raised, unless a callback answered instead; and what a
+                callback raised.
         """
         spans, answers = instruments(), self._between_callbacks()
         if spans is None:
@@ -114,29 +113,29 @@ class ModelCall:
         if inspect.iscoroutine(answers):
             answers.close()
         raise TypeError(
-            f"{place(self._model.generate_content_async)} of {type(self._model).__name__} gives"
+            f"{place(self._model.generate_content_async)} of {type(self._model).__name__} returned"
             f" {type(answers).__name__}; it must be `async def` and yield LlmResponses."
         )
 
     def _does_not_take(self, error: TypeError) -> TypeError:
-        """What to say of a model whose parameters are others; `error` is what Python says."""
+        """Return the error for a model with the wrong parameters; `error` is Python's own."""
         ask = self._model.generate_content_async
         return TypeError(
-            f"{place(ask)} of {type(self._model).__name__} is called with (llm_request,"
-            f" stream={self._streams}), and cannot be: {error}."
+            f"{place(ask)} of {type(self._model).__name__} can't be called with (llm_request,"
+            f" stream={self._streams}): {error}."
             " Define it as `async def generate_content_async(self, llm_request, stream=False)`."
         )
 
     def _no_response(self, answer: object) -> TypeError:
-        """What to say of something else that a model, or a plugin around its call, has yielded."""
+        """Return the error for a wrong value yielded by a model or by a plugin around its call."""
         return TypeError(
             f"{place(self._model.generate_content_async)} of {type(self._model).__name__} yielded"
-            f" {brief(answer)}; models yield LlmResponses only, such as"
+            f" {brief(answer)}; models must yield LlmResponses, such as"
             ' LlmResponse(content=types.Content(role="model", parts=[types.Part(text=...)])).'
         )
 
     def _label(self) -> None:
-        """Say which agent asks, so that a provider's bill can be told by agents."""
+        """Label the request with the agent's name, so that bills can be split by agent."""
         config = self._request.config
         config.labels = {_AGENT_LABEL: self._agent.name, **(config.labels or {})}
 
@@ -155,7 +154,7 @@ class ModelCall:
         return _response(result, "before_model_callback", callbacks)
 
     def _record_changes(self) -> None:
-        """Let the next event commit what callbacks have changed in place (adk-runtime 2.2)."""
+        """Make the next event commit what callbacks changed in place (adk-runtime 2.2)."""
         self._context.state.has_delta()
 
     async def _after(self, answer: LlmResponse) -> LlmResponse:
@@ -176,7 +175,7 @@ class ModelCall:
         return answer
 
     async def _recovered(self, error: Exception) -> LlmResponse:
-        """What callbacks answer in place of an error; without an answer it is raised again."""
+        """Return the callbacks' answer to an error; raise the error again if there is none."""
         answer = await self._plugins.run_on_model_error_callback(
             callback_context=self._context, llm_request=self._request, error=error
         )
@@ -195,7 +194,7 @@ class ModelCall:
         return answer
 
     def _check(self, answer: LlmResponse) -> LlmResponse:
-        """Mark an answer that ended well but says nothing: nobody could act on it."""
+        """Mark an answer that ended normally but says nothing, since nobody could act on it."""
         if (
             answer.finish_reason != types.FinishReason.STOP
             or answer.partial
@@ -211,7 +210,7 @@ class ModelCall:
 
 
 def _response(result: object, name: str, callbacks: list[Callback]) -> LlmResponse | None:
-    """The result of callbacks, checked: what they return is often another library's response."""
+    """Check the result of callbacks, which is often another library's response."""
     if result is None:
         return None
     check_result(result, LlmResponse, name, callbacks)
@@ -219,7 +218,7 @@ def _response(result: object, name: str, callbacks: list[Callback]) -> LlmRespon
 
 
 def _completed(replacement: LlmResponse, original: LlmResponse) -> LlmResponse:
-    """A callback's answer is as partial as the one it replaces, and has its token counts."""
+    """Copy missing completion flags and token counts from the original to its replacement."""
     for name in ("partial", "turn_complete", "usage_metadata"):
         if getattr(replacement, name) is None:
             setattr(replacement, name, getattr(original, name))

@@ -18,33 +18,33 @@ if TYPE_CHECKING:
     from devui.runtime.models.llm_response import LlmResponse
 
 
-# What steps of one's own in a flow are made of (LlmAgent seed; adk-runtime 7.2).
+# Base classes of custom steps in a flow (LlmAgent seed; adk-runtime 7.2).
 
 
 class BaseLlmRequestProcessor(ABC):
-    """A step before the model is asked; any object with a `run_async` like this one will do."""
+    """A step before the model call; any object with the same `name` and `run_async` works."""
 
     name: str = ""
-    """What other steps find it by; without one, none does."""
+    """The name by which the flow's methods find the step; they can't without one."""
 
     @abstractmethod
     def run_async(
         self, invocation_context: InvocationContext, llm_request: LlmRequest
     ) -> AsyncGenerator[Event, None]:
-        """Change the request and yield events, each committed before it goes on."""
+        """Change the request and yield events; each is committed before the step continues."""
 
 
 class BaseLlmResponseProcessor(ABC):
     """A step between a model's response and its event."""
 
     name: str = ""
-    """What it is called."""
+    """The name, for messages."""
 
     @abstractmethod
     def run_async(
         self, invocation_context: InvocationContext, llm_response: LlmResponse
     ) -> AsyncGenerator[Event, None]:
-        """Change the response and yield events that go before its own."""
+        """Change the response, and yield events that go before the response's own."""
 
 
 Prepare = Callable[["InvocationContext", "LlmRequest"], Awaitable[None]]
@@ -53,27 +53,27 @@ Process = Callable[["InvocationContext", "LlmResponse"], AsyncGenerator["Event",
 
 
 def agent_of(ctx: InvocationContext) -> LlmAgentSettings:
-    """The agent whose request is prepared; only agents with a model have flows."""
-    # Not `cast`, which is a call: this is asked many times at each step.
+    """Return the agent whose request is prepared; only agents with a model have flows."""
+    # Not `cast`, which costs a call: this runs many times per step.
     return ctx.agent  # type: ignore[return-value]  # a flow belongs to an LlmAgent
 
 
 @dataclass(frozen=True, slots=True)
 class RequestProcessor:
-    """One step. Most only `prepare` the request; one that yields events is a `run`."""
+    """One step. Most only `prepare` the request; a step that yields events has a `run`."""
 
     name: str
     prepare: Prepare | None = None
     """Changes the request."""
     run: Run | None = None
-    """Changes the request and yields events, each committed before it goes on."""
+    """Changes the request and yields events; each is committed before the step continues."""
     applies: Callable[[InvocationContext], bool] | None = None
-    """Whether there is anything to do, which most requests have not; None: always."""
+    """Returns whether the step has anything to do, which most requests don't need; None: always."""
 
     async def run_async(
         self, invocation_context: InvocationContext, llm_request: LlmRequest
     ) -> AsyncGenerator[Event, None]:
-        """All of the step, for a step of one's own that is put around it."""
+        """Run the whole step; for custom steps that wrap it."""
         if self.applies is not None and not self.applies(invocation_context):
             return
         if self.prepare is not None:
@@ -90,21 +90,21 @@ class ResponseProcessor:
 
     name: str
     applies: Callable[[LlmAgentSettings], bool]
-    """Whether the agent has use for it, which most have not; asked for each fragment, too."""
+    """Returns whether the agent needs the step; most don't. Called for each fragment, too."""
     run: Process
-    """Changes the response and yields events that go before its own."""
+    """Changes the response, and yields events that go before the response's own."""
 
     async def run_async(
         self, invocation_context: InvocationContext, llm_response: LlmResponse
     ) -> AsyncGenerator[Event, None]:
-        """All of the step, for a step of one's own that is put around it."""
+        """Run the whole step; for custom steps that wrap it."""
         if self.applies(agent_of(invocation_context)):
             async with aclosing(self.run(invocation_context, llm_response)) as events:
                 async for event in events:
                     yield event
 
 
-# Steps of one's own in a flow, by the names that ADK's flows have (LlmAgent seed, 7.2).
+# Access to the steps of a flow by the names that ADK's flows use (LlmAgent seed, 7.2).
 
 
 RequestStep = RequestProcessor | BaseLlmRequestProcessor
@@ -114,33 +114,33 @@ ResponseStep = ResponseProcessor | BaseLlmResponseProcessor
 class Extensible:
     """A flow whose lists of steps can be changed before it runs (adk-runtime 7.2).
 
-    They are plain lists; the methods do the same by the names of steps.
+    The lists are plain lists; the methods find steps in them by name.
     """
 
     request_processors: list[RequestStep]
     tool_request_processors: list[RequestStep]
-    """What comes after those: only here `llm_request.tools_dict` is filled."""
+    """Run after `request_processors`; only here are the agent's own tools added to the request."""
     response_processors: list[ResponseStep]
 
     def get_request_processor(self, name: str) -> RequestStep:
-        """The step of that name; ValueError names those there are, and if there are several."""
+        """Return the step with that name; ValueError unless exactly one step has it."""
         steps, index = self._locate_request_processor(name)
         return steps[index]
 
     def insert_request_processor_before(self, name: str, processor: RequestStep) -> None:
-        """Add a step before another; ValueError if that is unknown or the new name is taken."""
+        """Insert a step before another; ValueError if that one is unknown or the new name taken."""
         steps, index = self._locate_request_processor(name)
         self._reject_duplicate_name(processor)
         steps.insert(index, processor)
 
     def insert_request_processor_after(self, name: str, processor: RequestStep) -> None:
-        """Add a step after another; ValueError if that is unknown or the new name is taken."""
+        """Insert a step after another; ValueError if that one is unknown or the new name taken."""
         steps, index = self._locate_request_processor(name)
         self._reject_duplicate_name(processor)
         steps.insert(index + 1, processor)
 
     def replace_request_processor(self, name: str, processor: RequestStep) -> RequestStep:
-        """Put a step in the place of another, which is returned; ValueError as above."""
+        """Replace a step and return the old one; raises ValueError like the insertions."""
         steps, index = self._locate_request_processor(name)
         if processor.name != name:
             self._reject_duplicate_name(processor)
@@ -148,12 +148,12 @@ class Extensible:
         return old
 
     def remove_request_processor(self, name: str) -> RequestStep:
-        """Leave a step out; it is returned. ValueError if there is none of that name."""
+        """Remove a step and return it; ValueError unless exactly one step has that name."""
         steps, index = self._locate_request_processor(name)
         return steps.pop(index)
 
     def _iter_request_processors(self) -> tuple[RequestStep, ...]:
-        """All steps before the model is asked, in their order."""
+        """Return all steps before the model call, in order."""
         return (*self.request_processors, *self.tool_request_processors)
 
     def _locate_request_processor(self, name: str) -> tuple[list[RequestStep], int]:
@@ -165,14 +165,14 @@ class Extensible:
         ]
         if len(matches) == 1:
             return matches[0]
-        many = "are several request processors" if matches else "is no request processor"
+        many = "Several request processors are" if matches else "No request processor is"
         names = _names(self._iter_request_processors())
-        raise ValueError(f"There {many} {name!r}; there are {names}.")
+        raise ValueError(f"{many} named {name!r}; the names are {names}.")
 
     def _reject_duplicate_name(self, processor: RequestStep) -> None:
         if processor.name and processor.name in _names(self._iter_request_processors()):
             raise ValueError(
-                f"There is a request processor {processor.name!r} already; name yours otherwise,"
+                f"A request processor named {processor.name!r} already exists; choose another name,"
                 " or replace that one."
             )
 
@@ -182,12 +182,12 @@ def _names(steps: Iterable[RequestStep]) -> list[str]:
 
 
 def as_request_processor(step: BaseLlmRequestProcessor) -> RequestProcessor:
-    """A step of others as one of ours: what it takes out of the contents is its own."""
+    """Wrap a custom step, which gets its own copies of the contents it takes from the request."""
     return RequestProcessor(step.name, run=_with_own_contents(step.name, step.run_async))
 
 
 def as_response_processor(step: BaseLlmResponseProcessor) -> ResponseProcessor:
-    """A step of others as one of ours."""
+    """Wrap a custom step."""
     return ResponseProcessor(step.name, applies=lambda _: True, run=step.run_async)
 
 

@@ -30,21 +30,21 @@ if TYPE_CHECKING:
 
 
 _OF_RUNS = frozenset({"timeout", "retry_options", "extra_body"})
-"""HTTP options of a run that are laid over those of its agents (adk-runtime 7.2)."""
+"""The HTTP options of a run that override those of its agents (adk-runtime 7.2)."""
 
 
 async def _prepare_basics(ctx: InvocationContext, llm_request: LlmRequest) -> None:
     agent = agent_of(ctx)
     llm_request.model = agent.canonical_model.model
     if agent.generate_content_config is not None:
-        # The request gets settings of its own, since callbacks and tools change them.
+        # The request gets its own copy of the settings, since callbacks and tools change them.
         llm_request.config = own_config(agent.generate_content_config)
     if ctx.run_config is not None:
         _apply(ctx.run_config, llm_request.config)
 
 
 def _apply(run_config: RunConfig, config: types.GenerateContentConfig) -> None:
-    """Lay the settings of the run over those of the agent."""
+    """Override the settings of the agent with those of the run."""
     if run_config.labels:
         config.labels = {**(config.labels or {}), **run_config.labels}
     if run_config.http_options is not None:
@@ -54,9 +54,9 @@ def _apply(run_config: RunConfig, config: types.GenerateContentConfig) -> None:
 def _merge_http_options(
     agents: types.HttpOptionsOrDict | None, runs: types.HttpOptions
 ) -> types.HttpOptions:
-    """The agent's HTTP options with those of the run on top; headers are joined.
+    """Return the agent's HTTP options, overridden by those of the run; headers are merged.
 
-    Where the service is, and by which client it is reached, stays as the agent has it.
+    The address of the service and the client stay as the agent has them.
     """
     if agents is None:
         return own_http_options(runs)
@@ -70,13 +70,13 @@ def _merge_http_options(
 basic = RequestProcessor("basic", prepare=_prepare_basics)
 
 
-# Tells the model which agent it is, so that agents can speak of each other by name.
+# Tells the model which agent it is, so that agents can refer to each other by name.
 
 
 async def _introduce(ctx: InvocationContext, llm_request: LlmRequest) -> None:
     agent = agent_of(ctx)
     if gives_one_answer(ctx):
-        return  # nobody speaks of it by name
+        return  # nobody refers to it by name
     text = f'You are an agent; the name that other agents know you by is "{agent.name}".'
     if agent.description:
         text += f' You are described to them as: "{agent.description}".'
@@ -109,7 +109,7 @@ async def _instruct(ctx: InvocationContext, llm_request: LlmRequest) -> None:
         llm_request.append_instructions([text])
     else:
         # The system instruction stays the same from turn to turn, so that providers can cache
-        # it; what changes goes to the contents, which put it before the user's latest message.
+        # it; what changes goes into the contents, before the user's latest message.
         llm_request.contents.append(instruction_content(text))
 
 
@@ -122,7 +122,7 @@ def _static_content(instruction: types.ContentUnion) -> types.Content:
 instructions = RequestProcessor("instructions", prepare=_instruct)
 
 
-# Sums up old events before a request would become too big (adk-runtime 3.8, 7.2).
+# Summarizes old events before a request would become too big (adk-runtime 3.8, 7.2).
 
 
 def _may_compact(ctx: InvocationContext) -> bool:
@@ -138,7 +138,7 @@ async def _compact(ctx: InvocationContext, llm_request: LlmRequest) -> None:
 compaction = RequestProcessor("compaction", prepare=_compact, applies=_may_compact)
 
 
-# What a model needs to keep a provider's cache of its requests (adk-runtime 9.6).
+# Tells a model what it needs to use a provider's cache of its requests (adk-runtime 9.6).
 
 
 def _may_cache(ctx: InvocationContext) -> bool:
@@ -146,7 +146,7 @@ def _may_cache(ctx: InvocationContext) -> bool:
 
 
 class _Answers:
-    """The latest events of an agent that tell of its cache, and of the size of its requests."""
+    """The latest events of an agent that report its cache and the size of its requests."""
 
     def __init__(self, agent: str) -> None:
         self._agent = agent
@@ -158,7 +158,7 @@ class _Answers:
         return len(self._looked_at)
 
     def among(self, events: Sequence[Event]) -> Self:
-        """These answers, after a look at the events that are new."""
+        """Update these answers with the new events, and return them."""
         if not self._looked_at.goes_on(events):
             self._looked_at.go_back()
             self.cached = self.sized = None
@@ -174,13 +174,13 @@ class _Answers:
 
 
 class ContextCache:
-    """Tells models of their caches, and keeps in mind which answers told of them."""
+    """Tells models about their caches, and remembers which answers reported them."""
 
     def __init__(self) -> None:
         self._sessions = LatestSessions()
 
     async def prepare(self, ctx: InvocationContext, llm_request: LlmRequest) -> None:
-        """Put the app's wishes into the request, and what the agent's answers have told."""
+        """Put the app's cache settings and what the agent's answers reported into the request."""
         name = agent_of(ctx).name
         answers = self._sessions.of(ctx.session, name, _Answers, name).among(ctx.session.events)
         cached, sized = answers.cached, answers.sized
@@ -190,7 +190,7 @@ class ContextCache:
 
 
 def _cache(event: Event, invocation_id: str) -> CacheMetadata | None:
-    """The cache that the event tells of, with this invocation among those that have used it."""
+    """Return the cache that the event reports, with this invocation counted as a use."""
     cache = event.cache_metadata
     if cache is None or cache.cache_name is None or event.invocation_id == invocation_id:
         return cache
@@ -198,10 +198,10 @@ def _cache(event: Event, invocation_id: str) -> CacheMetadata | None:
 
 
 def _size(event: Event) -> int | None:
-    """Tokens of the request that the event answers, as its provider counted them."""
+    """Return the tokens of the request that the event answers, as its provider counted them."""
     return event.usage_metadata.prompt_token_count if event.usage_metadata else None
 
 
 def context_cache() -> RequestProcessor:
-    """A processor for the caches of one flow."""
+    """Create the cache processor of one flow."""
     return RequestProcessor("context_cache", prepare=ContextCache().prepare, applies=_may_cache)

@@ -35,23 +35,23 @@ if TYPE_CHECKING:
     from devui.runtime.telemetry.tools import ToolSpan
 
 
-# From what a tool returned to its function response (adk-runtime 8.2).
+# Turns a tool's result into its function response (adk-runtime 8.2).
 
 
 _RESPONSE = types.FunctionResponse()
 _PART = types.Part()
 _SCALARS = (str, int, float, type(None))
-"""What most values are, asked first since to ask for a Part takes several times as long."""
+"""The types of most values, checked first because checking for a Part takes far longer."""
 _CONTAINERS = (dict, list, tuple)
 _MAY_HOLD_MEDIA = (types.Part, *_CONTAINERS)
 _MEDIA_DEPTH = 1
-"""How many containers deep in the result media are looked for."""
+"""How many containers deep to search a result for media."""
 
 
 def response_part(call: types.FunctionCall, tool: BaseTool, result: Any) -> types.Part:
-    """The response to a call: media go beside it, and the rest takes the form of JSON."""
+    """Build the response to a call: media go beside it, and the rest is converted to JSON."""
     rest, media = _without_media(result)
-    # Made of values known to be right, so without google-genai's costly validation.
+    # The values are known to be valid, so google-genai's costly validation is skipped.
     try:
         value = as_response(rest)
     except (ValueError, TypeError) as error:
@@ -71,28 +71,28 @@ def _code_of(tool: BaseTool) -> Callable[..., Any]:
 
 
 def _culprit(error: Exception) -> str:
-    """What was returned, by what was raised of it."""
+    """Describe what the tool returned, judging by the error it caused."""
     if isinstance(error, TypeError):
         return "it"
     if "depth" in str(error):
-        return "what is nested more than 250 levels deep; return it flatter"
-    return "what JSON cannot hold, since it holds itself"
+        return "a value that is nested more than 250 levels deep; flatten it"
+    return "a value that contains itself, which JSON can't represent"
 
 
 def as_response(result: Any) -> dict[str, Any]:
-    """The result in the form of JSON, a dict as it is and anything else under `result`.
+    """Return the result in the form of JSON, a dict as it is and anything else under `result`.
 
-    What JSON cannot hold becomes its repr, so that one odd value loses no event. Of pydantic
-    models the fields that are None are left out, as in the event itself, and keep their names.
+    What JSON can't represent becomes its repr, so that one odd value doesn't cost the event.
+    Pydantic models lose fields that are None, as in the event itself, and keep their field names.
 
     Raises:
-        ValueError: it holds itself, or is nested too deeply.
-        TypeError: it holds what nobody has awaited.
+        ValueError: The result contains itself, or is nested too deeply.
+        TypeError: The result contains something that nobody has awaited.
     """
     response = result if isinstance(result, dict) else {"result": result}
     try:
         jsonable: dict[str, Any] = _in_json(response)
-    except UnicodeEncodeError:  # halves of characters are refused in keys alone
+    except UnicodeEncodeError:  # raised only for lone surrogates in keys
         jsonable = walked(response, _in_json, sendable)
     return jsonable
 
@@ -104,28 +104,28 @@ def _in_json(value: Any) -> Any:
 
 
 def _repr(value: object) -> Any:
-    """The repr of what JSON does not know; to tell a model that of a coroutine would help nobody.
+    """Return the repr of a value that JSON doesn't know.
 
     Raises:
-        TypeError: nobody has awaited it.
+        TypeError: Nobody has awaited or iterated it, and its repr would be useless to a model.
     """
     if inspect.iscoroutine(value) or isinstance(value, asyncio.Future):
         if inspect.iscoroutine(value):
             value.close()
         raise TypeError(
-            f"The result holds {brief(value)}, which nobody has awaited: write `await` before it,"
-            " in an `async def` function."
+            f"The result contains {brief(value)} that was never awaited: put `await` before it,"
+            " inside an `async def` function."
         )
     if inspect.isasyncgen(value):
         raise TypeError(
-            f"The result holds {brief(value)}, which nobody has asked for what it yields: do that"
-            " with `async for`, in an `async def` function."
+            f"The result contains {brief(value)} that was never iterated: iterate it with"
+            " `async for`, inside an `async def` function."
         )
     return to_jsonable_python(value, serialize_unknown=True)
 
 
 def _without_media(result: Any, depth: int = 0) -> tuple[Any, list[types.FunctionResponsePart]]:
-    """What is left of a result without the pictures, sounds and files in it, and those.
+    """Split a result into what is left without media (pictures, sounds, files), and the media.
 
     Containers that held nothing else are left out, too.
     """
@@ -151,7 +151,7 @@ def _without_media(result: Any, depth: int = 0) -> tuple[Any, list[types.Functio
 
 
 def as_media(part: types.Part) -> types.FunctionResponsePart | None:
-    """The part as it goes beside a function response; None if it is no medium of a known type."""
+    """Return the part in the form that goes beside a function response; None if it isn't media."""
     blob, file = part.inline_data, part.file_data
     if blob and blob.data is not None and blob.mime_type:
         return types.FunctionResponsePart.from_bytes(data=blob.data, mime_type=blob.mime_type)
@@ -163,14 +163,13 @@ def as_media(part: types.Part) -> types.FunctionResponsePart | None:
 logger = logging.getLogger(__name__)
 
 _UNNAMED = "<unnamed>"
-"""The name of the tool of a call without one: services refuse responses that have none."""
+"""The name used if a call has none: services refuse responses without a tool name."""
 
 
 class ToolCall:
     """The execution of one function call of a model.
 
-    Plugins are asked before the agent's own callbacks, and a plugin that answers
-    keeps the agent's from being asked.
+    Plugins are asked before the agent's own callbacks, which are skipped if a plugin answers.
     """
 
     def __init__(
@@ -190,9 +189,9 @@ class ToolCall:
         self._args: dict[str, Any] = json_copy(call.args) if call.args else {}
         self._context = Context(ctx, function_call_id=call.id, tool_confirmation=confirmation)
         self.spoken_part: types.Part | None = None
-        """The result as text to read, if the tool speaks to the user and its answer is the last."""
+        """The result as text, if the tool speaks to the user and its answer is the last."""
         self.span: ToolSpan | None = None
-        """What ends the call's span, if there is one."""
+        """The call's span, if one is recorded."""
 
     @property
     def name(self) -> str:
@@ -205,11 +204,11 @@ class ToolCall:
         return self._context.actions
 
     async def run(self) -> types.Part | None:
-        """The function response; None if a long-running tool has none yet.
+        """Return the function response; None if a long-running tool has none yet.
 
         Raises:
-            Exception: what the tool raised, unless a callback answered in its place;
-                and what a callback raised.
+            Exception: What the tool raised, unless a callback answered instead; and what a
+                callback raised.
         """
         spans = instruments()
         if spans is None:
@@ -246,11 +245,11 @@ class ToolCall:
         return part
 
     def _leave_open(self) -> None:
-        """End the run behind this answer: the call goes on when what it waits for is there."""
+        """End the run after this answer; the call continues once what it waits for arrives."""
         self._ctx.delegating = True
 
     async def _run_unknown(self, tool: BaseTool) -> Any:
-        """Callbacks may still answer for a tool that the agent does not have."""
+        """Let callbacks answer for a tool that the agent lacks, or report that to the model."""
         result = await self._before(tool)
         if result is not None:
             replacement = await self._after(tool, result)
@@ -267,13 +266,13 @@ class ToolCall:
     async def _run_guarded(self, tool: BaseTool) -> Any:
         try:
             return await self._perform(tool)
-        except Exception as error:  # whatever users' tools raise, callbacks may answer for it
+        except Exception as error:  # callbacks may answer for any error of a tool
             if isinstance(error, TypeError):
                 note_on_await(error, tool.run_async)
                 note_on_names(error, tool.run_async, "args", "tool_context")
             result = await self._on_error(tool, error)
             if result is None:
-                if tool.is_long_running:  # else nobody could tell it from one that is waited for
+                if tool.is_long_running:  # else it would look like a call that still waits
                     vars(error)[FAILED_CALL] = self._call.id
                 raise
             return result
@@ -290,14 +289,14 @@ class ToolCall:
                 partial(tool.run_async, args=self._args, tool_context=self._context),
             )
         except DynamicNodeFailError as error:
-            raise error.error from error  # of a node that the tool has run
+            raise error.error from error  # raised by a node that the tool ran
         except asyncio.CancelledError as cancelled:
             check_cancelled(cancelled, f"Tool {tool.name!r}")
             await self._tell_of_cancellation(tool, cancelled)
             raise
 
     async def _tell_of_cancellation(self, tool: BaseTool, cancelled: BaseException) -> None:
-        """Let callbacks put away what they had prepared; nobody can answer for the call now."""
+        """Let callbacks release what they had prepared; the call can no longer be answered."""
         facts: dict[str, Any] = {"tool": tool, "tool_context": self._context, "error": cancelled}
         await self._plugins.run_on_tool_cancelled(tool_args=self._args, **facts)
         for callback in self._agent.canonical_on_tool_error_callbacks:
@@ -360,5 +359,5 @@ class ToolCall:
 
 
 def _unknown_tool(name: str) -> BaseTool:
-    """Stands in callbacks for a tool that the model made up."""
+    """Create the tool that callbacks get if the model made up a name."""
     return BaseTool(name=name, description="The agent has no such tool.")

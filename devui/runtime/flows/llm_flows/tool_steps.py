@@ -1,4 +1,4 @@
-"""What a request offers a model: tools, agents, a form for the answer (adk-runtime 6.6, 7.6)."""
+"""What a request offers a model: tools, agents, a format for answers (adk-runtime 6.6, 7.6)."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
 
 _declares = BaseTool.process_llm_request
-"""What nearly all tools do with a request, several at once; others may change its contents."""
+"""The default, applied to several tools at once; other implementations may change contents."""
 
 
 async def _declare_tools(ctx: InvocationContext, llm_request: LlmRequest) -> None:
@@ -67,12 +67,12 @@ async def _prepared(
 
 
 def _prepares(tool: BaseTool, agent: str) -> Callable[..., Awaitable[None]]:
-    """What the tool's class does with requests; TypeError if it is no tool."""
+    """Return the tool class's `process_llm_request`; TypeError if the object isn't a tool."""
     try:
         return type(tool).process_llm_request
     except AttributeError:
         raise TypeError(
-            f"A toolset of agent {agent!r} gives {brief(tool)}; let its get_tools return"
+            f"A toolset of agent {agent!r} returned {brief(tool)}; its get_tools must return"
             " BaseTools, such as FunctionTool(...)."
         ) from None
 
@@ -80,13 +80,13 @@ def _prepares(tool: BaseTool, agent: str) -> Callable[..., Awaitable[None]]:
 agent_tools = RequestProcessor("agent_tools", prepare=_declare_tools)
 
 
-# Gets the credentials of toolsets ready before their tools are listed (adk-runtime 8.6).
+# Prepares the credentials of toolsets before their tools are listed (adk-runtime 8.6).
 
 
 logger = logging.getLogger(__name__)
 
 TOOLSET_AUTH_CREDENTIAL_ID_PREFIX = "_adk_toolset_auth_"
-"""Begins the `functionCallId` of a request that no function call made."""
+"""The prefix of the `functionCallId` in requests that no function call made."""
 
 
 def _has_toolsets(ctx: InvocationContext) -> bool:
@@ -107,7 +107,7 @@ async def _run(ctx: InvocationContext, llm_request: LlmRequest) -> AsyncGenerato
 
 
 async def _request(ctx: InvocationContext, config: AuthConfig, name: str) -> AuthConfig | None:
-    """Put the credential into the invocation, or tell what to ask the user."""
+    """Put the credential into the invocation, or return what to ask the user for."""
     manager = CredentialManager(config)
     try:
         credential = await manager.get_auth_credential(Context(ctx))
@@ -121,14 +121,14 @@ async def _request(ctx: InvocationContext, config: AuthConfig, name: str) -> Aut
 
 
 toolset_auth = RequestProcessor("toolset_auth", run=_run, applies=_has_toolsets)
-"""Comes before the tools are listed, which may need the credentials."""
+"""Runs before the tools are listed, which may need the credentials."""
 
 
-# Offers the model the agents it may hand the conversation to (adk-runtime 6.6).
+# Offers the model the agents to which it may transfer the conversation (adk-runtime 6.6).
 
 
 def transfer_tools(agent: LlmAgentSettings) -> list[BaseTool]:
-    """The tool by which the agent hands over; none if there is nobody."""
+    """Return the tool for transfers; empty if the agent can't transfer to any other."""
     targets = agent.may_hand_over_to
     return [TransferToAgentTool([target.name for target in targets])] if targets else []
 
@@ -198,7 +198,7 @@ async def _ask_for_shape(ctx: InvocationContext, llm_request: LlmRequest) -> Non
 
 
 def structured_answer(ctx: InvocationContext, responses: Event) -> Event | None:
-    """The answer that a model gave through the tool, as a model's text."""
+    """Return the answer that a model gave through the tool, as a model's text."""
     answer = responses.actions.set_model_response
     if answer is None:
         return None
@@ -212,14 +212,14 @@ def structured_answer(ctx: InvocationContext, responses: Event) -> Event | None:
 
 
 def lost_answer(ctx: InvocationContext) -> Event | None:
-    """The answer that a broken-off run got through the tool, and did not pass on (resume seed)."""
+    """Return the answer that an interrupted run got from the tool and didn't use (resume seed)."""
     if ctx.begun_at is None:
         return None
     name = agent_of(ctx).name
     own = (e for e in reversed(ctx.history.events) if e.author == name and e.content)
     answer = next((e for e in own if ctx.branch in {None, e.branch}), None)
     if answer is None or answer.actions.set_model_response is None:
-        return None  # quick to find out, and mostly so
+        return None  # quick to check, and the usual case
     events = on_branch(ctx.history.events, ctx.branch, ctx.session.events)
     last = next((event for event in reversed(events) if event.content), None)
     return structured_answer(ctx, answer) if last is answer else None

@@ -1,4 +1,4 @@
-"""What the user has answered, and the calls that waited for it (adk-runtime 8.5, 8.6)."""
+"""The user's answers, and the calls that waited for them (adk-runtime 8.5, 8.6)."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from devui.runtime.tools.base_tool import BaseTool
 
 
-# Takes the credentials that the user gave, and runs the calls that waited for them.
+# Stores the user's credentials, and runs the calls that waited for them.
 #
 # Source: adk-runtime 8.6.
 
@@ -48,14 +48,14 @@ async def _run_authorized(
     agent = agent_of(ctx)
     reader = "credential", agent.name, ctx.branch, ctx.node_path
     if ctx.history.is_heeded(reader):
-        return  # quick to find out, and mostly so
+        return  # quick to check, and the usual case
     events = own_events(ctx)
     answers = [event for event in events if event.author == "user" and _credentials(event)]
     unheeded = unheeded_answers(events, agent.name)
     keys: set[str | None] = set()
     for earlier in reversed(answers):
         if earlier is not ctx.latest_answer:
-            with suppress(ValueError):  # which was raised when it came
+            with suppress(ValueError):  # raised when the answer came
                 new_keys = _keep(ctx, events, _credentials(earlier), anew=False)
                 keys |= set() if unheeded.isdisjoint(_credentials(earlier)) else new_keys
     messages = [event for event in events if event.content]
@@ -68,10 +68,10 @@ async def _run_authorized(
             credential_id for earlier in answers[:-1] for credential_id in _credentials(earlier)
         }
         answered_ids = {response.id for response in answers[-1].get_function_responses()}
-        ctx.end_invocation = answered_ids <= before  # the same answer once more: nothing to add
+        ctx.end_invocation = answered_ids <= before  # a repeated answer adds nothing
     if not calls:
         ctx.history.heed(reader)
-        return  # they have been run already, or the user has answered something else
+        return  # they have run already, or the user has answered something else
     tools = {tool.name: tool for tool in await agent.canonical_tools(ReadonlyContext(ctx))}
     confirmations = decided_calls(events, agent.name)
     async with aclosing(run_calls(ctx, calls, tools, confirmations)) as results:
@@ -80,7 +80,7 @@ async def _run_authorized(
 
 
 def _credentials(answer: Event) -> dict[str, dict[str, Any]]:
-    """The credentials in an answer of the user, by the ids of the requests."""
+    """Return the credentials in a user's answer, by request id."""
     return {
         response.id: response.response or {}
         for response in answer.get_function_responses()
@@ -89,7 +89,7 @@ def _credentials(answer: Event) -> dict[str, dict[str, Any]]:
 
 
 def _requests(events: Sequence[Event], ids: Collection[str | None]) -> dict[str, AuthToolArguments]:
-    """The requests that were answered, by their ids."""
+    """Return the answered requests, by id."""
     return {
         call.id: AuthToolArguments.model_validate(call.args)
         for event in events
@@ -105,10 +105,10 @@ def _keep(
     *,
     anew: bool = True,
 ) -> set[str | None]:
-    """Put the credentials where the tools look for them, for this invocation; returns the keys.
+    """Store the credentials where the tools of this invocation look for them; return their keys.
 
-    A login that is refused is dropped: its tools run without it, and ask again. If not `anew`,
-    what this run has made of a credential stays.
+    A refused login is dropped: its tools run without it and ask again. Without `anew`, credentials
+    that this run has already processed stay as they are.
     """
     keys = set()
     for request_id, arguments in _requests(events, credentials).items():
@@ -133,9 +133,9 @@ def _waiting(
     keys: Collection[str | None],
     unheeded: Collection[str | None],
 ) -> list[types.FunctionCall]:
-    """The agent's latest calls that were in need of these credentials, and have no result yet.
+    """Return the agent's latest calls that needed these credentials and have no result yet.
 
-    The answers that are unheeded tell of calls whose run was broken off when they had asked.
+    Unheeded answers belong to calls whose run was interrupted after they had asked.
     """
     needy = {
         call_id
@@ -153,7 +153,7 @@ def _waiting(
 
 
 auth = RequestProcessor("auth", run=_run_authorized, applies=may_have_answers)
-"""Comes before the history is read, so that the model sees the results."""
+"""Runs before the history is read, so that the model sees the results."""
 
 
 # Runs the calls that the user has decided on (adk-runtime 8.5).
@@ -180,7 +180,7 @@ async def _run_decided(
             and _answers_only(answer, done_keys)
             and not _acted_on(events, answer)
         ):
-            ctx.end_invocation = True  # the same answer once more: there is nothing to add
+            ctx.end_invocation = True  # a repeated answer adds nothing
         return
     agent = agent_of(ctx)
     own = await agent.canonical_tools(ReadonlyContext(ctx))
@@ -190,7 +190,7 @@ async def _run_decided(
     confirmations: dict[str, ToolConfirmation] = {}
     for key, call in calls.items():
         if confirmations.setdefault(call.id or "", verdicts[key]).confirmed:
-            confirmations[call.id or ""] = verdicts[key]  # of several requests a refusal counts
+            confirmations[call.id or ""] = verdicts[key]  # one refusal outweighs confirmations
     once = list({call.id: call for call in calls.values()}.values())
     async with aclosing(run_calls(ctx, once, tools, confirmations)) as results:
         async for event in results:
@@ -198,18 +198,18 @@ async def _run_decided(
 
 
 def _unheeded(events: Sequence[Event], agent: str) -> dict[str, ToolConfirmation]:
-    """What the user decided before, and nothing has come of it: the run had broken off."""
+    """Return earlier decisions of the user that had no effect because the run was interrupted."""
     unheeded = unheeded_answers(events, agent)
     verdicts: dict[str, ToolConfirmation] = {}
     for event in events if unheeded else ():
         if event.author == "user":
-            with suppress(ValueError, TypeError):  # which has been told when it came
+            with suppress(ValueError, TypeError):  # reported when the answer came
                 verdicts |= decisions(event)
     return {each: verdicts[each] for each in verdicts.keys() & unheeded}
 
 
 def _asked_since(events: Sequence[Event], answer: Event | None) -> set[str]:
-    """The calls that have asked once more when they were run: this answer is used up for them."""
+    """Return the calls that asked again when they ran: for them, this answer is used up."""
     start = next((i for i, event in enumerate(events) if event is answer), len(events))
     return {each for event in events[start:] for each in subjects(event.get_function_calls())}
 
@@ -219,7 +219,7 @@ def _answers_only(answer: Event, questions: Sequence[str]) -> bool:
 
 
 def _acted_on(events: Sequence[Event], answer: Event) -> bool:
-    """Whether something has come of this very answer."""
+    """Return whether any function response follows this answer."""
     later = events[next(i for i, event in enumerate(events) if event is answer) + 1 :]
     return any(event.get_function_responses() for event in later)
 
@@ -230,29 +230,29 @@ async def _check(
     call: types.FunctionCall,
     tools: Mapping[str, BaseTool],
 ) -> None:
-    """Make sure that the call to run is the one that was made, and one that needs a decision.
+    """Check that the call was really made, and that it needs a decision.
 
     Raises:
-        ValueError: it is not.
+        ValueError: It was not made like that, or doesn't need a decision.
     """
     matches = [
         each for event in events for each in event.get_function_calls() if each.id == call.id
     ]
     if not matches or (matches[0].name, matches[0].args or {}) != (call.name, call.args or {}):
         raise ValueError(
-            f"The confirmation is about a call {call.name!r} with id {call.id!r} that was not made"
-            " like that; confirm calls as they are in the session."
+            f"The confirmation is for a call {call.name!r} with id {call.id!r} that matches none"
+            " in the session; confirm calls exactly as they are there."
         )
     tool = tools.get(call.name or "")
     if tool is None:
-        raise ValueError(f"The confirmed call names {call.name!r}, which is no tool of the agent.")
+        raise ValueError(f"The confirmed call names {call.name!r}, which the agent doesn't have.")
     has_request = any(call.id in event.actions.requested_tool_confirmations for event in events)
     context = Context(ctx, function_call_id=call.id)
     if not has_request and not await tool.check_require_confirmation(call.args or {}, context):
-        raise ValueError(f"Tool {call.name!r} asked for no confirmation of the call {call.id!r}.")
+        raise ValueError(f"Tool {call.name!r} didn't ask for confirmation of the call {call.id!r}.")
 
 
 request_confirmation = RequestProcessor(
     "request_confirmation", run=_run_decided, applies=may_have_answers
 )
-"""Comes before the history is read, so that the model sees the results."""
+"""Runs before the history is read, so that the model sees the results."""

@@ -1,4 +1,4 @@
-"""What tools ask the user: a confirmation or a credential, as function calls (adk-runtime 8.5)."""
+"""Function calls by which tools ask users to confirm or to log in (adk-runtime 8.5)."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ if TYPE_CHECKING:
     from devui.runtime.agents.invocation_context import InvocationContext
 
 
-# What the user has decided on calls that need a confirmation (adk-runtime 8.5).
+# The user's decisions on calls that need a confirmation (adk-runtime 8.5).
 
 
 def decisions(answer: Event | None) -> dict[str, ToolConfirmation]:
-    """What the user decided in an answer, by the id of the request.
+    """Return the user's decisions in an answer, by request id.
 
     Raises:
-        ValueError: it does not tell that.
+        ValueError: The answer doesn't state a decision.
     """
     return {
         response.id: _decision(response.response)
@@ -40,7 +40,7 @@ def decisions(answer: Event | None) -> dict[str, ToolConfirmation]:
 def originals(
     events: Sequence[Event], agent: str, confirmations: Mapping[str, ToolConfirmation]
 ) -> dict[str, types.FunctionCall]:
-    """The calls that the agent's requests were about, by the id of the request."""
+    """Return the calls that the agent's requests are about, by request id."""
     return {
         call.id: types.FunctionCall.model_validate((call.args or {})["originalFunctionCall"])
         for event in events
@@ -51,11 +51,11 @@ def originals(
 
 
 def decided_calls(events: Sequence[Event], agent: str) -> dict[str, ToolConfirmation]:
-    """The decisions on the agent's calls so far, by the ids of the calls."""
+    """Return the decisions on the agent's calls so far, by call id."""
     confirmations: dict[str, ToolConfirmation] = {}
     for event in events:
         if event.author == "user":
-            with suppress(ValueError, TypeError):  # which has been told when it came
+            with suppress(ValueError, TypeError):  # reported when the answer came
                 confirmations |= decisions(event)
     calls = originals(events, agent, confirmations)
     return {call.id or "": confirmations[request_id] for request_id, call in calls.items()}
@@ -64,27 +64,27 @@ def decided_calls(events: Sequence[Event], agent: str) -> dict[str, ToolConfirma
 def _decision(answer: dict[str, Any]) -> ToolConfirmation:
     try:
         return ToolConfirmation.from_response_dict(answer)
-    except (ValueError, TypeError) as error:  # of pydantic and json
+    except (ValueError, TypeError) as error:  # from pydantic and json
         error.add_note(
-            f"{answer!r:.200} does not tell whether the tool may be called; answer"
+            f"{answer!r:.200} doesn't say whether the tool may be called; answer"
             f' {REQUEST_CONFIRMATION} with {{"confirmed": true}} or {{"confirmed": false}}.'
         )
         raise
 
 
 def may_have_answers(ctx: InvocationContext) -> bool:
-    """Whether the user may have answered function calls, now or in a run that broke off."""
+    """Return whether the user may have answered calls, now or in a run that was interrupted."""
     return ctx.begun_at is not None or ctx.latest_answer is not None
 
 
 def with_requests(
     ctx: InvocationContext, calls: Sequence[types.FunctionCall], response_event: Event
 ) -> list[Event]:
-    """The event of the tools' responses among the requests that they make of the user.
+    """Return the event of the tools' responses, with the requests that they make of the user.
 
-    A request for credentials ends the agent's run. One for confirmation comes last, so that a
-    client that leaves at the request has seen the results; if there are none yet it comes first,
-    and the placeholders after it end the turn.
+    A request for credentials ends the agent's run. A request for confirmation comes last, so that
+    a client that leaves at the request has seen the results. If there are no results yet, the
+    request comes first, and the placeholders after it end the turn.
     """
     actions = response_event.actions
     events = []
@@ -104,7 +104,7 @@ def with_requests(
 def credential_event(
     ctx: InvocationContext, configs: Mapping[str, AuthConfig], *, role: str | None = "user"
 ) -> Event:
-    """Ask once for each credential, whichever of the calls are in need of it."""
+    """Ask once for each credential, even if several calls need it."""
     by_key: dict[str | None, tuple[str, AuthConfig]] = {}
     for call_id, config in configs.items():
         by_key.setdefault(config.credential_key, (call_id, config))

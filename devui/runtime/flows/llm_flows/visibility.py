@@ -14,11 +14,11 @@ if TYPE_CHECKING:
     from devui.runtime.events.event import Event
 
 
-# What other agents said and did, told to an agent's model as quotations (adk-runtime 7.3).
+# Quotes what other agents said and did for an agent's model (adk-runtime 7.3).
 
 
 def quoted(content: types.Content, author: str, *, thoughts: bool) -> types.Content | None:
-    """Another agent's content as a user content; None if nothing in it is to be told."""
+    """Quote another agent's content as a user content; None if nothing in it is to be shown."""
     parts = [
         quotation
         for part in content.parts or []
@@ -30,7 +30,7 @@ def quoted(content: types.Content, author: str, *, thoughts: bool) -> types.Cont
 
 
 def _quoted_part(part: types.Part, author: str, *, thoughts: bool) -> types.Part | None:
-    """A part in the form in which others are told of it; media are passed on as they are."""
+    """Quote a part for other agents; media are passed on unchanged."""
     if part.thought:
         return _quotation(f"[{author}] thought:", part.text) if thoughts else None
     if part.text is not None:
@@ -56,7 +56,7 @@ _INTERNAL_CALLS = frozenset({"adk_framework", REQUEST_CREDENTIAL, REQUEST_CONFIR
 
 
 class View(NamedTuple):
-    """From where a session is looked at: an agent on its branch."""
+    """The point of view from which a session is read: an agent on its branch."""
 
     agent: str
     branch: str | None = None
@@ -65,21 +65,21 @@ class View(NamedTuple):
     foreign_thoughts: bool = False
     """Whether the thoughts of other agents are shown."""
     whole_session: bool = False
-    """Whether what belongs to no task is shown, too."""
+    """Whether events that belong to no task are shown, too."""
 
     def covers(self, scope: str | None) -> bool:
-        """Whether events of that isolation scope may be shown."""
+        """Return whether events of that isolation scope may be shown."""
         return scope == self.scope or (scope is None and self.whole_session)
 
 
 def is_common_answer(event: Event) -> bool:
-    """Whether the user may have answered calls of several tasks by the event."""
+    """Return whether the user may have answered calls of several tasks with the event."""
     is_common = event.author == USER and event.isolation_scope is None
     return is_common and any(response.id for response in event.get_function_responses())
 
 
 def is_visible(event: Event, view: View) -> bool:
-    """Whether the event says something, and says it to this view."""
+    """Return whether the event has content that this view may see."""
     branch, content = event.branch, event.content
     return (
         (view.covers(event.isolation_scope) or is_common_answer(event))
@@ -97,9 +97,9 @@ def _shows_thoughts(event: Event, view: View) -> bool:
 
 
 def _is_progress(branch: str | None, own: str | None) -> bool:
-    """Whether the event was made within a call that an agent on branch `own` made.
+    """Return whether the event was made within a call by an agent on branch `own`.
 
-    Such events tell the user; what the model gets is the function response (adk-runtime 7.3).
+    Such events are for the user; the model gets the function response instead (adk-runtime 7.3).
     """
     if not branch or "@" not in branch or branch == own:
         return False
@@ -111,7 +111,7 @@ def _is_progress(branch: str | None, own: str | None) -> bool:
 
 
 def says_something(content: types.Content | None) -> bool:
-    """Whether there is more to a content than thoughts and blanks."""
+    """Return whether a content holds more than thoughts and whitespace."""
     parts = content.parts if content is not None else None
     return any(map(_says_something, parts or ()))
 
@@ -130,9 +130,9 @@ def _says_something(part: types.Part) -> bool:
 
 
 def _is_sent(part: types.Part, *, thoughts: bool) -> bool:
-    """Whether a model is to get a part: also what it wants back as it is, though it says nothing.
+    """Return whether a part is sent to a model, including empty ones that the model wants back.
 
-    Those are signatures, which may come alone, and tools that the model runs on its own side.
+    Those are signatures, which may come alone, and tools that the model ran on its own side.
     """
     if part.thought_signature or part.tool_call or part.tool_response:
         return True
@@ -142,9 +142,9 @@ def _is_sent(part: types.Part, *, thoughts: bool) -> bool:
 
 
 def _tells_model(content: types.Content, *, thoughts: bool) -> bool:
-    """Whether a content says something, and not only what runtime and clients say to each other.
+    """Return whether a content says more than what the runtime and its clients exchange.
 
-    Requests for credentials are such talk. A message of the user may hold more than their answers.
+    Requests for credentials are such exchanges. A user's answer to one may answer other calls, too.
     """
     if not content.role:
         return False

@@ -1,4 +1,4 @@
-"""Tools as an MCP server tells of them (adk-runtime 8.9). Needs `pip install devui[mcp]`."""
+"""Converts tools to MCP's form (adk-runtime 8.9). Needs `pip install devui[mcp]`."""
 
 from typing import Any
 
@@ -10,7 +10,7 @@ try:
     import mcp.types
 except ImportError as error:
     raise ImportError(
-        "Tools of MCP servers need the package mcp, version 2 or newer: pip install 'devui[mcp]'."
+        "MCP tools need the package mcp, version 2 or newer: pip install 'devui[mcp]'."
     ) from error
 
 _ALWAYS = {
@@ -37,7 +37,7 @@ _BY_TYPE = {
         "max_properties": "maxProperties",
     },
 }
-"""What JSON schemas call the fields of Gemini's, where they say something."""
+"""The JSON schema keywords for the fields of a Gemini schema, by type."""
 
 
 def adk_to_mcp_tool_type(tool: BaseTool) -> mcp.types.Tool:
@@ -58,7 +58,7 @@ def gemini_to_json_schema(gemini_schema: types.Schema) -> dict[str, Any]:
         TypeError: it is not a `types.Schema`.
     """
     if not isinstance(gemini_schema, types.Schema):
-        raise TypeError(f"A types.Schema is needed, not {type(gemini_schema).__name__}.")
+        raise TypeError(f"Expected a types.Schema, got {type(gemini_schema).__name__}.")
     kind = gemini_schema.type or types.Type.TYPE_UNSPECIFIED
     has_type = kind is not types.Type.TYPE_UNSPECIFIED
     schema: dict[str, Any] = {"type": kind.value.lower() if has_type else "null"}

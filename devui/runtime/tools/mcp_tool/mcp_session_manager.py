@@ -23,15 +23,15 @@ from devui.runtime.mistakes import Spelt, brief
 logger = logging.getLogger(__name__)
 
 FORGOTTEN = "Session terminated"
-"""What mcp says of an answer with 404 that has no words of the server's own."""
+"""mcp's message for a 404 response without an error message from the server."""
 _CLOSING_SECONDS = 5.0
-"""How long a server may take to say goodbye before its connection is cut."""
+"""How long a server may take to close a connection before it is cut, in seconds."""
 
 
 class Connection:
     """One open client.
 
-    It lives in a task of its own, because it must be closed by the task that opened it, and calls
+    It is held by a task of its own, because it must be closed by the task that opened it, and calls
     come from the tasks of many invocations.
     """
 
@@ -41,16 +41,16 @@ class Connection:
         timeout: float,
         **client_options: Any,
     ) -> None:
-        """Begin to connect; `timeout` is how many seconds the server has to answer."""
+        """Start to connect; `timeout` is how long the server may take to answer, in seconds."""
         self.users = 0
-        """How many are asking just now."""
+        """How many calls are in progress."""
         self.last_used = time.monotonic()
-        """When somebody was last given it, or had asked."""
+        """When it was last handed out, or a call ended, by `time.monotonic`."""
         self.is_dropped = False
-        """Whether nobody is to begin to ask; the last who does closes it."""
+        """Whether no new calls may start; the last one in progress closes it."""
         self._ended = False
-        # The protocol of 2026 gives servers no way back, so that those written for the one
-        # before could ask neither the model nor the user (adk-runtime 0: it is off there too).
+        # With the protocol of 2026, servers can't call back, so those written for the previous one
+        # could ask neither the model nor the user (adk-runtime 0: it is off there too).
         self._client = Client(_watch(transport, self._end), mode="legacy", **client_options)
         self._timeout = timeout
         self._ready = asyncio.Event()
@@ -58,7 +58,7 @@ class Connection:
         self._task = asyncio.create_task(self._hold(), name="mcp-connection")
 
     async def client(self) -> Client:
-        """The client, when the server has answered; ConnectionError if it does not."""
+        """Return the client once the server has answered; raise ConnectionError if it doesn't."""
         opening = asyncio.create_task(self._ready.wait())
         try:
             await asyncio.wait(
@@ -81,11 +81,11 @@ class Connection:
 
     @property
     def has_ended(self) -> bool:
-        """Whether nothing of it is left, such as the process of a server."""
+        """Whether nothing is left of it, such as the process of a server."""
         return self._task.done()
 
     async def close(self) -> None:
-        """Say goodbye; a server that does not answer in time is left without."""
+        """Close the connection properly, or cut it if the server doesn't answer in time."""
         self._leave.set()
         await asyncio.wait({self._task}, timeout=_CLOSING_SECONDS)
         if not self._task.done():
@@ -104,10 +104,10 @@ class Connection:
 
 
 class _Watched:
-    """What a server sends, and a word when nothing more will come.
+    """A stream from a server that reports its end.
 
-    A client whose server has gone fails only when it is used, and then nobody can tell whether
-    the server has got the call.
+    Otherwise a client whose server has gone fails only when it is used, and then it is unknown
+    whether the server received the call.
     """
 
     def __init__(self, stream: Any, at_end: Callable[[], None]) -> None:
@@ -144,10 +144,10 @@ async def _watch(
 
 
 def tell_forgotten(http: Any) -> None:
-    """Make mcp say `FORGOTTEN` for every session that its server no longer knows.
+    """Make mcp report `FORGOTTEN` for every session that its server no longer knows.
 
-    MCP, "Session Management": 404 to a request with a session's id means that. mcp says it only
-    of an answer that has no words of the server's own.
+    MCP, "Session Management": that is the meaning of 404 for a request with a session id. mcp
+    reports it only if the response has no error message of the server's own.
     """
     http.event_hooks["response"].append(_without_own_words)
 
@@ -162,29 +162,29 @@ async def _without_own_words(response: Any) -> None:
         code = response.json()["error"]["code"]
     except (ValueError, LookupError, TypeError):
         return
-    if code != METHOD_NOT_FOUND:  # then the session is known
+    if code != METHOD_NOT_FOUND:  # with that code, the session is known
         response.headers["content-type"] = "text/plain"
 
 
 def _root(error: BaseException | None) -> BaseException | None:
-    """The first of the errors that a group of tasks may have raised together."""
+    """Return the first error of a group that tasks may have raised together."""
     while isinstance(error, BaseExceptionGroup):
         error = error.exceptions[0]
     return error
 
 
-# Why an MCP server over HTTP has refused a request (adk-runtime 8.9).
+# Reports why an MCP server over HTTP refused a request (adk-runtime 8.9).
 
 
 _BODY_LENGTH = 300
-"""Characters of an answer to show."""
+"""How many characters of a response to show."""
 
 
 def tell_refusals(http: Any) -> None:
-    """Make mcp say with which status and words a server has refused a request.
+    """Make mcp report the status and the text with which a server refused a request.
 
-    mcp itself says that there was an error, whether a token is wrong or the server broken. It
-    hands on errors in the form of JSON-RPC, so a refusal is put into that form.
+    mcp itself only reports an error, whether a token is wrong or the server broken. It passes on
+    errors in JSON-RPC form, so refusals are converted to that form.
     """
     http.event_hooks["response"].append(_as_json_rpc)
 
@@ -192,7 +192,7 @@ def tell_refusals(http: Any) -> None:
 async def _as_json_rpc(response: Any) -> None:
     request = response.request
     is_mcp = request.method == "POST" and "text/event-stream" in request.headers.get("accept", "")
-    has_meaning = response.status_code == httpx.codes.NOT_FOUND  # of a method, or of the session
+    has_meaning = response.status_code == httpx.codes.NOT_FOUND  # of a method or the session
     if not is_mcp or has_meaning or response.status_code < httpx.codes.BAD_REQUEST:
         return
     body = b"".join([piece async for piece in response.stream])
@@ -235,43 +235,43 @@ try:
     )
 except ImportError as error:
     raise ImportError(
-        "Tools of MCP servers need the package mcp, version 2 or newer: pip install 'devui[mcp]'."
+        "MCP tools need the package mcp, version 2 or newer: pip install 'devui[mcp]'."
     ) from error
 
 T = TypeVar("T")
 
 _IDLE_SECONDS = 900.0
-"""How long a connection is kept that nobody uses, as in ADK."""
+"""How long an unused connection is kept, in seconds, as in ADK."""
 
 
 class StdioConnectionParams(Spelt):
-    """A server that is started as a child process and spoken to over its pipes."""
+    """A server that runs as a child process and communicates over its pipes."""
 
     server_params: StdioServerParameters
     """The command, its arguments and its environment."""
     timeout: float = 5.0
-    """Seconds until it must answer: to the start, and to each call."""
+    """The time limit for the start and for each call, in seconds."""
 
 
 class SseConnectionParams(Spelt):
-    """A server behind HTTP with server-sent events, the older way."""
+    """A server over HTTP with server-sent events, the older transport."""
 
     model_config = ConfigDict(arbitrary_types_allowed=True)
 
     url: str
     """The address of the server."""
     headers: dict[str, Any] | None = None
-    """Sent with each request."""
+    """Headers for each request."""
     timeout: float = 5.0
-    """Seconds until it must answer to the start, and list its tools."""
+    """The time limit for the start and for listing tools, in seconds."""
     sse_read_timeout: float = 300.0
-    """Seconds to wait for the next event, and for the answer to a call."""
+    """The time limit for the next event and for the result of a call, in seconds."""
     httpx_client_factory: Callable[..., Any] = create_mcp_http_client
-    """Makes the HTTP client, of httpx or httpx2, from `headers`, `timeout` and `auth`."""
+    """Creates the HTTP client, of httpx or httpx2, from `headers`, `timeout` and `auth`."""
 
 
 class StreamableHTTPConnectionParams(SseConnectionParams):
-    """A server behind streamable HTTP."""
+    """A server over streamable HTTP."""
 
     terminate_on_close: bool = True
     """Whether to end the server's session when the connection is closed."""
@@ -279,7 +279,7 @@ class StreamableHTTPConnectionParams(SseConnectionParams):
 
 SseServerParams = SseConnectionParams
 StreamableHTTPServerParams = StreamableHTTPConnectionParams
-"""Older names."""
+"""Former names."""
 
 
 ConnectionParams = (
@@ -305,16 +305,16 @@ class MCPSessionManager:
         """Describe the server.
 
         Args:
-            connection_params: How it is reached.
+            connection_params: How to connect to it.
             errlog: Where the stderr of a child process goes; it needs a file descriptor.
             client_options: More arguments for `mcp.Client`, such as `sampling_callback`.
 
         Raises:
-            ValueError: `connection_params` does not say how.
+            ValueError: `connection_params` has the wrong type.
         """
         if not isinstance(connection_params, ConnectionParams):
-            raise ValueError(  # noqa: TRY004  ADK raises it, too
-                f"`connection_params` is {brief(connection_params)}; give StdioConnectionParams,"
+            raise ValueError(  # noqa: TRY004  as ADK does
+                f"`connection_params` is {brief(connection_params)}; pass StdioConnectionParams,"
                 ' StreamableHTTPConnectionParams(url="...") or SseConnectionParams(url="...").'
             )
         if isinstance(connection_params, StdioServerParameters):
@@ -326,23 +326,23 @@ class MCPSessionManager:
         self._given_up: list[tuple[asyncio.AbstractEventLoop, Connection]] = []
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Self:
-        """The same server without its connections, which belong to this one."""
+        """Return a manager for the same server without connections, which belong to this one."""
         params = copy.deepcopy(self._connection_params, memo)
         return type(self)(params, self.errlog, **self._options)
 
     def __getstate__(self) -> dict[str, Any]:
-        """What another process can use: no connections, and its own stderr."""
+        """Return the state for another process, without connections and stderr."""
         return {**vars(self), "errlog": None, "_connections": {}, "_given_up": []}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         vars(self).update(state, errlog=sys.stderr)
 
     async def client(self, headers: Mapping[str, str] | None = None) -> Client:
-        """An open client, new or used before; ConnectionError names the server."""
+        """Return an open client, new or reused; raise ConnectionError, which names the server."""
         return await (await self._connected(headers)).client()
 
     async def create_session(self, headers: Mapping[str, str] | None = None) -> ClientSession:
-        """The session of `client`, for code that speaks with the server itself."""
+        """Return the session of `client`, for code that communicates with the server directly."""
         return (await self.client(headers)).session
 
     async def ask(
@@ -352,17 +352,17 @@ class MCPSessionManager:
         *,
         changes_nothing: bool = False,
     ) -> T:
-        """Ask the server, and once more over a new connection if it has not got the question.
+        """Send a request, and again over a new connection if the server hasn't received it.
 
         Args:
             headers: The HTTP headers of the connection.
-            question: Asks through the client that it is given.
-            changes_nothing: It may be asked twice, so it is also when the server has gone while
-                it was to answer. It is given up when it is not answered in time.
+            question: Sends the request through the client that it gets.
+            changes_nothing: Whether it may be sent twice. If so, it is also repeated if the server
+                went away before it answered, and has a time limit.
 
         Raises:
-            ConnectionError: the server cannot be reached or does not answer in time.
-            mcp.MCPError: what the server says instead of an answer.
+            ConnectionError: the server can't be reached or doesn't answer in time.
+            mcp.MCPError: the error that the server returned.
         """
         limit = self._connection_params.timeout if changes_nothing else None
         connection = await self._connected(headers)
@@ -393,7 +393,7 @@ class MCPSessionManager:
                 await connection.close()
 
     async def _drop(self, connection: Connection) -> None:
-        """Let the next call open another; who is still asked here is heard out."""
+        """Let the next call open another connection; calls in progress on this one can finish."""
         for key, each in list(self._connections.items()):
             if each is connection:
                 del self._connections[key]
@@ -402,7 +402,7 @@ class MCPSessionManager:
             await connection.close()
 
     async def _drop_idle(self, current: _Key) -> None:
-        """Close what nobody needs any more: with each new token comes a new connection."""
+        """Close unused connections: each new token leads to a new connection."""
         long_ago = time.monotonic() - _IDLE_SECONDS
         for key, each in list(self._connections.items()):
             is_idle = not each.users and each.last_used < long_ago
@@ -425,11 +425,11 @@ class MCPSessionManager:
     async def _connected(self, headers: Mapping[str, str] | None) -> Connection:
         try:
             return await self._open(self._merge_headers(headers))
-        except ConnectionError:  # nothing was asked yet, so that nothing can happen twice
+        except ConnectionError:  # nothing was sent yet, so nothing can happen twice
             return await self._open(self._merge_headers(headers))
 
     def _merge_headers(self, headers: Mapping[str, str] | None) -> dict[str, str]:
-        """The headers of a connection; those of the settings may have been changed meanwhile."""
+        """Return the headers of a connection; those of the settings may have changed meanwhile."""
         params = self._connection_params
         own = {} if isinstance(params, StdioConnectionParams) else params.headers or {}
         return {**own, **(headers or {})}
@@ -453,7 +453,7 @@ class MCPSessionManager:
         return connection
 
     def _give_up(self, loop: asyncio.AbstractEventLoop, connection: Connection) -> None:
-        """Keep hold of one that came to nothing while its server may still be there."""
+        """Keep a connection that failed for as long as its server may still be running."""
         pairs = [*self._given_up, (loop, connection)]
         self._given_up = [each for each in pairs if not (each[0].is_closed() or each[1].has_ended)]
 
@@ -462,7 +462,7 @@ class MCPSessionManager:
         here = asyncio.get_running_loop()
         for key in [key for key in self._connections if key[0] is here]:
             await self._connections.pop(key).close()
-        # A loop that ends under a server that is being ended waits for as long as that server.
+        # A loop that ends while a server is being closed waits just as long as the server does.
         given_up = [connection for loop, connection in self._given_up if loop is here]
         self._given_up = [each for each in self._given_up if each[0] is not here]
         await asyncio.gather(*(connection.close() for connection in given_up))
@@ -500,7 +500,7 @@ class MCPSessionManager:
 def _http_client(
     params: SseConnectionParams, headers: dict[str, str], timeout: Any = None, auth: Any = None
 ) -> Any:
-    """The client; the `timeout` that mcp gives is none to a client of httpx, and said anew."""
+    """Create the client with a timeout for its own library; mcp's doesn't fit httpx."""
     timeout = Timeouts(params.timeout, params.sse_read_timeout, params.timeout, params.timeout)
     return params.httpx_client_factory(headers=headers, timeout=timeout, auth=auth)
 

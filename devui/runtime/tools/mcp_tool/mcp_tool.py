@@ -24,9 +24,9 @@ if TYPE_CHECKING:
     from devui.runtime.auth.auth_credential import AuthCredential
 
 
-# Marks what an MCP server says of its tools as the server's words (adk-runtime 8.9).
+# Marks an MCP server's descriptions of its tools as the server's words (adk-runtime 8.9).
 #
-# They could pose as the developer's: a description is read by the model like an instruction.
+# They could pose as the developer's: models read a description like an instruction.
 
 
 BEGIN = "<<<BEGIN_TOOL_DESCRIPTION>>>"
@@ -37,22 +37,22 @@ PREAMBLE = (
 )
 _ELIDED = "[...]"
 _VALUES = frozenset({"const", "default", "enum", "example", "examples"})
-"""Keys of a schema with values in them rather than schemas."""
+"""Keys of a schema whose values aren't schemas."""
 _BY_NAME = frozenset(
     {"properties", "patternProperties", "$defs", "definitions", "dependentSchemas"}
 )
-"""Keys of a schema that hold schemas by name; a property may be named `description`."""
+"""Keys of a schema that contain schemas by name; a property may be named `description`."""
 
 
 def fenced(text: str) -> str:
-    """The text between two marks, of which it has none itself; no text needs none."""
+    """Return the text between two marks, without any inside it; empty text stays empty."""
     if not text:
         return text
     return f"{BEGIN}\n{_elided(text)}\n{END}"
 
 
 def fenced_declaration(declared: types.FunctionDeclaration) -> types.FunctionDeclaration:
-    """The declaration of a tool with all words of its server fenced."""
+    """Return the declaration of a tool with all texts of its server fenced."""
     return declared.model_copy(
         update={
             "description": fenced(declared.description or ""),
@@ -63,7 +63,7 @@ def fenced_declaration(declared: types.FunctionDeclaration) -> types.FunctionDec
 
 
 def fenced_schema(schema: Any) -> Any:
-    """A JSON schema with every description in it fenced, and no marks elsewhere."""
+    """Return a JSON schema with every description in it fenced, and without marks elsewhere."""
     if isinstance(schema, dict):
         return {_elided(key): _entry(key, value) for key, value in schema.items()}
     if isinstance(schema, list):
@@ -96,28 +96,28 @@ Headers = Callable[["ReadonlyContext | None"], Awaitable[dict[str, str]]]
 logger = logging.getLogger(__name__)
 
 _SERVERS_OWN = frozenset({"inputSchema", "outputSchema", "structuredContent"})
-"""What a server writes as it likes; a `_meta` in there is not MCP's."""
+"""Content that a server defines freely; a `_meta` in it isn't MCP's."""
 
 
 class ProgressFnT(Protocol):
-    """Is told how far a call is; the arguments are given by position."""
+    """Called with the progress of a call; the arguments are positional."""
 
     async def __call__(self, progress: float, total: float | None, message: str | None) -> None:
-        """How much of how much is done, and what the server says about it."""
+        """Report the progress, the total if it is known, and the server's message."""
 
 
 @runtime_checkable
 class ProgressCallbackFactory(Protocol):
-    """Makes the callback for one call, which may write into the state of its context."""
+    """Creates the callback for one call, which may write to the state of its context."""
 
     def __call__(
         self, tool_name: str, *, callback_context: "Context | None" = None, **kwargs: Any
     ) -> ProgressFnT | None:
-        """The callback, or None if nobody is to be told."""
+        """Return the callback, or None to report nothing."""
 
 
 class McpTool(BaseTool):
-    """Calls a tool of a server, and gives the model its result as the server sent it."""
+    """Calls a tool of a server, and returns the result to the model as the server sent it."""
 
     def __init__(
         self,
@@ -147,7 +147,7 @@ class McpTool(BaseTool):
         return self._mcp_tool
 
     def _get_declaration(self) -> types.FunctionDeclaration:
-        """The tool in the words of its server; a request has them fenced."""
+        """Return the tool's declaration in its server's words, which are fenced in a request."""
         return types.FunctionDeclaration(
             name=self.name,
             description=self.description,
@@ -158,7 +158,7 @@ class McpTool(BaseTool):
     async def process_llm_request(self, *, tool_context: "Context", llm_request: Any) -> None:
         """Declare the tool with its server's words fenced: they could pose as the developer's.
 
-        What the fences mean is said once.
+        The meaning of the fences is explained once per request.
         """
         await super().process_llm_request(tool_context=tool_context, llm_request=llm_request)
         _fence(self.name, llm_request.config.tools or [])
@@ -170,17 +170,17 @@ class McpTool(BaseTool):
         return f"{type(self).__name__} of an MCP server"
 
     def __deepcopy__(self, memo: dict[int, Any]) -> "McpTool":
-        """Itself: what copies a request, such as a model that tries again, keeps the connection."""
+        """Return itself, so that copies of a request, as for retries, keep the connection."""
         return self
 
     async def check_require_confirmation(
         self, args: dict[str, Any], tool_context: "Context"
     ) -> bool:
-        """Whether the user must agree to this call; a function is asked with the arguments."""
+        """Return whether the user must agree to a call with these arguments."""
         return await is_required(self._require_confirmation, args, tool_context)
 
     async def run_async(self, *, args: dict[str, Any], tool_context: "Context") -> Any:
-        """The server's result (`content`, `isError`, …), or `{"error": …}` if there is none.
+        """Return the server's result (`content`, `isError`, …), or `{"error": …}` if there is none.
 
         Raises:
             CredentialExchangeError: the agent's own client or account is refused.
@@ -204,7 +204,7 @@ class McpTool(BaseTool):
         tool_context: "Context",
         credential: "AuthCredential | None",
     ) -> dict[str, Any]:
-        """Ask the server; subclasses override it. Its credential is among the toolset's headers."""
+        """Call the server; subclasses may override this. The toolset's headers authorize it."""
         progress = await _progress(self, tool_context)
         result = await self._mcp_session_manager.ask(
             await self._toolset_headers(tool_context),
@@ -222,14 +222,14 @@ class McpTool(BaseTool):
 
     @property
     def visibility(self) -> list[str]:
-        """To whom the server shows the tool, such as `model`; empty if it does not say."""
+        """Who sees the tool according to its server, such as `model`; empty if it doesn't say."""
         ui = (self._mcp_tool.meta or {}).get("ui")
         value = ui.get("visibility") if isinstance(ui, dict) else None
         return value if isinstance(value, list) else []
 
     @property
     def mcp_app_resource_uri(self) -> str | None:
-        """The `ui://` address of the page that shows the tool's results, if it has one."""
+        """The `ui://` address of the page that shows the tool's results, if there is one."""
         meta = self._mcp_tool.meta or {}
         ui = meta.get("ui")
         nested = ui.get("resourceUri") if isinstance(ui, dict) else None
@@ -240,18 +240,18 @@ class McpTool(BaseTool):
 
 
 def _unsendable(args: dict[str, Any]) -> str | None:
-    """What is wrong with a text that would end the connection, and with it the calls of others."""
+    """Return why the arguments would break the connection that calls share; None if not."""
     try:
         json.dumps(args, ensure_ascii=False, skipkeys=True, default=str).encode()
     except UnicodeEncodeError as error:
         return half_told(error)
     except (ValueError, RecursionError):
-        return None  # it refers to itself, which is told when it is sent
+        return None  # it contains itself, which is reported when it is sent
     return None
 
 
 async def _progress(tool: McpTool, tool_context: "Context") -> Any:
-    """Who is told of this call's progress: the callback, or the one that it makes."""
+    """Return the callback for this call's progress: the given one, or the one that it creates."""
     callback: Any = tool._progress_callback
     if callback is None or is_async_callable(callback):
         return callback
@@ -259,7 +259,7 @@ async def _progress(tool: McpTool, tool_context: "Context") -> Any:
 
 
 def _keep_told_sources(tool: McpTool, result: dict[str, Any], tool_context: "Context") -> None:
-    """Keep what the server says of the sources of its result, for this invocation."""
+    """Keep the sources that the server names for its result, for this invocation."""
     meta = result.get("meta")
     sources = meta.get("adk_grounding_metadata") if isinstance(meta, dict) else None
     if sources is None:
@@ -267,13 +267,13 @@ def _keep_told_sources(tool: McpTool, result: dict[str, Any], tool_context: "Con
     try:
         metadata = types.GroundingMetadata.model_validate(sources)
     except ValidationError as error:
-        logger.warning("The MCP tool %r tells of its sources wrongly: %s", tool.name, error)
+        logger.warning("The MCP tool %r returned invalid source metadata: %s", tool.name, error)
         return
     keep_sources(tool_context.state, metadata)
 
 
 def _fence(name: str, tools: list[Any]) -> None:
-    """Fence the latest declaration of the name: another tool may have had it before."""
+    """Fence the latest declaration with that name: another tool may have had it before."""
     for tool in reversed(tools):
         declared = (isinstance(tool, types.Tool) and tool.function_declarations) or []
         for place in reversed(range(len(declared))):
@@ -283,7 +283,7 @@ def _fence(name: str, tools: list[Any]) -> None:
 
 
 def as_told(model: BaseModel) -> dict[str, Any]:
-    """What a server sent, under MCP's own names, but with `meta` for `_meta`."""
+    """Return what a server sent, under MCP's own names, but with `meta` for `_meta`."""
     fields: dict[str, Any] = _with_meta(
         model.model_dump(mode="json", by_alias=True, exclude_none=True)
     )
@@ -304,8 +304,8 @@ def _with_meta(value: Any) -> Any:
 
 
 class MCPTool(McpTool):
-    """The older name of McpTool."""
+    """The former name of `McpTool`."""
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
-        warnings.warn("MCPTool is now McpTool.", DeprecationWarning, stacklevel=2)
+        warnings.warn("MCPTool is deprecated. Use McpTool.", DeprecationWarning, stacklevel=2)
         super().__init__(*args, **kwargs)

@@ -1,15 +1,17 @@
 """`McpToolset`: the tools of an MCP server (adk-runtime 8.9)."""
 
 import logging
+import os
 import sys
 import time
 import warnings
 from collections.abc import Awaitable, Callable
 from functools import partial
-from typing import TYPE_CHECKING, Any, TextIO, TypeVar
+from typing import TYPE_CHECKING, Any, Self, TextIO, TypeVar
 
 import mcp.types
 from mcp import StdioServerParameters as StdioServerParameters
+from pydantic import model_validator
 
 from devui.runtime.agents.context import Context
 from devui.runtime.agents.invocation_events import (
@@ -44,6 +46,7 @@ from devui.runtime.tools.mcp_tool.mcp_tool import (
     as_told,
 )
 from devui.runtime.tools.set_model_response_tool import SetModelResponseTool
+from devui.runtime.tools.tool_configs import BaseToolConfig, ToolArgsConfig
 
 if TYPE_CHECKING:
     from devui.runtime.agents.context import ReadonlyContext
@@ -53,7 +56,7 @@ if TYPE_CHECKING:
 
 
 class HeaderAccess:
-    """The right to talk to a server: by a fixed credential, or by one that is got ready first."""
+    """Authorizes requests to a server, with a fixed credential or one that is obtained first."""
 
     def __init__(
         self, scheme: AuthScheme | None, credential: AuthCredential | None, key: str | None
@@ -61,7 +64,7 @@ class HeaderAccess:
         """Prepare access.
 
         Raises:
-            ValueError: the credential cannot be sent in a header, or not without a scheme.
+            ValueError: the credential can't be sent in a header, or needs a scheme for that.
         """
         self.config: AuthConfig | None = None
         self._fixed_credential = credential if scheme is None else None
@@ -77,7 +80,7 @@ class HeaderAccess:
             )
 
     async def headers(self, context: "ReadonlyContext | None") -> dict[str, str]:
-        """The headers for this invocation; none if there is no credential."""
+        """Return the headers for this invocation; empty if there is no credential."""
         credential = await self._credential(context)
         if credential is None:
             return {}
@@ -89,7 +92,7 @@ class HeaderAccess:
     async def _credential(self, context: "ReadonlyContext | None") -> AuthCredential | None:
         if self.config is None:
             return self._fixed_credential
-        if isinstance(context, Context):  # a call: the credential may have ended meanwhile
+        if isinstance(context, Context):  # a call: the credential may have expired meanwhile
             return await CredentialManager(self.config).get_auth_credential(context)
         credential = context.get_credential(self.config.credential_key or "") if context else None
         raw = self.config.raw_auth_credential
@@ -98,7 +101,7 @@ class HeaderAccess:
 
 def _check_place(scheme: AuthScheme) -> None:
     if isinstance(scheme, APIKey) and scheme.in_ != "header":
-        raise ValueError("An MCP server takes an API key in a header only.")
+        raise ValueError("An MCP server accepts an API key only in a header.")
 
 
 logger = logging.getLogger(__name__)
@@ -111,7 +114,7 @@ HeaderProvider = (
 T = TypeVar("T")
 P = TypeVar("P", bound=mcp.types.PaginatedResult)
 _ToolLists = dict[frozenset[tuple[str, str]], tuple[float, list[mcp.types.Tool]]]
-"""By the headers they were asked with: when, by `time.monotonic`, and what the server listed."""
+"""By request headers: when the server was asked, by `time.monotonic`, and the tools it listed."""
 
 _RESERVED = frozenset(
     {
@@ -122,7 +125,17 @@ _RESERVED = frozenset(
         transfer_to_agent.__name__,
     }
 )
-"""Names by which the runtime itself is called; a server must not answer in its place."""
+"""Names that the runtime itself uses for calls; a server must not answer them."""
+
+ALLOW_CONFIG_STDIO_SERVERS_ENV_VAR = "ADK_ALLOW_CONFIG_STDIO_MCP_SERVERS"
+"""The environment variable that lets YAML files name commands as servers."""
+_YES = frozenset({"1", "true", "yes", "on"})
+_SERVERS = (
+    "stdio_server_params",
+    "stdio_connection_params",
+    "sse_connection_params",
+    "streamable_http_connection_params",
+)
 
 
 class McpToolset(BaseToolset):
@@ -155,38 +168,41 @@ class McpToolset(BaseToolset):
         """Describe the server and the choice of its tools.
 
         Args:
-            connection_params: How the server is reached.
+            connection_params: How to connect to the server.
             tool_filter: The names of the tools to offer, or a predicate.
-            tool_name_prefix: Put before each name, with an underscore.
-            tool_list_cache_ttl_seconds: How long a list of tools may be used again in other
-                invocations; without it, every invocation asks.
+            tool_name_prefix: A prefix for each name, followed by an underscore.
+            tool_list_cache_ttl_seconds: How long a list of tools may be reused in other
+                invocations; without it, every invocation asks the server.
             errlog: Where the stderr of a child process goes.
-            auth_scheme: How the server wants to be authorised: where a key goes, or where tokens
-                come from. With it, the user is asked for what `auth_credential` does not tell.
-            auth_credential: A key, token or password to send with every request, or the client
-                or account that gets a token.
-            require_confirmation: Whether the user must agree to each call first; or a function of
-                the call's arguments that tells.
-            header_provider: Gives more HTTP headers for an invocation; sync or async.
-            progress_callback: Told of a call's progress: `async (progress, total, message)`; or
-                a plain function of a tool's name and `callback_context` that gives one, or None.
-            use_mcp_resources: Whether the model may read the server's resources, by one more
-                tool.
-            sampling_callback: Answers the server's requests to ask a model.
-            sampling_capabilities: What that callback can do.
+            auth_scheme: How the server expects authorization: where a key goes, or where tokens
+                come from. With it, the user is asked for what `auth_credential` lacks.
+            auth_credential: A key, token or password to send with every request, or the client or
+                account that gets a token.
+            require_confirmation: Whether the user must agree to each call first, or a function of
+                the call's arguments that decides this.
+            header_provider: Returns more HTTP headers for an invocation; sync or async.
+            progress_callback: Called with a call's progress: `async (progress, total, message)`; or
+                a plain function of a tool's name and `callback_context` that returns such a
+                callback or None.
+            use_mcp_resources: Whether to add a tool with which the model can read the server's
+                resources.
+            sampling_callback: Answers the server's requests to call a model.
+            sampling_capabilities: The capabilities of that callback.
             elicitation_callback: Answers the server's questions to the user.
-            credential_key: The name under which the user's answer is kept.
-            propagate_grounding_metadata: The model's answers name the sources that results
-                tell of, for the rest of the invocation.
+            credential_key: The name under which the user's answer is stored.
+            propagate_grounding_metadata: Whether the model's answers include the sources that
+                results name, for the rest of the invocation.
 
         Raises:
-            ValueError: `connection_params` does not say how the server is reached; the credential
-                cannot be sent in a header; or a list of tools is to be used for no time at all.
+            ValueError: `connection_params` has the wrong type, the credential can't be sent in a
+                header, or `tool_list_cache_ttl_seconds` isn't positive.
         """
         if tool_list_cache_ttl_seconds is not None and tool_list_cache_ttl_seconds <= 0:
-            raise ValueError("tool_list_cache_ttl_seconds must be more than 0; None lists anew.")
+            raise ValueError(
+                "tool_list_cache_ttl_seconds must be more than 0, or None to disable the cache."
+            )
         super().__init__(tool_filter=tool_filter, tool_name_prefix=tool_name_prefix)
-        # By google-adk's names: plugins set them in toolsets that somebody else has made.
+        # google-adk's names: plugins set them in toolsets that others have created.
         self._connection_params = connection_params
         self._auth_scheme, self._auth_credential = auth_scheme, auth_credential
         self._mcp_session_manager = MCPSessionManager(
@@ -206,7 +222,7 @@ class McpToolset(BaseToolset):
 
     @property
     def connection_params(self) -> ConnectionParams:
-        """How the server is reached."""
+        """How to connect to the server."""
         return self._connection_params
 
     @property
@@ -216,7 +232,7 @@ class McpToolset(BaseToolset):
 
     @property
     def auth_scheme(self) -> AuthScheme | None:
-        """How the server wants to be authorised."""
+        """How the server expects authorization."""
         return self._auth_scheme
 
     @property
@@ -226,25 +242,25 @@ class McpToolset(BaseToolset):
 
     @property
     def require_confirmation(self) -> bool | Callable[..., Any]:
-        """Whether the user must agree to each call first, or a function that tells."""
+        """Whether the user must agree to each call first, or a function that decides this."""
         return self._require_confirmation
 
     @property
     def header_provider(self) -> HeaderProvider | None:
-        """What gives more HTTP headers for an invocation."""
+        """Returns more HTTP headers for an invocation."""
         return self._header_provider
 
     async def get_tools(self, readonly_context: "ReadonlyContext | None" = None) -> list[BaseTool]:
-        """The server's tools that were chosen.
+        """Return the server's tools that were chosen.
 
         Raises:
-            ConnectionError: the server cannot be reached or does not answer in time.
+            ConnectionError: the server can't be reached or doesn't answer in time.
             mcp.MCPError: it refuses to list its tools.
         """
         tools = []
         for definition in await _list_tools(self, await _headers_for(self, readonly_context)):
             if definition.name in _RESERVED:
-                logger.warning("The MCP tool %r has a reserved name: left out.", definition.name)
+                logger.warning("Skipped the MCP tool %r: its name is reserved.", definition.name)
                 continue
             tool = McpTool(
                 mcp_tool=definition,
@@ -260,13 +276,13 @@ class McpToolset(BaseToolset):
         return [*listing, LoadMcpResourceTool(self)] if self._use_mcp_resources else listing
 
     async def list_resources(self, readonly_context: "ReadonlyContext | None" = None) -> list[str]:
-        """The names of the server's resources; raises what `get_tools` raises."""
+        """Return the names of the server's resources; raise what `get_tools` raises."""
         return [each.name for each in await _resources(self, readonly_context)]
 
     async def get_resource_info(
         self, name: str, readonly_context: "ReadonlyContext | None" = None
     ) -> dict[str, Any]:
-        """What the server tells of a resource; ValueError if it has none of that name."""
+        """Return the server's description of a resource; raise ValueError if it doesn't exist."""
         resources = await _resources(self, readonly_context)
         for each in resources:
             if each.name == name:
@@ -278,19 +294,79 @@ class McpToolset(BaseToolset):
     async def read_resource(
         self, name: str, readonly_context: "ReadonlyContext | None" = None
     ) -> list[Any]:
-        """The contents of a resource; raises what `get_resource_info` raises."""
+        """Return the contents of a resource; raise what `get_resource_info` raises."""
         uri = (await self.get_resource_info(name, readonly_context))["uri"]
         result = await _ask(self, readonly_context, lambda client: client.read_resource(uri))
         return list(result.contents)
 
     def get_auth_config(self) -> AuthConfig | None:
-        """How the server is authorised; None without an auth_scheme."""
+        """Return how to authorize requests; None without an auth_scheme."""
         return self._header_access.config
 
     async def close(self) -> None:
-        """Close the connections; a server that was started as a child process ends."""
+        """Close the connections; this ends a server that runs as a child process."""
         self._tool_list_cache.clear()
         await self._mcp_session_manager.close()
+
+    @classmethod
+    def from_config(cls, config: ToolArgsConfig, config_abs_path: str) -> Self:
+        """Create the toolset that an entry of `tools` in a YAML file describes.
+
+        Raises:
+            ValueError: the entry names no server, several, or a command that isn't allowed.
+        """
+        fields = McpToolsetConfig.model_validate(dict(config))
+        allowed = os.environ.get(ALLOW_CONFIG_STDIO_SERVERS_ENV_VAR, "").strip().lower()
+        if fields.starts_process and allowed not in _YES:
+            raise ValueError(
+                "McpToolset may not start a command from a YAML file: whoever writes the"
+                " file could run any program. Create the toolset in Python and name it here, use"
+                " sse_connection_params or streamable_http_connection_params, or set"
+                f" {ALLOW_CONFIG_STDIO_SERVERS_ENV_VAR}=1 if you trust the files."
+            )
+        return cls(connection_params=fields.connection_params, **fields.settings)
+
+
+class McpToolsetConfig(BaseToolConfig):
+    """The `args` of an McpToolset in a YAML file."""
+
+    stdio_server_params: StdioServerParameters | None = None
+    stdio_connection_params: StdioConnectionParams | None = None
+    sse_connection_params: SseConnectionParams | None = None
+    streamable_http_connection_params: StreamableHTTPConnectionParams | None = None
+    tool_filter: list[str] | None = None
+    tool_name_prefix: str | None = None
+    tool_list_cache_ttl_seconds: float | None = None
+    auth_scheme: AuthScheme | None = None
+    auth_credential: AuthCredential | None = None
+    credential_key: str | None = None
+    use_mcp_resources: bool = False
+
+    @model_validator(mode="after")
+    def _names_one_server(self) -> Self:
+        if len(self._servers) != 1:
+            *others, last = _SERVERS
+            raise ValueError(f"McpToolset needs exactly one of {', '.join(others)} and {last}.")
+        return self
+
+    @property
+    def _servers(self) -> list[ConnectionParams]:
+        return [each for name in _SERVERS if (each := getattr(self, name)) is not None]
+
+    @property
+    def connection_params(self) -> ConnectionParams:
+        """How to connect to the server."""
+        return self._servers[0]
+
+    @property
+    def starts_process(self) -> bool:
+        """Whether the server is started by a command."""
+        return isinstance(self.connection_params, StdioServerParameters | StdioConnectionParams)
+
+    @property
+    def settings(self) -> dict[str, Any]:
+        """The toolset's other arguments."""
+        return {name: value for name, value in self if name not in _SERVERS}
 
 
 async def _headers_for(toolset: McpToolset, context: "ReadonlyContext | None") -> dict[str, str]:
@@ -306,7 +382,7 @@ async def _list_tools(toolset: McpToolset, headers: dict[str, str]) -> list[mcp.
     if toolset._tool_list_cache_ttl_seconds is None:
         return await toolset._mcp_session_manager.ask(headers, _all_tools, changes_nothing=True)
     long_ago = time.monotonic() - toolset._tool_list_cache_ttl_seconds
-    # With each new token of a user comes a new list.
+    # Each new token of a user leads to a new list.
     toolset._tool_list_cache = {
         key: each for key, each in toolset._tool_list_cache.items() if each[0] > long_ago
     }
@@ -337,8 +413,8 @@ class MCPToolset(McpToolset):
     """The former name of `McpToolset`."""
 
     def __init__(self, **kwargs: Any) -> None:
-        """Warn, and be an `McpToolset`."""
-        warnings.warn("MCPToolset is now McpToolset.", DeprecationWarning, stacklevel=2)
+        """Warn about the name."""
+        warnings.warn("MCPToolset is deprecated. Use McpToolset.", DeprecationWarning, stacklevel=2)
         super().__init__(**kwargs)
 
 

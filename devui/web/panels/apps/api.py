@@ -1,4 +1,4 @@
-"""Deleting sessions that nobody has used for long (R48)."""
+"""Deletes sessions that haven't been used for a long time (R48)."""
 
 from typing import Final
 
@@ -10,9 +10,9 @@ from typing_extensions import TypedDict
 from devui.store.rows import SessionRow
 from devui.web.adk.bodies import parse
 from devui.web.adk.contents import Strict
+from devui.web.json_answers import answer
 from devui.web.operation import operation
 from devui.web.panels.apps.selection import delete_unless_running
-from devui.web.panels.runs.api import answer
 from devui.web.security.intake import read_json
 from devui.web.services import services_of
 
@@ -23,7 +23,7 @@ class PruneBody(Strict):
     """`POST /api/sessions/prune`."""
 
     days: float = Field(ge=0, le=36_500)
-    """How many days they have been unused."""
+    """How many days the sessions have been unused."""
     app: str | None = None
     """Only sessions of this app, which may have been removed."""
     sure: bool = False

@@ -1,8 +1,9 @@
-"""Lists of the start page and of an app: apps, sessions, files left out, examples."""
+"""The lists on the start page and on an app's page: apps, sessions, unused files, examples."""
 
 import json
 import re
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Final
 
 from devui.debugger.apps.apps import LeftOut
@@ -42,7 +43,7 @@ from devui.wire.engines import EngineChoice, EngineInfo
 async def session_items(
     services: Services, rows: Sequence[SessionRow], *, show_app: bool = False
 ) -> tuple[SessionItem, ...]:
-    """The sessions in the same order."""
+    """Return the items for sessions, in the same order."""
     journal, keys = services.journal, [row.key for row in rows]
     forks, notes = await journal.forks.among(keys), await journal.notes.of_sessions(keys)
     imported_keys = await journal.imports.among(keys)
@@ -72,7 +73,7 @@ _CARD: Final[dict[str, tuple[CardStatus, str]]] = {
 
 
 def app_card(app: AppStatus, about: str, sessions: int, last_used: float | None) -> AppCard:
-    """An app with what is known of it; `about` is told until its agent has told its own."""
+    """Return an app's card; `about` is its description until the loaded app provides one."""
     status, word = _CARD[app.status]
     return AppCard(
         name=app.name,
@@ -89,7 +90,7 @@ def app_card(app: AppStatus, about: str, sessions: int, last_used: float | None)
 
 
 def app_head(app: AppStatus, about: str, default: EngineChoice) -> AppHead:
-    """The same app at the top of its own page; `default` is the engine if none is chosen."""
+    """Return the top of an app's own page; `default` is the engine used if none is chosen."""
     status, word = _CARD[app.status]
     return AppHead(
         name=app.name,
@@ -98,6 +99,7 @@ def app_head(app: AppStatus, about: str, default: EngineChoice) -> AppHead:
         word=word,
         failure=app_failure(app),
         reload_action=reload_url(app.name) if app.reloads else "",
+        loads=app.loads,
         engine=engine_of(app, default),
         output=visible(printed_text(app.printed)),
         attach=attach(app.name, app.debug_port) if app.debug_port else None,
@@ -105,7 +107,8 @@ def app_head(app: AppStatus, about: str, default: EngineChoice) -> AppHead:
 
 
 def attach(name: str, port: int) -> Attach:
-    """How an editor attaches on this port; the configuration is VS Code's, which others read."""
+    """Return how an editor attaches to this port; other editors read VS Code's configuration,
+    too."""
     configuration = {
         "name": f"devui: {name}",
         "type": "debugpy",
@@ -116,7 +119,7 @@ def attach(name: str, port: int) -> Attach:
 
 
 def engine_of(app: AppStatus, default: EngineChoice) -> Engine:
-    """What the app runs on, or will."""
+    """Return the engine that the app runs on, or will once it is loaded."""
     info = app.info.engine if app.info else None
     options = {
         "": f"Server default: {default}",
@@ -136,19 +139,19 @@ def engine_of(app: AppStatus, default: EngineChoice) -> Engine:
 
 
 def engine_name(info: EngineInfo | None) -> str:
-    """`google-adk 2.13.0` or `devui`; "" as long as the app is not loaded."""
+    """Return `google-adk 2.13.0` or `devui`; "" until the app is loaded."""
     if info is None:
         return ""
     return f"google-adk {visible(info.version)}" if info.name == "google-adk" else info.name
 
 
 def unused_file(each: LeftOut) -> Unused:
-    """A folder or file that is not used, and why."""
+    """Return an unused folder or file, with the reason."""
     return Unused(visible(each.path), visible(each.reason))
 
 
 def printed_text(output: Printed) -> str:
-    """What an app said while it was imported, as a log: records with their level."""
+    """Return what an app printed and logged during its import; log records have their level."""
     lines = [
         line.text if line.stream in {"stdout", "stderr"} else f"{line.stream}: {line.text}"
         for line in output.lines
@@ -163,12 +166,14 @@ def _description(app: AppStatus, about: str) -> str:
 
 
 def app_failure(app: AppStatus) -> Failure | None:
-    """Why the newest version of the app does not load."""
-    return agent_failure(app.error) if app.error else None
+    """Return why the newest version of the app doesn't load; None if it does."""
+    if app.error is None:
+        return None
+    return replace(agent_failure(app.error), environment=visible(app.environment))
 
 
 def session_name(row: SessionRow) -> str:
-    """The session's title, or what it is called without one."""
+    """Return the session's title, or its default name."""
     name = visible(row.title) if row.title else unnamed(row)
     is_damaged = any(isinstance(text, Damaged) for text in (row.app, row.user, row.id, row.title))
     return f"{name} (damaged in the journal)" if is_damaged else name
@@ -183,7 +188,7 @@ def session_item(
     is_imported: bool = False,
     show_app: bool = False,
 ) -> SessionItem:
-    """A session in a list, with the status that its own page has."""
+    """Return a session as a list item, with the same status as on its own page."""
     return SessionItem(
         key=row.key,
         href=session_url(row.key),
@@ -195,6 +200,7 @@ def session_item(
         updated=moment(row.updated),
         status=run.status,
         word=run.word,
+        errors=run.errors,
         rename_action=rename_url(row.key),
         delete_action=delete_url(row.key),
         show_app=show_app,
@@ -206,7 +212,7 @@ def session_item(
 
 
 def unnamed(row: SessionRow) -> str:
-    """What a session is called without a title."""
+    """Return the default name of a session without a title."""
     return f"session {row.key}"
 
 
@@ -216,19 +222,20 @@ def _origin(fork: ForkRow) -> str:
 
 
 def forked_at(fork: ForkRow) -> str:
-    """Where a fork was made, in words, and who made it."""
+    """Return where a fork was made and by whom, in words."""
     return f"{_place(fork)} {by(fork.actor)}".rstrip()
 
 
 def fork_mark(fork: ForkRow | None) -> str:
-    """What tells a fork or replay from its parent, whose title it has, where room is short."""
+    """Return a short label that tells a fork or replay from its parent, which has the same
+    title."""
     if fork is None:
         return ""
     return f"{'replay' if fork.reason == 'replay' else 'fork'} {_place(fork)}"
 
 
 def _place(fork: ForkRow) -> str:
-    suffix = ", edited" if fork.reason == "event" else ""
+    suffix = " (edited)" if fork.reason == "event" else ""
     return f"at #{fork.at}{suffix}" if fork.at else "at the start"
 
 
@@ -236,11 +243,11 @@ _HEADING = re.compile(r"#{1,6}\s+.*\b(sample|example)s?\s+(input|prompt)s?\b", r
 _ANY_HEADING = re.compile(r"#{1,6}\s")
 _FENCE = "```"
 MOST = 6
-"""How many prompts are offered at the most."""
+"""The maximum number of prompts offered."""
 
 
 def example_prompts(readme: str) -> list[str]:
-    """The prompts in order; an app without such a section has none."""
+    """Return the example prompts of a README in order; none if it has no such section."""
     prompts: list[str] = []
     in_section = False
     block: list[str] | None = None

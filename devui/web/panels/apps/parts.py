@@ -18,13 +18,13 @@ class AppCard:
     status: AppStatus
     word: str
     failure: Failure | None
-    """Why the app could not be imported."""
+    """Why the app couldn't be imported; None if it could, or hasn't been yet."""
     reload_action: str
     create_action: str
-    """Where a new session is asked for."""
+    """Where to POST to create a session."""
     sessions: int
     last_used: Moment | None
-    """When its newest session changed."""
+    """When one of its sessions last changed; None if there is none."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,11 +36,11 @@ class Option:
 
 @dataclass(frozen=True, slots=True)
 class Engine:
-    """What an app runs on, why, and a form to change it."""
+    """The engine that an app runs on, the reason, and a form to change it."""
 
     template: ClassVar[str] = "apps/engine.html"
     name: str
-    """`google-adk 2.13.0`; "" as long as the app is not loaded."""
+    """`google-adk 2.13.0`; "" until the app is loaded."""
     reason: str
     action: str
     options: tuple[Option, ...]
@@ -48,13 +48,13 @@ class Engine:
 
 @dataclass(frozen=True, slots=True)
 class Attach:
-    """Where an editor's debugger attaches to the app's process."""
+    """How an editor's debugger attaches to the app's process."""
 
     template: ClassVar[str] = "apps/attach.html"
     address: str
     """`127.0.0.1:5678`."""
     configuration: str
-    """For the editor's launch.json: the JSON text of one configuration."""
+    """One configuration for the editor's launch.json, as JSON text."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,18 +67,21 @@ class AppHead:
     status: AppStatus
     word: str
     failure: Failure | None
-    """Why the app could not be imported."""
+    """Why the app couldn't be imported; None if it could, or hasn't been yet."""
     reload_action: str
-    """"" if its code can't be read anew."""
+    """Where to POST to reload the app's code; "" if it can't be reloaded."""
+    loads: int
+    """How often its code has been loaded; when this changes, the page redraws what depends on the
+    code."""
     engine: Engine
     output: str = ""
-    """What it printed and logged while it was imported."""
+    """What the app printed and logged during its import."""
     attach: Attach | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Unused:
-    """A folder or file of the agents that is not used."""
+    """A folder or file in the agents' folder that isn't used."""
 
     template: ClassVar[str] = "apps/unused.html"
     path: str
@@ -92,7 +95,7 @@ class SessionItem:
     href: str
     app: str
     title: str
-    """The title, or what the session is called without one."""
+    """The title, or the default name of a session without one."""
     id: str
     user: str
     events: int
@@ -101,65 +104,68 @@ class SessionItem:
     word: str
     rename_action: str
     delete_action: str
+    errors: int = 0
+    """As in `RunStatus`."""
     show_app: bool = False
     forked: str = ""
     """`fork at #12`, for a fork."""
     starred: bool = False
     note: str = ""
     is_imported: bool = False
-    """It is read only."""
+    """Whether it is imported and read-only."""
 
 
 @dataclass(frozen=True, slots=True)
 class ListedSession:
-    """A row of an app's list."""
+    """A session in an app's list."""
 
     template: ClassVar[str] = "apps/listed_session.html"
     session: SessionItem
     cost: str
     """`$0.42`; with a `+` if some of it is unknown."""
     query: str = ""
-    """The query of the list that its menu comes back to."""
+    """The query of the list that its menu returns to."""
 
 
 @dataclass(frozen=True, slots=True)
 class Column:
     label: str
     href: str = ""
-    """The list sorted by it, or in the other order if it is; "" if it can't be sorted by."""
+    """The link that sorts the list by this column, or reverses the order; "" if it can't be sorted
+    by."""
     order: Literal["ascending", "descending", "none"] = "none"
 
 
 @dataclass(frozen=True, slots=True)
 class SessionList:
-    """An app's sessions: a page of those that match, in an order."""
+    """A page of an app's sessions, filtered and sorted."""
 
     template: ClassVar[str] = "apps/session_list.html"
     action: str
-    """Where the filter is sent."""
+    """The URL to which the filter is sent."""
     columns: tuple[Column, ...]
     statuses: tuple[Option, ...]
     sessions: tuple[ListedSession, ...]
     delete_action: str
     export_action: str
     clear_href: str
-    """The list without a filter."""
+    """The link to the list without a filter."""
     text: str = ""
-    """What the filter looks for in titles and ids, or a number."""
+    """The text that the filter searches for in titles and ids, or a session's number."""
     sort: str = ""
     order: str = ""
-    """Both "" for the default."""
+    """`sort` and `order` are "" for the defaults."""
     range: str = ""
-    """`1-50 of 10,000`, with an en dash; "" for none."""
+    """`1-50 of 10,000`, with an en dash; "" if the list is empty."""
     previous_href: str = ""
     next_href: str = ""
     is_filtered: bool = False
-    """Some sessions may be missing because of the filter."""
+    """Whether a filter is active, so that some sessions may be missing."""
 
 
 @dataclass(frozen=True, slots=True)
 class DeletePage:
-    """Asks once before several sessions are deleted."""
+    """The page that asks for confirmation before several sessions are deleted."""
 
     template: ClassVar[str] = "pages/delete_sessions.html"
     theme: Theme
@@ -170,7 +176,7 @@ class DeletePage:
     """`3 sessions`."""
     sessions: tuple[SessionItem, ...]
     running: tuple[SessionItem, ...]
-    """Those that stay, since a run is in progress."""
+    """The sessions that aren't deleted, because a run is in progress."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -183,59 +189,61 @@ class NewSession:
     user: Field = EMPTY
     state: Field = EMPTY
     open: bool = False
-    """Whether the optional fields are unfolded; so after an error in one of them."""
+    """Whether the optional fields are unfolded, as after an error in one of them."""
     text: str = ""
-    """The message that the session begins with."""
+    """The first message of the session."""
     has_focus: bool = False
-    """Whether typing goes there at once; so while the app has no sessions and nothing is wrong."""
+    """Whether the message field gets the focus: if the app has no sessions and no field has an
+    error."""
 
 
 @dataclass(frozen=True, slots=True)
 class AppsPage:
-    """`/`: every app that was found, and the sessions used last."""
+    """`/`: every app that was found, and the most recent sessions."""
 
     template: ClassVar[str] = "pages/apps.html"
     theme: Theme
     folder: str
-    """Where apps are looked for."""
+    """The folder in which apps are looked for."""
     apps: tuple[AppCard, ...]
     recent: tuple[SessionItem, ...]
     left_out: tuple[Unused, ...] = ()
-    """What looks like an agent and is not listed."""
+    """Folders and files that look like agents but aren't listed."""
     unused_files: tuple[Unused, ...] = ()
-    """Files beside the apps that do less here than with google-adk."""
+    """Files beside the apps that aren't fully supported, unlike in google-adk."""
     import_action: str = "/import"
     jobs: JobList = NO_IMPORTS
     journal: tuple[Notice, ...] = ()
-    """What is wrong with the journal."""
+    """Notices about problems with the journal and the server."""
     data_folder: str = ""
-    """The data folder."""
+    """The path of the data folder."""
     sqlite: str = ""
-    """The version of SQLite that keeps the journal."""
+    """The version of SQLite that stores the journal."""
     unsigned: str = ""
-    """Who was asked to sign in, if anybody."""
+    """A sentence about requests that were refused because they weren't signed in; "" if there were
+    none."""
 
 
 @dataclass(frozen=True, slots=True)
 class AppPage:
-    """`/apps/{app}`: one app, its sessions, and a way to start another."""
+    """`/apps/{app}`: one app, its sessions, and the form for a new one."""
 
     template: ClassVar[str] = "pages/app.html"
     theme: Theme
     head: AppHead
     readme: str
-    """The app's README as markdown; "" if it has none."""
+    """The app's README as Markdown; "" if it has none."""
     form: NewSession
     sessions: SessionList
     tools_href: str
     graph_href: str
     memory_href: str
-    """Where its tools, graph and memory are told."""
+    """The links to the app's tools, graph and memory."""
     prompts: tuple[str, ...] = ()
-    """Example prompts of the README; each starts a session."""
+    """Example prompts from the README; each starts a session."""
     unused_files: tuple[Unused, ...] = ()
-    """Files of its folder that do less here than with google-adk."""
+    """Files in its folder that aren't fully supported, unlike in google-adk."""
     import_action: str = "/import"
     jobs: JobList = NO_IMPORTS
     journal: tuple[Notice, ...] = ()
-    """What is wrong with the journal."""
+    """Notices about problems with the journal and the server."""

@@ -1,4 +1,4 @@
-"""A piece of an app's page that is fetched for it, or opened by its own address."""
+"""A fragment of an app's page, which the page fetches or a person opens by its URL."""
 
 from dataclasses import dataclass
 from typing import ClassVar, TypeAlias
@@ -20,7 +20,7 @@ Piece: TypeAlias = GraphPanel | MemoryPanel | Hint
 
 @dataclass(frozen=True, slots=True)
 class PiecePage:
-    """`/apps/{app}/graph`, `/apps/{app}/memory`: one piece of the app's page by itself."""
+    """`/apps/{app}/graph`, `/apps/{app}/memory`: one fragment of the app's page by itself."""
 
     template: ClassVar[str] = "pages/piece.html"
     theme: Theme
@@ -31,7 +31,7 @@ class PiecePage:
 
 
 def shown_of_app(request: Request, app: str, title: str, piece: Piece) -> Response:
-    """The piece; a page around it if its address is opened."""
+    """Answer with the fragment; with a page around it if a person opens its URL."""
     services = services_of(request)
     if not opens_page(request.headers):
         return services.render.page(piece)

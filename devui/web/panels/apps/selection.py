@@ -1,4 +1,4 @@
-"""Several sessions of an app's list at once: which are meant, and deleting them."""
+"""Several selected sessions of an app's list: finding and deleting them."""
 
 from collections.abc import Collection, Sequence
 
@@ -22,7 +22,7 @@ from devui.web.text.numbers import whole_number
 
 
 async def delete(request: Request) -> Response:
-    """Ask about the sessions of the form; with `sure`, delete them and show the list again.
+    """Ask for confirmation; with `sure`, delete the sessions in the form and show the list again.
 
     Sessions with a run in progress stay.
     """
@@ -30,7 +30,7 @@ async def delete(request: Request) -> Response:
     form = await read_form(request)
     words = ListQuery.read(request.query_params).words
     if form.get("sure"):
-        # None may be left: the form was sent twice, or another page has deleted them.
+        # There may be none left, if the form was sent twice or another page has deleted them.
         for row in await services.journal.session_lists.of_app(app, keys_in(form)):
             await delete_unless_running(services, row)
         return RedirectResponse(sessions_url(app, words), status_code=303)
@@ -49,7 +49,8 @@ async def delete(request: Request) -> Response:
 
 
 async def selected_sessions(services: Services, app: str, form: FormData) -> Sequence[SessionRow]:
-    """The sessions of the app that the form names, the last changed first; raises Unprocessable."""
+    """Return the app's sessions that the form names, the last changed first. Raises Unprocessable
+    if there are none."""
     keys = keys_in(form)
     rows = await services.journal.session_lists.of_app(app, keys)
     if not rows and keys:
@@ -60,13 +61,13 @@ async def selected_sessions(services: Services, app: str, form: FormData) -> Seq
 
 
 def keys_in(form: FormData) -> Collection[int]:
-    """The keys of the sessions that the form names; texts that aren't keys are left out."""
+    """Return the session keys in the form; texts that aren't keys are skipped."""
     keys = {whole_number(str(each)) for each in form.getlist("session")}
     return [key for key in keys if key]
 
 
 async def delete_unless_running(services: Services, row: SessionRow) -> bool:
-    """Delete a session unless a run is in progress; whether it was deleted."""
+    """Delete a session unless a run is in progress; return whether it was deleted."""
     if services.runs.live(row.key) is not None:
         return False
     try:

@@ -1,4 +1,4 @@
-"""An app's sessions as a list: what its address asks for, and the page of it."""
+"""An app's sessions as a list: the query in its URL, and one page of it."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -23,11 +23,11 @@ from devui.web.text.numbers import whole_number
 Word = TypeVar("Word", bound=str)
 
 PAGE: Final = 50
-"""Sessions on one page."""
+"""How many sessions are on one page."""
 _FURTHEST: Final = 2**53
 """An offset past the end of every list."""
 _LONGEST_TEXT: Final = 1000
-"""Characters to look for. SQLite refuses patterns of more than 50,000 bytes."""
+"""The maximum length of the filter text. SQLite refuses patterns of more than 50,000 bytes."""
 _COLUMNS: Final[tuple[tuple[str, Sort | None], ...]] = (
     ("Title", "title"),
     ("User", None),
@@ -38,7 +38,8 @@ _COLUMNS: Final[tuple[tuple[str, Sort | None], ...]] = (
     ("Last activity", "updated"),
 )
 _ASCENDING: Final[frozenset[Sort]] = frozenset({"title", "status"})
-"""Sorts that begin ascending; the others begin with the largest or newest."""
+"""The columns that are first sorted in ascending order; the others start with the largest or
+newest."""
 _STATUSES: Final[tuple[Status, ...]] = (
     "waiting",
     "held",
@@ -52,7 +53,7 @@ _STATUSES: Final[tuple[Status, ...]] = (
 
 @dataclass(frozen=True, slots=True)
 class ListQuery:
-    """What the address of a list asks for."""
+    """The query in a list's URL."""
 
     sort: Sort = "updated"
     descending: bool = True
@@ -62,7 +63,7 @@ class ListQuery:
 
     @classmethod
     def read(cls, query: QueryParams) -> Self:
-        """Raises BadRequest for values that a list doesn't have."""
+        """Parse a query. Raises BadRequest for invalid values."""
         sort = _one_of(SORTS, query.get("sort") or "updated", "sort")
         choice = query.get("status")
         order = query.get("order") or ("asc" if sort in _ASCENDING else "desc")
@@ -83,12 +84,12 @@ class ListQuery:
         )
 
     def listing(self, app: str) -> Listing:
-        """The same sessions of an app, all pages of them."""
+        """Return the listing of an app's sessions with this order and filter, on all pages."""
         return Listing(app, self.sort, self.descending, self.choice, self.text)
 
     @property
     def words(self) -> dict[str, str | int]:
-        """The query of the address, without defaults."""
+        """The query for a URL, without defaults."""
         words: dict[str, str | int] = {}
         if self.text:
             words["q"] = self.text
@@ -106,7 +107,7 @@ class ListQuery:
 async def sessions_on_page(
     services: Services, app: str, query: ListQuery
 ) -> tuple[Sequence[SessionRow], int]:
-    """The sessions of the page, and how many there are on all pages."""
+    """Return the sessions on the page, and their number on all pages."""
     lists, listing = services.journal.session_lists, query.listing(app)
     standing = await _standing(services, listing)
     rows = await lists.page(
@@ -116,7 +117,8 @@ async def sessions_on_page(
 
 
 async def _standing(services: Services, listing: Listing) -> Standing:
-    """The status of the app's sessions and its models' prices, as far as the listing needs them."""
+    """Return the statuses of the app's sessions and the prices of its models, if the listing needs
+    them."""
     lists = services.journal.session_lists
     waiting, rates = [], []
     if listing.needs_status:
@@ -130,7 +132,7 @@ async def _standing(services: Services, listing: Listing) -> Standing:
 
 
 async def session_list(services: Services, app: str, query: ListQuery) -> SessionList:
-    """One page of the list; past the end, its last page."""
+    """Return one page of the list; past the end, the last page."""
     rows, total = await sessions_on_page(services, app, query)
     if not rows and total:
         query = replace(query, page=-(-total // PAGE))

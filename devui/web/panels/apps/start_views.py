@@ -1,4 +1,4 @@
-"""`/`: the apps, and the sessions used last."""
+"""`/`: the apps, and the most recent sessions."""
 
 import asyncio
 import sqlite3
@@ -19,7 +19,7 @@ _RECENT = 10
 
 
 async def show(request: Request) -> Response:
-    """Every app that was found."""
+    """Show every app that was found."""
     services = services_of(request)
     counts = await services.journal.sessions.counts()
     recent = await services.journal.sessions.recent(_RECENT)
@@ -46,6 +46,7 @@ async def show(request: Request) -> Response:
 
 
 def _unused(apps: AppFolder) -> tuple[tuple[Unused, ...], tuple[Unused, ...]]:
-    """Unlisted and partly supported files. Read from the disk, so in a thread."""
+    """Return unlisted and partly supported files. They are read from disk, so call this in a
+    thread."""
     files = unread_services(apps.path) if apps.only is None else []
     return tuple(map(unused_file, apps.left_out())), tuple(map(unused_file, files))

@@ -1,4 +1,4 @@
-"""`/apps/{app}`: one app, its sessions, and a way to start another."""
+"""`/apps/{app}`: one app, its sessions, and the form for a new one."""
 
 import asyncio
 from dataclasses import replace
@@ -8,7 +8,7 @@ from starlette.datastructures import FormData
 from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 
-from devui.debugger.apps.adk_files import begun_with, unread_files
+from devui.debugger.apps.adk_files import starting_state, unread_files
 from devui.debugger.runs.request import RunRequest
 from devui.store.errors import BadValue, SessionExists
 from devui.web.basic_parts import Field
@@ -32,24 +32,25 @@ from devui.web.services import services_of
 from devui.wire.engines import EngineChoice
 
 DEFAULT_USER = "user"
-"""Who the developer is unless they say otherwise, as in ADK's UI."""
+"""The default user of a new session, as in ADK's UI."""
 
 
 async def show(request: Request) -> Response:
-    """The app; looking at it loads it."""
+    """Show the app, and start loading it."""
     name = request.path_params["app"]
     return await _page(request, NewSession(create_session_url(name)))
 
 
 async def reload(request: Request) -> Response:
-    """Load the app's code anew."""
+    """Reload the app's code."""
     name = request.path_params["app"]
     await services_of(request).workers.reload(name)
     return RedirectResponse(app_url(name), status_code=303)
 
 
 async def choose_engine(request: Request) -> Response:
-    """Keep which engine the app runs on, and start it there; nothing chosen takes it back."""
+    """Store the engine that was chosen for the app and reload it; an empty choice restores the
+    default."""
     services = services_of(request)
     name = request.path_params["app"]
     services.apps.require(name)
@@ -61,7 +62,7 @@ async def choose_engine(request: Request) -> Response:
 
 
 async def create_session(request: Request) -> Response:
-    """Create a session from the form and go to it; what is wrong is shown at its field."""
+    """Create a session from the form and go to it; show errors at their fields."""
     services = services_of(request)
     name = request.path_params["app"]
     services.apps.require(name)
@@ -75,7 +76,7 @@ async def create_session(request: Request) -> Response:
             name,
             _text(form, "user") or DEFAULT_USER,
             _text(form, "id") or None,
-            begun_with(services.apps.require(name), state),
+            starting_state(services.apps.require(name), state),
             title=_text(form, "title") or None,
         )
     except (SessionExists, BadValue) as error:

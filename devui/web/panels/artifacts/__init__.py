@@ -1,1 +1,1 @@
-"""Artifacts: the files that agents save, handed out so that nothing in them can act."""
+"""Artifacts: the files that agents save, served so that nothing in them is active."""

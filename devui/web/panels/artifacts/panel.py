@@ -1,4 +1,4 @@
-"""The files of a session and its user as of an event, and the one that was chosen."""
+"""The Files tab: the files of a session and its user as of an event, and the selected one."""
 
 import asyncio
 import json
@@ -23,14 +23,14 @@ from devui.web.text.jsontree import json_tree
 from devui.web.text.visible import visible
 
 _LISTED = 500
-"""Files that are listed; others have their addresses."""
+"""How many files are listed; others are available by URL."""
 _USER = "user:"
 
 
 async def artifacts_panel(
     services: Services, session: SessionRow, row: EventRow | None, query: PageQuery
 ) -> ArtifactsPanel:
-    """Without a name in the query, the file that was saved last is shown."""
+    """Return the Files tab; if the query names no file, it shows the one saved last."""
     owner = session.app, session.user, session.id
     until = row.seq if row else None
     files = await services.journal.artifacts.files(*owner, until=until, limit=_LISTED + 1)
@@ -58,7 +58,7 @@ async def artifacts_panel(
 
 
 class _Page:
-    """The addresses of the page that the tab is on."""
+    """The URLs of the page that the tab is on."""
 
     def __init__(self, session: int, event: int | None, at: int | None) -> None:
         self.session = session

@@ -1,4 +1,4 @@
-"""The Files tab: the artifacts of a session and its user, one of them in sight."""
+"""The parts of the Files tab: the artifacts of a session and its user, and the selected one."""
 
 from dataclasses import dataclass
 from typing import ClassVar
@@ -9,34 +9,34 @@ from devui.web.panels.chat.content_parts import FilePreview, Medium
 
 @dataclass(frozen=True, slots=True)
 class ArtifactPreview:
-    """What a file looks like, so that nothing in it can act."""
+    """The preview of a file, in which nothing is active."""
 
     template: ClassVar[str] = "artifacts/preview.html"
     href: str
     name: str
     medium: Medium | None = None
-    """How the browser shows the bytes; None for what it isn't given."""
+    """How the browser shows the file itself; None if it isn't given the file."""
     content: FilePreview | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class PdfPages:
-    """The pages of a PDF below each other. Goes into the preview."""
+    """The pages of a PDF, one below the other. Goes into the preview."""
 
     template: ClassVar[str] = "artifacts/pdf_pages.html"
     count: str = ""
     """`12 pages`"""
     pages: tuple[str, ...] = ()
-    """The addresses of their pictures."""
+    """The URLs of the pages' images."""
     more: str = ""
-    """How many are left out."""
+    """How many pages are left out, in words."""
     problem: str = ""
-    """Why there are none."""
+    """Why no pages are shown."""
 
 
 @dataclass(frozen=True, slots=True)
 class DiffLine:
-    """A line of a difference; `mark` is `+`, `-`, a space, or `@` between two places."""
+    """A line of a diff; `mark` is `+`, `-`, a space, or `@` between two places."""
 
     mark: str
     text: str
@@ -44,7 +44,7 @@ class DiffLine:
 
 @dataclass(frozen=True, slots=True)
 class FileDiff:
-    """What changed from one version to another: pictures side by side, or lines."""
+    """The changes from one version to another: pictures side by side, or lines."""
 
     template: ClassVar[str] = "artifacts/diff.html"
     old: str
@@ -54,7 +54,7 @@ class FileDiff:
     before: ArtifactPreview | None = None
     after: ArtifactPreview | None = None
     note: str = ""
-    """Why there is nothing to see, or what is left out."""
+    """Why nothing is shown, or what is left out."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,11 +83,11 @@ class VersionLink:
 
 @dataclass(frozen=True, slots=True)
 class ShownFile:
-    """The file that was chosen, in one of its versions."""
+    """The selected file, in one of its versions."""
 
     name: str
     raw_name: str
-    """For the form that deletes it: without escapes."""
+    """The name without escapes, for the form that deletes the file."""
     version: int
     facts: str
     """`text/csv · 1.2 kB`"""
@@ -97,23 +97,23 @@ class ShownFile:
     save_href: str
     versions: tuple[VersionLink, ...]
     compare: tuple[VersionLink, ...]
-    """The other versions, to compare this one with."""
+    """Links that compare this version with the others."""
     content: ArtifactPreview | FileDiff
 
 
 @dataclass(frozen=True, slots=True)
 class ArtifactsPanel:
-    """Its element is `#files`."""
+    """The Files tab. Its element is `#files`."""
 
     template: ClassVar[str] = "artifacts/artifacts_panel.html"
     number: int | None
-    """The event that the files are as of; None for now."""
+    """The event as of which the files are shown; None for now."""
     files: tuple[FileItem, ...]
     more: str
-    """How many are not listed, in words."""
+    """A sentence saying that some files aren't listed; "" if all are."""
     file: ShownFile | None
     fields: tuple[tuple[str, str], ...]
-    """Of the address: what the tab shows."""
+    """The query parameters that say what the tab shows."""
     upload_action: str
     delete_action: str
     read_only: bool

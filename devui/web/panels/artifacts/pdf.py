@@ -1,4 +1,4 @@
-"""Pages of PDFs as pictures, drawn by a child process (decisions/0025)."""
+"""Renders pages of PDFs as images in a child process (decisions/0025)."""
 
 import asyncio
 import os
@@ -7,35 +7,35 @@ from importlib.util import find_spec
 from typing import Final, NamedTuple
 
 _PATIENCE: Final = 20.0
-"""Seconds for one page; the child ends itself after ten at work."""
+"""The timeout for one page, in seconds; the child is limited to ten seconds of CPU time."""
 _AT_A_TIME: Final = asyncio.Semaphore(2)
 _ENVIRONMENT: Final = ("LD_LIBRARY_PATH", "PATH", "PYTHONPATH")
-"""All that the child learns of the server's environment, which may hold keys."""
+"""The only variables that the child gets from the server's environment, which may contain keys."""
 _RENDERER: Final = "devui.web.panels.artifacts.pdf_renderer"
 
 
 class UnreadablePdf(ValueError):
-    """The file is damaged, encrypted or too demanding, or has no such page."""
+    """The file is damaged, encrypted or too complex, or has no such page."""
 
 
 class DrawnPage(NamedTuple):
-    """A page as a PNG, and how many `pages` the file has."""
+    """A page as a PNG, and the number of `pages` in the file."""
 
     pages: int
     picture: bytes
 
 
 def can_draw() -> bool:
-    """Whether what draws is installed, and the system can set limits to it."""
+    """Return whether the renderer is installed, and the system can limit its resources."""
     return all(find_spec(name) is not None for name in ("pypdfium2", "resource"))
 
 
 async def draw(content: bytes, number: int) -> DrawnPage:
-    """Draw a page, counted from 1. Raises UnreadablePdf."""
+    """Render a page, counted from 1. Raises UnreadablePdf."""
     environment = {name: os.environ[name] for name in _ENVIRONMENT if name in os.environ}
     async with _AT_A_TIME:
         process = await asyncio.create_subprocess_exec(
-            # -P: nothing in the folder where the server was started takes the place of a module.
+            # -P: keeps files in the server's working directory from replacing modules.
             *(sys.executable, "-P", "-m", _RENDERER, str(number)),
             stdin=asyncio.subprocess.PIPE,
             stdout=asyncio.subprocess.PIPE,

@@ -1,7 +1,7 @@
-"""Draws one page of a PDF as a PNG: the program of a child process, as of decisions/0025.
+"""Renders one page of a PDF as a PNG: the program of a child process (decisions/0025).
 
-`python -m devui.web.panels.artifacts.pdf_renderer NUMBER` reads the file from its input and
-writes a line with the count of pages, then the picture. If it can't, it ends with a reason.
+`python -m devui.web.panels.artifacts.pdf_renderer NUMBER` reads the file from standard input and
+writes a line with the number of pages, then the image. On failure, it exits with the reason.
 """
 
 import resource
@@ -14,19 +14,19 @@ from typing import Any, Final
 import pypdfium2
 
 _WIDTH: Final = 1200
-"""Pixels of a page."""
+"""The width of a page in pixels."""
 _MOST_PIXELS: Final = 6_000_000
 _LARGEST_SCALE: Final = 4.0
 _MEMORY: Final = 1_500_000_000
-"""Bytes that a file may make the process take."""
+"""The memory limit of the process, in bytes."""
 _SECONDS: Final = 10
 _COLOURS: Final = {1: 0, 3: 2}
-"""PNG's colour types by the channels of a bitmap: grey, and red, green and blue."""
+"""PNG's color types by the number of channels in a bitmap: grayscale and RGB."""
 
 
 def main() -> None:
-    """Draw the page that the argument names, counted from 1."""
-    with suppress(ValueError, OSError):  # macOS refuses it
+    """Render the page whose number is the argument, counted from 1."""
+    with suppress(ValueError, OSError):  # macOS refuses this limit
         resource.setrlimit(resource.RLIMIT_AS, (_MEMORY, _MEMORY))
     resource.setrlimit(resource.RLIMIT_CPU, (_SECONDS, _SECONDS))
     try:
@@ -45,7 +45,7 @@ def _draw(page: Any) -> bytes:
 
 
 def _png(bitmap: Any) -> bytes:
-    """The picture as a file; a zero before each line says that it is written as it is."""
+    """Encode a bitmap as PNG; the zero before each row means that the row is unfiltered."""
     row, lines = bitmap.width * bitmap.n_channels, memoryview(bitmap.buffer).cast("B")
     starts = range(0, bitmap.height * bitmap.stride, bitmap.stride)
     pixels = b"".join(b"\0" + bytes(lines[start : start + row]) for start in starts)

@@ -1,4 +1,4 @@
-"""Which of the files that events saved are pictures, so that the chat shows them."""
+"""Finds the pictures among the files that events saved, so that the chat shows them."""
 
 from collections.abc import Iterable
 
@@ -10,7 +10,7 @@ from devui.wire.events import Event
 async def saved_pictures(
     journal: Journal, session: int, events: Iterable[Event]
 ) -> frozenset[tuple[str, int]]:
-    """Their names and versions, as far as nobody has deleted them since."""
+    """Return the names and versions of the pictures, without those that have been deleted since."""
     deltas = (event.artifact_delta.items() for event in events)
     saved = [(name, version) for delta in deltas for name, version in delta if type(version) is int]
     types = await journal.artifacts.types(session, saved) if saved else {}

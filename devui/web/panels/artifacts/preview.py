@@ -1,7 +1,7 @@
-"""What an artifact looks like on a page.
+"""Previews of artifacts.
 
-Its bytes are never trusted: the browser shows what is known to be inert, all else is text, and
-HTML and SVG are their source.
+Their content is never trusted: the browser shows only types known to be inert. Everything else is
+shown as text; HTML and SVG as source.
 """
 
 import mimetypes
@@ -12,7 +12,7 @@ from devui.web.panels.artifacts.parts import ArtifactPreview
 from devui.web.panels.chat.previews import (
     MEDIA,
     PDF,
-    Room,
+    PreviewLimits,
     is_textual,
     media_type,
     pdf_preview,
@@ -20,11 +20,12 @@ from devui.web.panels.chat.previews import (
 )
 from devui.web.text.visible import visible
 
-_TAB: Final = Room(characters=100_000, rows=200, columns=40, cell=300)
+_TAB: Final = PreviewLimits(characters=100_000, rows=200, columns=40, cell=300)
 
 
 def type_of(artifact: Artifact) -> str:
-    """The media type without its parameters: as declared, else as the name ends."""
+    """Return the declared media type without parameters; if there is none, the type that the name's
+    suffix suggests."""
     media = media_type(artifact.row.mime)
     if media not in {"", "application/octet-stream"}:
         return media
@@ -35,7 +36,7 @@ def type_of(artifact: Artifact) -> str:
 
 
 def text_of(artifact: Artifact) -> str | None:
-    """The artifact as a text; None if it isn't one."""
+    """Return the artifact as text; None if it isn't text."""
     if artifact.text is not None:
         return artifact.text
     data = artifact.data or b""
@@ -48,7 +49,7 @@ def text_of(artifact: Artifact) -> str | None:
 
 
 def artifact_preview(artifact: Artifact, href: str) -> ArtifactPreview:
-    """The preview of an artifact whose bytes are at `href`."""
+    """Return the preview of an artifact whose content is at the URL `href`."""
     name, mime = visible(artifact.row.name), type_of(artifact)
     if (medium := MEDIA.get(mime)) and artifact.data is not None:
         return ArtifactPreview(href, name, medium)

@@ -1,4 +1,4 @@
-"""What changed from one version of a file to another."""
+"""The differences between two versions of a file."""
 
 import difflib
 import json
@@ -14,7 +14,7 @@ from devui.web.panels.chat.previews import MEDIA
 from devui.web.text.visible import visible
 
 _LINES: Final = 4_000
-"""Lines of one version that are compared: the time grows with their square."""
+"""How many lines of each version are compared: the time grows with their square."""
 _LINES_SHOWN: Final = 1_000
 _WIDEST: Final = 2_000
 _AROUND: Final = 3
@@ -22,7 +22,7 @@ _JSON: Final = 500_000
 
 
 def file_diff(old: Artifact, new: Artifact, old_href: str, new_href: str) -> FileDiff:
-    """Pictures stand side by side; of JSON, the lines are those of its indented text."""
+    """Return the differences: pictures side by side, text by line; JSON is indented first."""
     labels = f"v{old.row.version}", f"v{new.row.version}"
     if all(MEDIA.get(type_of(each)) for each in (old, new)):
         sides = artifact_preview(old, old_href), artifact_preview(new, new_href)
@@ -52,6 +52,6 @@ def _lines(text: str) -> list[str]:
 def _diff_lines(before: list[str], after: list[str]) -> Iterator[DiffLine]:
     diff = difflib.unified_diff(before, after, n=_AROUND, lineterm="")
     for position, line in enumerate(diff):
-        if position > 1:  # behind the two lines that name the files
+        if position > 1:  # after the two lines that name the files
             mark, text = (line[0], line[1:]) if line[0] != "@" else ("@", line)
             yield DiffLine(mark, visible(shortened(text, _WIDEST)))

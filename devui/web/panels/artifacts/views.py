@@ -1,4 +1,4 @@
-"""Files: bytes an agent made or took, handed out so that nothing in them can act (R24)."""
+"""Serves the files that agents saved or received so that nothing in them is active (R24)."""
 
 import mimetypes
 from typing import Final
@@ -27,11 +27,11 @@ from devui.web.text.numbers import whole_number
 from devui.web.uploads import form_file
 
 _PAGES: Final = 50
-"""Pages of a PDF."""
+"""The most pages of a PDF that are shown."""
 _LARGEST: Final = 20_000_000
-"""Bytes of an upload, as many as over ADK's API."""
+"""The maximum size of an upload in bytes, the same as in ADK's API."""
 _INLINE: Final = {*MEDIA, "text/plain"}
-"""Types a browser may show; everything else is a download."""
+"""The types that a browser may show; everything else is a download."""
 _SANDBOX: Final = (
     "sandbox; default-src 'none'; img-src data:; media-src 'self'; style-src 'unsafe-inline';"
     " frame-ancestors 'self'"
@@ -39,7 +39,8 @@ _SANDBOX: Final = (
 
 
 async def show(request: Request) -> Response:
-    """One version of an artifact, the newest without `version`; `?name=` is any name, `..` too."""
+    """Serve one version of an artifact, by default the newest; `?name=` allows any name, even
+    `..`."""
     services, session = await session_of(request)
     name = request.path_params.get("name") or request.query_params.get("name", "")
     text = request.query_params.get("version")
@@ -61,7 +62,7 @@ async def show(request: Request) -> Response:
 
 
 async def tab(request: Request) -> Response:
-    """The tab about the artifacts, as of `?event=`."""
+    """Show the Files tab, as of `?event=`."""
     services, session = await session_of(request)
     params = request.query_params
     at = await stored_event(services, session, params.get("at"))
@@ -76,9 +77,10 @@ async def tab(request: Request) -> Response:
 
 
 async def upload(request: Request) -> Response:
-    """Save the file of the form as a new version, with `?for=user` for all sessions of the user."""
+    """Save the file in the form as a new version; `?for=user` saves it for all sessions of the
+    user."""
     services, session = await session_of(request)
-    limit = _LARGEST + 10_000  # what a form adds to its file
+    limit = _LARGEST + 10_000  # the form's overhead
     file = await form_file(request, "file", progress=UNWATCHED, limit=limit)
     try:
         data = await file.read()
@@ -107,14 +109,14 @@ async def delete(request: Request) -> Response:
 
 
 def _to_tab(request: Request, session: int, file: str | None = None) -> Response:
-    """To the tab, with one of the files, on the page as it is."""
+    """Redirect to the tab with one of the files, keeping the view."""
     view = view_of(request.query_params.get("view"))
     url = session_url(session, tab="artifacts", file=file, view=view)
     return RedirectResponse(url, status_code=303)
 
 
 async def of_event(request: Request) -> Response:
-    """The bytes of an `inlineData` at a `?path=` of an event."""
+    """Serve the `inlineData` at `?path=` in an event."""
     services, session = await session_of(request)
     row = await stored_event(services, session, request.path_params["number"])
     body = await services.journal.events.body(session.key, row.number) if row else None
@@ -132,10 +134,10 @@ async def of_event(request: Request) -> Response:
 
 
 async def _pages(request: Request, content: bytes, href: str) -> Response | None:
-    """A page of the PDF at an address as a picture for `?page=`, all as a part for `?pages=`;
-    None for another request.
+    """Answer `?page=` with an image of a page of the PDF at `href`, `?pages=` with a fragment of
+    all pages; return None for other requests.
 
-    Raises NotFound for what has no such page.
+    Raises NotFound if there is no such page.
     """
     query = request.query_params
     if not can_draw() or not ("page" in query or "pages" in query):
@@ -176,7 +178,7 @@ def _inert(content: bytes, mime: str, name: str) -> Response:
 
 
 def _disposition(name: str, *, inline: bool) -> str:
-    """RFC 6266: a plain name for old readers, the true one encoded."""
+    """Return the header with a plain name for old clients and the full name encoded (RFC 6266)."""
     base = name.removeprefix("user:").replace("\\", "/").rpartition("/")[2] or "artifact"
     plain = "".join(c if c.isascii() and (c.isalnum() or c in "._- ") else "_" for c in base)
     kind = "inline" if inline else "attachment"

@@ -1,4 +1,4 @@
-"""The JSON routes of breakpoints: those of an app, and their hits in the past of a session."""
+"""The JSON routes of breakpoints: an app's breakpoints, and their past hits in a session."""
 
 from dataclasses import asdict
 from typing import Any
@@ -14,20 +14,21 @@ from devui.debugger.breakpoints.breakpoint import (
     Draft,
     StoredBreakpoint,
 )
+from devui.debugger.breakpoints.hits import past_hits
 from devui.debugger.breakpoints.kinds import On, When
-from devui.debugger.breakpoints.past import past_hits
 from devui.web.adk.bodies import parse
 from devui.web.adk.contents import Strict
 from devui.web.errors import BadRequest, NotFound, Unprocessable
+from devui.web.json_answers import answer
 from devui.web.lookup import session_of
 from devui.web.operation import Query, operation
-from devui.web.panels.runs.api import answer, number_in
+from devui.web.panels.runs.api import number_in
 from devui.web.security.intake import read_json
 from devui.web.services import Services, services_of
 from devui.web.text.numbers import whole_number
 
 _MOST = 1000
-"""Hits in one answer."""
+"""The maximum number of hits in one response."""
 
 
 class BreakpointBody(Strict):
@@ -42,7 +43,7 @@ class BreakpointBody(Strict):
     log: str = Field(default="", max_length=1000)
 
     def draft(self) -> Draft:
-        """The breakpoint of the body."""
+        """Return the breakpoint that the body describes."""
         return Draft(**{name: value for name, value in self if name in _OF_DRAFT})
 
 
@@ -52,12 +53,13 @@ class NewBody(BreakpointBody):
 
 
 class ChangeBody(Strict):
-    """`PATCH …/breakpoints/{number}`; what is left out stays as it is."""
+    """`PATCH …/breakpoints/{number}`; omitted fields stay as they are."""
 
     version: int
     enabled: bool | None = None
     user: str | None = Field(default=None, max_length=200)
-    """Whose switch `enabled` is; by default that of all users who haven't used their own."""
+    """The user whose switch `enabled` sets; by default, that of all users who haven't used their
+    own."""
     on: On | None = None
     name: str | None = Field(default=None, max_length=200)
     agent: str | None = Field(default=None, max_length=200)
@@ -87,9 +89,9 @@ class BreakpointJson(TypedDict):
     enabled: bool
     """For users who haven't used their own switch."""
     users: dict[str, bool]
-    """The switches of single users."""
+    """The switches of individual users."""
     actor: str | None
-    """Who set it; null if it was on a page, or if that isn't known."""
+    """Who set it; null if it was set on a page, or if unknown."""
     hits: int
     gate: str
     on: On
@@ -108,13 +110,13 @@ class BreakpointsJson(TypedDict):
 
 
 class DeletedJson(TypedDict):
-    """Whether it existed."""
+    """Whether the breakpoint existed."""
 
     deleted: bool
 
 
 class PastHitJson(TypedDict):
-    """An event of the past."""
+    """A past event that the breakpoint would have hit."""
 
     number: int
     seq: int
@@ -122,7 +124,7 @@ class PastHitJson(TypedDict):
 
 
 class PastJson(TypedDict):
-    """Where a breakpoint would have been hit."""
+    """The past events that a breakpoint would have hit."""
 
     hits: list[PastHitJson]
     scanned: int
@@ -200,7 +202,7 @@ async def delete(request: Request) -> Response:
         "breakpoint": Query(int, "The number of one of the app's breakpoints", required=True),
         "after": Query(int, "The first hits after this event"),
         "before": Query(int, "The last hits before this event"),
-        "limit": Query(int, "How many at most"),
+        "limit": Query(int, "The maximum number to return"),
     },
     refusals=(400,),
 )
@@ -247,7 +249,7 @@ async def hits_of_draft(request: Request) -> Response:
 
 
 def breakpoint_json(services: Services, point: StoredBreakpoint) -> dict[str, Any]:
-    """A breakpoint as JSON; `users` maps those who switched it for themselves to on or off."""
+    """Return a breakpoint as JSON; `users` maps those who used their own switch to on or off."""
     row = point.row
     return {
         "id": row.id,

@@ -1,4 +1,4 @@
-"""Breakpoints in words, and how their marks are drawn."""
+"""Breakpoints in words, and the shapes of their marks."""
 
 from devui.debugger.breakpoints.breakpoint import Draft
 from devui.debugger.breakpoints.kinds import KINDS
@@ -7,14 +7,15 @@ from devui.web.text.visible import visible
 
 
 def mark_shape(draft: Draft) -> MarkShape:
-    """As editors draw them: a dot stops, a diamond has a condition, an outline writes a line."""
+    """Return the shape of a breakpoint's mark, as in editors: a dot holds the run, a diamond has a
+    condition, an outline writes a log line."""
     if draft.log:
         return "log"
     return "conditional" if draft.condition or draft.hit else "break"
 
 
 def description(draft: Draft) -> str:
-    """What a breakpoint waits for, in words: `tool find_airports of TravelAgent`."""
+    """Return what a breakpoint waits for, in words: `tool find_airports of TravelAgent`."""
     name = "" if draft.name == "*" else draft.name
     phrase = KINDS[draft.on].phrase
     if draft.on == "event":
@@ -27,7 +28,7 @@ def description(draft: Draft) -> str:
 
 
 def full_description(draft: Draft) -> str:
-    """A breakpoint with its condition, hit count and log line, in one line."""
+    """Return a breakpoint with its condition, hit count and log line, in one line."""
     condition = f" if {draft.condition}" if draft.condition else ""
     times = f", hits {draft.hit}" if draft.hit else ""
     log = f", logs {draft.log}" if draft.log else ""

@@ -1,4 +1,4 @@
-"""Breakpoints made from an event: one-click offers, and the sheet in which traits are chosen."""
+"""Breakpoints made from an event: one-click offers, and the sheet for choosing traits."""
 
 import json
 from collections.abc import Collection, Iterator
@@ -24,52 +24,59 @@ from devui.web.text.visible import visible
 LOG: Final = "{agent}: {text}"
 """What a logpoint writes by default."""
 _IMPLIED: Final[frozenset[Kind]] = frozenset({"call", "result"})
-"""Kinds of events that a breakpoint on a tool implies."""
+"""The kinds of events that a breakpoint on a tool implies."""
 
 
 def draft_like(row: EventRow) -> Draft:
-    """A breakpoint on events of the same kind and author."""
+    """Return a breakpoint on events of the same kind and author."""
     kind = row.summary.kind
     return Draft(on="event", name=kind, agent=row.author)
 
 
 def traits_of(row: EventRow, summary: Summary) -> dict[str, str | None]:
-    """The kind, author and tool by which a similar event is known."""
+    """Return the kind, author and tool that define a similar event."""
     tools = [call.name for call in summary.calls] + [each.name for each in summary.responses]
     return {"kind": summary.kind, "agent": row.author, "tool": tools[0] if tools else None}
 
 
 def like_this(row: EventRow, summary: Summary) -> LikeThis:
-    """The breakpoints that one click makes, on the kind, author, tools and keys of an event."""
+    """Return the breakpoints that one click makes: on the tools, keys, kind and author of an
+    event."""
     traits = traits_of(row, summary)
+    first, *others = (
+        Offer(visible(label), json.dumps(asdict(draft))) for label, draft in _offers(row, summary)
+    )
     return LikeThis(
         action=breakpoints_url(row.session),
-        offers=tuple(
-            Offer(visible(label), json.dumps(asdict(draft)))
-            for label, draft in _offers(row, summary)
-        ),
+        first=first,
+        others=tuple(others),
         run_to=json.dumps({name: value for name, value in traits.items() if value}),
     )
 
 
 def _offers(row: EventRow, summary: Summary) -> Iterator[tuple[str, Draft]]:
+    """Yield the offers, the rarest trait first; each label continues the word "Break"."""
     word = WORDS[summary.kind]
-    if summary.kind == "user":
-        yield "user message", Draft(on="event", name=summary.kind)
-    else:
-        yield f"{word} of {row.author}", Draft(on="event", name=summary.kind, agent=row.author)
-        yield f"any {word}", Draft(on="event", name=summary.kind)
-    yield f"anything of {row.author}", Draft(on="event", agent=row.author)
     for name in dict.fromkeys(call.name for call in summary.calls):
-        yield f"tool {name}", Draft(on="tool", name=name)
+        yield f"before {name}", Draft(on="tool", name=name)
     for name in dict.fromkeys(response.name for response in summary.responses):
-        yield f"result of {name}", Draft(on="tool", name=name, when="after")
+        yield f"after {name}", Draft(on="tool", name=name, when="after")
     for key in summary.state_keys:
-        yield f"state {key}", Draft(on="state", name=key)
+        yield f"on state {key}", Draft(on="state", name=key)
+    if summary.kind == "user":
+        yield "on user messages", Draft(on="event", name=summary.kind)
+    else:
+        yield (
+            f"on any {word} from {row.author}",
+            Draft(on="event", name=summary.kind, agent=row.author),
+        )
+        yield f"on any {word}", Draft(on="event", name=summary.kind)
+    yield f"on any event from {row.author}", Draft(on="event", agent=row.author)
 
 
 def breakpoint_sheet(row: EventRow, summary: Summary, here: BreakpointsHere) -> BreakpointSheet:
-    """The sheet of a row: kind, author and tools are checked, below the breakpoints `here`."""
+    """Return the sheet of a row, with kind, author and tools checked, and the breakpoints
+    `here`."""
     traits = [
         Trait("kind", "kind", WORDS[summary.kind], is_checked=True),
         Trait("agent", "author", visible(row.author), is_checked=True),
@@ -88,7 +95,7 @@ def breakpoint_sheet(row: EventRow, summary: Summary, here: BreakpointsHere) -> 
 def draft_with(
     row: EventRow, summary: Summary, traits: Collection[str], *, condition: str, log: str
 ) -> Draft:
-    """A breakpoint on events with all the traits in `traits`, if the condition holds, too.
+    """Return a breakpoint on events with all `traits`, and with the condition, if any.
 
     It is on the rarest of the traits; the others become conditions.
     """
@@ -120,7 +127,7 @@ def _all(conditions: list[str]) -> str:
 
 
 def _tools_and_keys(summary: Summary) -> Iterator[tuple[str, str, str]]:
-    """The tools and keys of an event: as the form sends it, what it is, the name."""
+    """Yield the tools and keys of an event: the value in the form, the kind of trait, the name."""
     for name in dict.fromkeys(call.name for call in summary.calls):
         yield f"tool:{name}", "tool", name
     for name in dict.fromkeys(response.name for response in summary.responses):

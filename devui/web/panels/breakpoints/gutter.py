@@ -1,4 +1,4 @@
-"""The gutter of the timeline: the breakpoints at each event, and what its answer cost."""
+"""The gutter of the timeline: the breakpoints at each event, and the cost of its model call."""
 
 from dataclasses import dataclass
 from typing import Final, Self
@@ -16,7 +16,7 @@ from devui.web.panels.breakpoints.parts import GutterMark, MarkShape
 
 @dataclass(frozen=True, slots=True)
 class Marker:
-    """A breakpoint of the app, as one user has it."""
+    """A breakpoint of the app, as one user has switched it."""
 
     number: int
     draft: Draft
@@ -24,7 +24,7 @@ class Marker:
 
     @property
     def shape(self) -> MarkShape:
-        """How its mark is drawn."""
+        """The shape of its mark."""
         return mark_shape(self.draft)
 
     def __str__(self) -> str:
@@ -46,7 +46,7 @@ class Gutter:
 
     @classmethod
     def of(cls, book: BreakpointBook, prices: Prices, session: SessionRow) -> Self:
-        """The breakpoints as they are now."""
+        """Return the breakpoints as they are now."""
         return cls(
             prices,
             tuple(
@@ -56,17 +56,19 @@ class Gutter:
         )
 
     def cost(self, summary: Summary) -> float | None:
-        """Dollars for the model's answer; None if it is unknown, or there is none."""
+        """Return the cost of the model's response in dollars; None if it is unknown or there is
+        none."""
         return None if summary.usage is None else self.prices.cost(summary.usage)
 
     def here(self, row: EventRow, summary: Summary) -> list[Marker]:
-        """The breakpoints at an event: those that are on first, then those that stop."""
+        """Return the breakpoints at an event: enabled ones first, then those that hold the run."""
         facts = Facts.of(row, summary)
         here = [marker for marker in self.markers if marks(marker.draft, facts)]
         return sorted(here, key=lambda marker: (not marker.is_on, _SHAPES.index(marker.shape)))
 
     def mark(self, row: EventRow, summary: Summary) -> GutterMark:
-        """The mark at the left edge of a row: of the first breakpoint at the event."""
+        """Return the mark at the left edge of a row, which shows the first breakpoint at the
+        event."""
         here = self.here(row, summary)
         return GutterMark(
             number=row.number,

@@ -1,4 +1,4 @@
-"""The gutter of an open page, which changes when breakpoints do."""
+"""The gutter of an open page, updated when breakpoints change."""
 
 from typing import Final
 
@@ -10,18 +10,18 @@ from devui.web.panels.breakpoints.gutter import Gutter
 from devui.web.services import Services
 
 _FOLLOWED: Final = 1000
-"""The newest events whose marks are renewed when breakpoints change."""
+"""How many of the newest events get new marks when breakpoints change."""
 
 
 class LiveGutter:
-    """The gutter of an open page, which changes when breakpoints do."""
+    """The gutter of an open page, updated when breakpoints change."""
 
     def __init__(self, services: Services) -> None:
         self._services = services
         self._last: Gutter | None = None
 
     async def changes(self, session: SessionRow) -> Markup:
-        """HTML for the marks that changed since the last call; at first for all."""
+        """Return the HTML of the marks that changed since the last call; at first, of all."""
         before = self._last or Gutter(self._services.prices)
         now = self._last = Gutter.of(self._services.book, self._services.prices, session)
         pieces = Markup("")

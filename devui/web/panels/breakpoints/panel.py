@@ -1,4 +1,4 @@
-"""The tab of breakpoints: the list, the form for a new one, and the hits of one in the past."""
+"""The breakpoints tab: the list, the form for a new one, and the past hits of one of them."""
 
 from collections.abc import Mapping
 from dataclasses import asdict, replace
@@ -6,9 +6,9 @@ from typing import Final
 
 from devui.debugger.apps.apps import UnknownApp
 from devui.debugger.breakpoints.breakpoint import BreakpointError, StoredBreakpoint
+from devui.debugger.breakpoints.hits import Past, past_hits
+from devui.debugger.breakpoints.hits import PastHit as FoundHit
 from devui.debugger.breakpoints.kinds import KINDS
-from devui.debugger.breakpoints.past import Past, past_hits
-from devui.debugger.breakpoints.past import PastHit as FoundHit
 from devui.store.rows import EventRow, SessionRow
 from devui.web.basic_parts import Field
 from devui.web.errors import NotFound
@@ -40,13 +40,15 @@ _LISTED = 200
 _TOOLS: Final = {"tool", "agent_tool"}
 _AGENTS: Final = {"agent", "sequential", "parallel", "loop", "workflow"}
 TAB, SHEET = "b", "s"
-"""Where a breakpoint is listed: in its tab, and in the sheet that the gutter opens."""
+"""The prefixes of ids in the two places that list a breakpoint: the tab, and the sheet opened from
+the gutter."""
 
 
 def breakpoints(
     services: Services, session: SessionRow, form: BreakpointForm | None = None
 ) -> Breakpoints:
-    """Those of the session's app, the oldest first; `form` replaces the one of its breakpoint."""
+    """Return the breakpoints of the session's app, the oldest first; `form` replaces the form of
+    its breakpoint."""
     items = (breakpoint_item(services, each, session) for each in services.book.of(session.app))
     return Breakpoints(
         tuple(replace(i, form=form) if form and form.number == i.number else i for i in items)
@@ -54,14 +56,14 @@ def breakpoints(
 
 
 def enabled_count(services: Services, session: SessionRow) -> str:
-    """How many breakpoints are on for the session's user; empty for none."""
+    """Return how many breakpoints are on for the session's user; "" for none."""
     return str(len(services.book.enabled(session.app, session.user)) or "")
 
 
 def breakpoint_item(
     services: Services, point: StoredBreakpoint, session: SessionRow, *, place: str = TAB
 ) -> BreakpointItem:
-    """A breakpoint in the tab, or in the sheet of a row."""
+    """Return a breakpoint as an item of the tab or of a row's sheet."""
     row, draft = point.row, point.breakpoint.draft
     return BreakpointItem(
         id=f"{place}-{row.id}",
@@ -86,7 +88,7 @@ def breakpoint_form(
     entries: Mapping[str, str] | None = None,
     error: BreakpointError | None = None,
 ) -> BreakpointForm:
-    """The form for a new breakpoint, with what was typed and what is wrong with it."""
+    """Return the form for a new breakpoint, with the typed values and their error, if any."""
     entries = entries or {}
 
     def field(name: str) -> Field:
@@ -117,7 +119,7 @@ def edit_form(
     *,
     place: str = TAB,
 ) -> BreakpointForm:
-    """The form that edits a breakpoint, with its fields as they are or as they were typed."""
+    """Return the form that edits a breakpoint, with its current values or those that were typed."""
     current = {
         name: "" if value == "*" else value
         for name, value in asdict(point.breakpoint.draft).items()
@@ -133,7 +135,7 @@ def edit_form(
 
 
 def wrong_place(entries: Mapping[str, str], error: BreakpointError | None) -> WrongPlace | None:
-    """Where in the typed text the error is, if it has a place."""
+    """Return the position of the error in the typed text, if it has one."""
     if error is None or error.at is None:
         return None
     text, at = entries.get(error.field, ""), error.at
@@ -147,12 +149,11 @@ def _reason(error: BreakpointError) -> str:
 async def breakpoints_panel(
     services: Services, session: SessionRow, row: EventRow | None, query: PageQuery
 ) -> BreakpointsPanel:
-    """The tab, with the hits of the breakpoint that the query asks for."""
+    """Return the tab, with the past hits of the breakpoint that the query names."""
     past = None if query.past is None else await _past(services, session, row, query)
     tools, agents = _names(services, session.app)
     return BreakpointsPanel(
         app=session.app,
-        user=visible(session.user),
         breakpoints=breakpoints(services, session, query.form),
         form=query.form if query.form and not query.form.number else breakpoint_form(session.key),
         past=past,
@@ -162,7 +163,7 @@ async def breakpoints_panel(
 
 
 def _names(services: Services, app: str) -> tuple[list[str], list[str]]:
-    """The names of the app's tools and agents; none before it is loaded."""
+    """Return the names of the app's tools and agents; none before it is loaded."""
     try:
         info = services.workers.status(app).info
     except UnknownApp:
@@ -174,7 +175,7 @@ def _names(services: Services, app: str) -> tuple[list[str], list[str]]:
 
 
 async def hits_of(services: Services, session: SessionRow, number: int) -> Past:
-    """Where in the session the breakpoint would have been hit; all of it may be read for this.
+    """Return the breakpoint's past hits in the session, which may require reading all of it.
 
     Raises NotFound.
     """

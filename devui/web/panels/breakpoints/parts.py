@@ -1,4 +1,4 @@
-"""What the page shows of breakpoints: the tab, the marks in the gutter, the sheet of a row."""
+"""The parts for breakpoints: the tab, the marks in the gutter, the sheet of a row."""
 
 from dataclasses import dataclass
 from typing import ClassVar, Literal
@@ -8,12 +8,12 @@ from devui.web.basic_parts import Field
 
 @dataclass(frozen=True, slots=True)
 class WrongPlace:
-    """Where in a text an error is."""
+    """The position of an error in a text."""
 
     template: ClassVar[str] = "breakpoints/wrong_place.html"
     before: str
     here: str
-    """The character; "" if something is missing at the end."""
+    """The wrong character; "" if something is missing at the end."""
     after: str
 
 
@@ -42,12 +42,12 @@ class BreakpointForm:
     hit: Field
     log: Field
     number: int | None = None
-    """The breakpoint that is edited; None for a new one."""
+    """The number of the edited breakpoint; None for a new one."""
     version: int | None = None
     wrong: WrongPlace | None = None
-    """The place of the error in the text of its field."""
+    """The position of the error in its field."""
     overtaken: str = ""
-    """How somebody else has changed it meanwhile; "" if nobody has."""
+    """The breakpoint as somebody else has changed it meanwhile; "" if nobody has."""
 
     @property
     def is_refused(self) -> bool:
@@ -65,26 +65,26 @@ class BreakpointItem:
     """`b-3` in the tab, `s-3` in the sheet of a row."""
     number: int
     version: int
-    """Sent with each change, which is refused if the breakpoint has another version by then."""
+    """Sent with each change, which is refused if the breakpoint has a newer version."""
     enabled: bool
     what: str
     """`tool find_airports of TravelAgent`."""
     condition: str
     hit: str
     log: str
-    """The line of a logpoint; "" for a breakpoint that stops."""
+    """The line that a logpoint writes; "" for a breakpoint that holds the run."""
     hits: str
     """`hit 3 times`; "" for never."""
     action: str
-    """Switches it on or off."""
+    """Where to POST to switch it on or off."""
     delete_action: str
     past_href: str
-    """The page with its hits in the session's past."""
+    """The page with its past hits in the session."""
     form: BreakpointForm
     by: str = ""
-    """`by mcp:claude`: who set it, unless it was someone on a page."""
+    """Who set it, `by mcp:claude`; empty if it was set on a page."""
     is_changed: bool = False
-    """It was just edited, and gets the focus."""
+    """Whether it was just edited, and gets the focus."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,14 +107,14 @@ class PastHit:
 
 @dataclass(frozen=True, slots=True)
 class PastHits:
-    """Where in the session a breakpoint would have been hit."""
+    """The past hits of a breakpoint in the session."""
 
     what: str
     hits: tuple[PastHit, ...]
     previous_href: str | None
     next_href: str | None
     note: str
-    """How many there are, and how far the session was scanned."""
+    """The number of hits, and how far the session was scanned."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,14 +123,12 @@ class BreakpointsPanel:
 
     template: ClassVar[str] = "breakpoints/panel.html"
     app: str
-    user: str
-    """Whose switches these are."""
     breakpoints: Breakpoints
     form: BreakpointForm
     past: PastHits | None
     tools: tuple[str, ...] = ()
     agents: tuple[str, ...] = ()
-    """What the app has, as suggestions for the form."""
+    """`tools` and `agents` are the app's, as suggestions for the form."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,17 +136,20 @@ class Offer:
     """A breakpoint that one click adds."""
 
     label: str
+    """`before get_weather`, `on any text from planner`."""
     value: str
-    """The breakpoint as JSON, as the endpoint takes it."""
+    """The breakpoint as JSON, in the format of the endpoint."""
 
 
 @dataclass(frozen=True, slots=True)
 class LikeThis:
-    """Breakpoints on events like one, and running to the next of them."""
+    """The offers of breakpoints on similar events, and of running to the next one."""
 
     template: ClassVar[str] = "breakpoints/like_this.html"
     action: str
-    offers: tuple[Offer, ...]
+    first: Offer
+    """The offer on the event's rarest trait."""
+    others: tuple[Offer, ...]
     run_to: str
     """The kind, agent and tool of the event to run to, as JSON."""
 
@@ -165,11 +166,11 @@ class GutterMark:
     template: ClassVar[str] = "breakpoints/gutter_mark.html"
     number: int
     href: str
-    """The event's detail, which offers the same without JavaScript."""
+    """The link to the event's detail, which offers the same without JavaScript."""
     sheet: str
-    """The address of the sheet."""
+    """The URL of the sheet."""
     shape: MarkShape | Literal[""]
-    """"" for no breakpoint."""
+    """The shape of the mark; "" if there is no breakpoint."""
     is_on: bool
     label: str
     """`Breakpoint 3: call event of TravelAgent`, with a semicolon between several."""
@@ -177,10 +178,10 @@ class GutterMark:
 
 @dataclass(frozen=True, slots=True)
 class Trait:
-    """A trait of the event that others can be required to have."""
+    """A trait of the event that similar events can be required to have."""
 
     value: str
-    """As the form sends it."""
+    """The value that the form sends."""
     label: str
     """`author`, `tool`."""
     text: str
@@ -189,7 +190,7 @@ class Trait:
 
 @dataclass(frozen=True, slots=True)
 class BreakpointsHere:
-    """The breakpoints that an event has already. Goes into `#sheet-here`."""
+    """The existing breakpoints at an event. Goes into `#sheet-here`."""
 
     template: ClassVar[str] = "breakpoints/here.html"
     items: tuple[BreakpointItem, ...]
@@ -205,7 +206,7 @@ class RenewBreakpointsHere:
 
 @dataclass(frozen=True, slots=True)
 class BreakpointSheet:
-    """Break on events like one, by the traits that are checked. Goes into `#sheet`."""
+    """The form for a breakpoint on events with the checked traits. Goes into `#sheet`."""
 
     template: ClassVar[str] = "breakpoints/sheet.html"
     action: str

@@ -1,4 +1,4 @@
-"""The HTML routes of breakpoints: the tab, the sheet of a row, and the hits before and after it."""
+"""The HTML routes of breakpoints: the tab, a row's sheet, and the nearest past hits."""
 
 from collections.abc import Mapping
 from dataclasses import replace
@@ -9,7 +9,7 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, RedirectResponse, Response
 
 from devui.debugger.breakpoints.breakpoint import BreakpointError, Draft, StoredBreakpoint
-from devui.debugger.breakpoints.past import past_hits
+from devui.debugger.breakpoints.hits import past_hits
 from devui.store.errors import BreakpointChanged
 from devui.store.rows import EventRow, SessionRow
 from devui.store.summaries import Summary
@@ -49,8 +49,8 @@ from devui.web.text.numbers import whole_number
 async def add(request: Request) -> Response:
     """Add a breakpoint.
 
-    The form says which: `draft`, the JSON of an offer; `like`, an event, with the traits to `take`
-    of it; `event`, one that is switched on or removed; else the fields of the form.
+    The form contains `draft`, the JSON of an offer; or `like`, an event, with the traits to `take`
+    from it; or `event`, an event whose breakpoint is toggled; or the fields of the breakpoint form.
     """
     services, session = await session_of(request)
     form = await read_form(request)
@@ -76,7 +76,7 @@ async def add(request: Request) -> Response:
 
 
 async def switch(request: Request) -> Response:
-    """Switch one on or off for the session's user; 409 if it has changed meanwhile."""
+    """Switch a breakpoint on or off for the session's user; 409 if it has changed meanwhile."""
     services, session, point = await _breakpoint_of(request)
     form = await read_form(request)
     point = await services.book.switch(
@@ -91,7 +91,7 @@ async def switch(request: Request) -> Response:
 
 
 async def edit(request: Request) -> Response:
-    """Change one; 409, with the form as it was typed, if it has changed meanwhile."""
+    """Change a breakpoint; 409, with the form as typed, if it has changed meanwhile."""
     services, session, point = await _breakpoint_of(request)
     form = await read_form(request)
     entries = _texts(form)
@@ -103,7 +103,7 @@ async def edit(request: Request) -> Response:
         point = await services.book.change(number, version, draft=draft, enabled=None)
     except BreakpointError as error:
         form_again = edit_form(session.key, point, entries, error, place=place)
-        # The next try is still based on the version that the person has read.
+        # The next attempt is still based on the version that the person has read.
         return await _form_page(request, services, session, replace(form_again, version=version))
     except BreakpointChanged:
         _, _, point = await _breakpoint_of(request)
@@ -117,7 +117,7 @@ async def edit(request: Request) -> Response:
 
 
 async def delete(request: Request) -> Response:
-    """Delete one; it is no error if it is gone already."""
+    """Delete a breakpoint; it isn't an error if it no longer exists."""
     services, session = await session_of(request)
     number = whole_number(request.path_params["number"])
     if number is not None:
@@ -150,7 +150,7 @@ def _version(form: FormData) -> int:
 async def _toggle(
     request: Request, services: Services, session: SessionRow, fields: Mapping[str, str]
 ) -> Response:
-    """Add a breakpoint on events like the one of `fields`, or remove it if there is one."""
+    """Add a breakpoint on events like the one in `fields`, or remove it if it exists."""
     row = await event_of(services, session, fields["event"])
     if row is None:
         raise Unprocessable("select an event first")
@@ -172,7 +172,7 @@ async def _add_like(
     fields: Mapping[str, str],
     traits: set[str],
 ) -> Response:
-    """Add a breakpoint on events that have the `traits` traits of one."""
+    """Add a breakpoint on events that share the `traits` of the event in `fields`."""
     row = await event_of(services, session, fields["like"])
     if row is None:
         raise Unprocessable("select an event first")
@@ -199,7 +199,7 @@ async def _add_like(
 
 
 async def _make(services: Services, session: SessionRow, draft: Draft) -> str:
-    """Add it, or switch on the one that is the same; returns what was done."""
+    """Add a breakpoint, or switch on an identical one; return what was done."""
     for point in services.book.of(session.app):
         if point.breakpoint.draft == draft:
             number = point.row.id
@@ -221,7 +221,7 @@ async def _form_page(
     *,
     status: int = 422,
 ) -> Response:
-    """The form as it was typed, with the error at its field."""
+    """Answer with the form as typed, with the error at its field."""
     if HtmxRequest.read(request.headers):
         part = services.render.part(form)
         return HTMLResponse(fill(f"#{form.id}-form", part), status_code=status)
@@ -246,7 +246,7 @@ def _tab(session: int) -> Response:
 
 
 async def sheet(request: Request) -> Response:
-    """The sheet: what of an event to break on."""
+    """Show the sheet that offers an event's traits to break on."""
     services, session = await session_of(request)
     row = await existing_event(services, session, request.path_params["number"])
     summary = row.summary
@@ -255,7 +255,7 @@ async def sheet(request: Request) -> Response:
 
 
 async def here(request: Request) -> Response:
-    """The breakpoints at the event of an open sheet, as they are now."""
+    """Show the breakpoints at the event of an open sheet, as they are now."""
     services, session = await session_of(request)
     row = await existing_event(services, session, request.query_params.get("like") or "")
     return services.render.page(_here(services, session, row, row.summary))
@@ -276,7 +276,7 @@ def _here(
 
 
 async def nearest_hit(request: Request) -> Response:
-    """The event before or after `event` at which one of the breakpoints would have been hit."""
+    """Go to the nearest event before or after `event` that a breakpoint would have hit."""
     services, session = await session_of(request)
     row = await event_of(services, session, request.query_params.get("event"))
     back = request.path_params["direction"] == "previous"
@@ -293,7 +293,7 @@ async def nearest_hit(request: Request) -> Response:
             "#break-said", f"No breakpoint hit {'before' if back else 'after'} this event"
         )
         return HTMLResponse(message, headers={**retarget("#break-said", "none"), **keep_url()})
-    standing = await standing_of(services, session) if tab == "run" else None
+    standing = await standing_of(services, session, hit) if tab == "run" else None
     query = PageQuery(standing=standing, view=view)
     selection = Selection(
         await inspector(services, session, hit, tab_of(tab, has_selection=True), query=query),
@@ -309,7 +309,7 @@ async def nearest_hit(request: Request) -> Response:
 async def _nearest(
     services: Services, session: SessionRow, row: EventRow | None, *, back: bool
 ) -> EventRow | None:
-    """Of the breakpoints and logpoints that are on for the session's user."""
+    """Return that event, for the breakpoints and logpoints that are on for the session's user."""
     points = [each.breakpoint for each in services.book.enabled(session.app, session.user)]
     number = row.number if row else session.events + 1
     bounds = {"before": number} if back else {"after": number}

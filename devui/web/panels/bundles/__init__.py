@@ -1,1 +1,1 @@
-"""Sessions as files: export, import, and the HTML page that stands alone."""
+"""Sessions as files: export, import, and the self-contained HTML page."""

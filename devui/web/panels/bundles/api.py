@@ -1,4 +1,4 @@
-"""Sessions as files over HTTP: what an export would leave out, the export, the import."""
+"""Sessions as files over HTTP: the preview of an export, the export, the import."""
 
 import asyncio
 import logging
@@ -13,19 +13,19 @@ from starlette.types import Message, Receive, Scope, Send
 from typing_extensions import TypedDict
 
 from devui.debugger.background.jobs import Job, JobStopped, Progress
-from devui.debugger.bundles.exchange import Exchange, Finding, Wish
+from devui.debugger.bundles.exchange import Exchange, ExportOptions, Finding
 from devui.debugger.bundles.for_adk import FORMATS, adk_session
 from devui.debugger.bundles.for_eval import eval_set
-from devui.debugger.bundles.landing import Landed
+from devui.debugger.bundles.importing import ImportOptions
 from devui.store.rows import SessionRow
 from devui.web.errors import BadRequest
+from devui.web.json_answers import answer
 from devui.web.lookup import session_of
 from devui.web.operation import Query, Refusal, operation
 from devui.web.panels.bundles.html import html
 from devui.web.panels.bundles.imports import take_file
 from devui.web.panels.jobs.api import wanted_id
-from devui.web.panels.runs.api import answer
-from devui.web.security.veil import UNTOUCHED
+from devui.web.security.redaction import UNTOUCHED
 from devui.web.services import Services, services_of
 from devui.web.sse import STALLED
 from devui.web.uploads import body_into, size_of, spool
@@ -40,7 +40,7 @@ _FORMATS: Final[Mapping[str, str]] = {
 }
 _ENDINGS: Final = {"adk": "adk.json", "adk-web": "adk-web.json", "eval-set": "evalset.json"}
 _NAMED: Final = 60
-"""Characters of a session's name that its file gets."""
+"""The maximum length of a file's name, without its extension."""
 
 
 class BundleJson(TypedDict):
@@ -74,7 +74,8 @@ class ImportedJson(TypedDict):
     title: str | None
     events: int
     readOnly: NotRequired[bool]
-    """True for a bundle; false for a session's JSON, which becomes writable."""
+    """True for a bundle, unless it was imported with `continue`; false for a session's JSON, which
+    becomes writable."""
     setAside: NotRequired[int]
     """How many members of the file are unknown; absent for none."""
 
@@ -83,7 +84,7 @@ class FindingJson(TypedDict):
     """Something that an export leaves out."""
 
     kind: str
-    """What it is, in words."""
+    """What was left out, in words."""
     hint: str
     """Its first characters, so that you recognize it."""
     count: int
@@ -122,21 +123,21 @@ async def export(request: Request) -> Response:
     The guide explains [the formats and what is left out](#notes-and-files-of-sessions).
     """
     services, session = await session_of(request)
-    wish = wish_of(request)
+    options = export_options(request)
     kind = request.query_params.get("format", "json")
     if kind not in _FORMATS:
         raise BadRequest(f"format must be one of {', '.join(_FORMATS)}")
     name = session.title or session.id
-    label = name if wish.keep_secrets else services.view.text(name)
-    if wish.keep_secrets:
+    label = name if options.keep_secrets else services.view.text(name)
+    if options.keep_secrets:
         _log.warning("session %s was exported with its secrets", session.key)
-    reveal_headers = {UNTOUCHED.decode(): "yes"} if wish.keep_secrets else {}
+    reveal_headers = {UNTOUCHED.decode(): "yes"} if options.keep_secrets else {}
     ending = _ENDINGS.get(kind, f"devui.{kind}")
     headers = reveal_headers | {"Content-Disposition": disposition(session, label, ending)}
     job = services.jobs.begin("export", label, session=session.key, job_id=wanted_id(request))
 
     def pieces(progress: Progress) -> AsyncIterator[str]:
-        return _pieces(services, session.key, wish, kind, progress)
+        return _pieces(services, session.key, options, kind, progress)
 
     return Download(job, pieces, media_type=_FORMATS[kind], headers=headers)
 
@@ -145,7 +146,7 @@ async def export(request: Request) -> Response:
 async def preview(request: Request) -> Response:
     """Preview what an export leaves out."""
     services, session = await session_of(request)
-    result = await exchange(services).preview(session.key, wish_of(request))
+    result = await exchange(services).preview(session.key, export_options(request))
     return answer(
         {"findings": [_finding(each) for each in result.findings], "keys": list(result.keys)}
     )
@@ -172,22 +173,24 @@ async def take(request: Request) -> Response:
     """
     services = services_of(request)
     ids = ids_of(request)
-    wish = Landed(app_of(services, request), keeps_id=ids == "keep", goes_on=goes_on(request))
+    options = ImportOptions(
+        app_of(services, request), keeps_id=ids == "keep", goes_on=goes_on(request)
+    )
     with (
         spool(services.journal.path) as file,
         services.jobs.begin("import", "a session", job_id=wanted_id(request)) as job,
     ):
         if size := size_of(request):
-            job.begin(3 * size)  # it comes in, is checked, and is put into the journal
+            job.begin(3 * size)  # the file is received, checked, and written to the journal
         await body_into(request, file, progress=job)
-        session = await take_file(services, file, wish, job, new_id=ids == "new")
+        session = await take_file(services, file, options, job, new_id=ids == "new")
     members: dict[str, Any] = {
         "key": session.key,
         "id": session.id,
         "app": session.app,
         "user": session.user,
     }
-    aside = await services.journal.imports.set_aside(session.key)
+    aside = await services.journal.imports.unknown_members(session.key)
     unknown = {"setAside": aside} if aside else {}
     read_only = await services.journal.imports.get(session.key) is not None
     members |= {"title": session.title, "events": session.events, "readOnly": read_only}
@@ -195,21 +198,21 @@ async def take(request: Request) -> Response:
 
 
 def exchange(services: Services) -> Exchange:
-    """What writes and reads bundles."""
+    """Return the object that writes and reads bundles."""
     return Exchange(services.journal, services.settings)
 
 
-def wish_of(request: Request) -> Wish:
-    """What the query says is to be taken out, or left in; raises BadRequest."""
+def export_options(request: Request) -> ExportOptions:
+    """Return what the query says to leave out or keep. Raises BadRequest."""
     secrets = request.query_params.get("secrets", "")
     if secrets not in {"", "keep"}:
         raise BadRequest("set secrets to `keep`, or omit it")
     keys = frozenset(key for key in request.query_params.getlist("keys") if key)
-    return Wish(keep_secrets=secrets == "keep", keys=keys)
+    return ExportOptions(keep_secrets=secrets == "keep", keys=keys)
 
 
 def app_of(services: Services, request: Request) -> str | None:
-    """The app that an import is to go to, if the query names one; raises UnknownApp."""
+    """Return the app to import into, if the query names one. Raises UnknownApp."""
     app = request.query_params.get("app") or None
     if app is not None:
         services.apps.require(app)
@@ -217,7 +220,8 @@ def app_of(services: Services, request: Request) -> str | None:
 
 
 def ids_of(request: Request) -> str:
-    """`new` or `keep` if the query says which ids what is imported gets; raises BadRequest."""
+    """Return `new` or `keep` if the query says which ids imported sessions get; else "". Raises
+    BadRequest."""
     ids = request.query_params.get("ids", "")
     if ids not in {"", "keep", "new"}:
         raise BadRequest("set ids to keep or new, or omit it")
@@ -225,7 +229,7 @@ def ids_of(request: Request) -> str:
 
 
 def goes_on(request: Request) -> bool:
-    """Whether the query says that what is imported is not read only; raises BadRequest."""
+    """Return whether the query asks for a session that can be continued. Raises BadRequest."""
     value = request.query_params.get("continue", "")
     if value not in {"", "yes"}:
         raise BadRequest("set continue to `yes`, or omit it")
@@ -233,33 +237,35 @@ def goes_on(request: Request) -> bool:
 
 
 def disposition(session: SessionRow, title: str, ending: str) -> str:
-    """The name that a browser gives the file: of the session, and of plain characters."""
+    """Return the header that names the downloaded file after the session, in plain characters."""
     return attachment(f"{file_name(session, title)}.{ending}")
 
 
 def attachment(name: str) -> str:
-    """The header that makes a browser save the answer under a safe name."""
+    """Return the header that makes a browser save the response under a safe name."""
     latin = "".join(c if c.isascii() else "-" for c in name)
     return f"attachment; filename=\"{latin}\"; filename*=UTF-8''{quote(name)}"
 
 
 def file_name(session: SessionRow, title: str) -> str:
-    """The same without an ending; an app's name may have letters of any language."""
+    """Return the file's name without an extension; the app's name may have letters of any
+    language."""
     plain = "".join(c if c.isascii() else "-" for c in safe_name(title))
     return f"{safe_name(session.app)}-{plain.strip('.-') or session.key}"[:_NAMED]
 
 
 def safe_name(text: str) -> str:
-    """The text without anything but letters, digits and `._-`: no path, quote or line break."""
+    """Return the text with everything but letters, digits and `._-` replaced: no path, quote or
+    line break."""
     return "".join(c if c.isalnum() or c in "._-" else "-" for c in text)
 
 
 class Download(StreamingResponse):
-    """A file that is written while it is sent.
+    """A file that is generated while it is sent.
 
-    It breaks off if its job is stopped, or if the client takes nothing for `STALLED` seconds: so
-    the client takes it for incomplete. When the client has
-    gone, the job is stopped, too, and not cancelled: what it holds open is closed in order.
+    It is cut off if its job is stopped, or if the client takes nothing for `STALLED` seconds, so
+    that the client sees an incomplete download. When the client disconnects, the job is stopped
+    rather than cancelled, so that it closes what it has open in order.
     """
 
     def __init__(
@@ -297,14 +303,14 @@ class Download(StreamingResponse):
 
 
 async def _pieces(
-    services: Services, session: int, wish: Wish, file_format: str, progress: Progress
+    services: Services, session: int, options: ExportOptions, file_format: str, progress: Progress
 ) -> AsyncIterator[str]:
-    """The pieces of the file, in order."""
+    """Yield the pieces of the file, in order."""
     if file_format == "html":
-        pieces = html(services, session, wish, progress)
+        pieces = html(services, session, options, progress)
     else:
         progress.begin(await exchange(services).size(session))
-        pieces = exchange(services).lines(session, wish, progress)
+        pieces = exchange(services).lines(session, options, progress)
     for form in FORMATS:
         if file_format == form:
             pieces = adk_session(pieces, form)

@@ -1,4 +1,4 @@
-"""Several sessions as one file: a ZIP archive of their bundles, written while it is sent."""
+"""Several sessions as one file: a ZIP archive of their bundles, generated while it is sent."""
 
 import asyncio
 import zipfile
@@ -9,20 +9,20 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from devui.debugger.background.jobs import Progress
-from devui.debugger.background.turns import TURN, beside
-from devui.debugger.bundles.exchange import Wish
+from devui.debugger.background.slices import SLICE, beside
+from devui.debugger.bundles.exchange import ExportOptions
 from devui.store.errors import SessionNotFound
 from devui.store.rows import SessionRow
 from devui.web.panels.apps.selection import selected_sessions
 from devui.web.panels.bundles.api import Download, attachment, exchange, file_name, safe_name
 from devui.web.security.intake import read_form
-from devui.web.security.veil import View
+from devui.web.security.redaction import View
 from devui.web.services import Services, services_of
 from devui.web.text.formats import plural
 
 
 async def export(request: Request) -> Response:
-    """A ZIP archive of the sessions of the form, each as the bundle that an export of it gives."""
+    """Export the sessions in the form as a ZIP archive of bundles, the same as single exports."""
     services, app = services_of(request), request.path_params["app"]
     rows = await selected_sessions(services, app, await read_form(request))
     job = services.jobs.begin("export", plural(len(rows), "session"))
@@ -35,7 +35,7 @@ async def export(request: Request) -> Response:
 
 
 class _Sink:
-    """What is written to the archive and not sent yet; `zipfile` can't go back in it."""
+    """The written part of the archive that hasn't been sent yet; `zipfile` can't seek in it."""
 
     def __init__(self) -> None:
         self._parts = bytearray()
@@ -45,13 +45,13 @@ class _Sink:
         return len(data)
 
     def flush(self) -> None:
-        """Nothing waits behind it."""
+        """Do nothing: there is no buffer below this one."""
 
     def close(self) -> None:
-        """Nothing is open."""
+        """Do nothing: no resource is open."""
 
     def take(self) -> bytes:
-        """All that was written since the last time."""
+        """Return everything written since the last call."""
         data = bytes(self._parts)
         self._parts.clear()
         return data
@@ -60,13 +60,13 @@ class _Sink:
 async def _archive(
     services: Services, rows: Sequence[SessionRow], progress: Progress
 ) -> AsyncIterator[bytes]:
-    # The veil can't read a compressed answer, so each line goes through the view here: that also
-    # removes credentials given in other sessions, as in the export of a single one.
+    # A compressed response can't be redacted, so each line is redacted here. The view also removes
+    # credentials given in other sessions, as it does in the export of a single one.
     sink, files = _Sink(), exchange(services)
     progress.begin(sum([await files.size(row.key) for row in rows]))
     with zipfile.ZipFile(sink, "w", zipfile.ZIP_DEFLATED) as archive:
         for row in rows:
-            lines = files.lines(row.key, Wish(), progress)
+            lines = files.lines(row.key, ExportOptions(), progress)
             try:
                 first = await anext(lines)
             except SessionNotFound:  # deleted meanwhile
@@ -85,7 +85,7 @@ async def _batches(lines: AsyncIterator[str], view: View) -> AsyncIterator[bytes
     batch = bytearray()
     async for line in lines:
         batch += (await beside(line, partial(view.json, line))).encode()
-        if len(batch) >= TURN:
+        if len(batch) >= SLICE:
             yield bytes(batch)
             batch.clear()
     yield bytes(batch)

@@ -1,8 +1,8 @@
-"""A session as one HTML file that stands alone: nothing to load, no form to post.
+"""A session as one self-contained HTML file, which loads nothing and posts no forms.
 
-What is shown went through a bundle first: written without its secrets, read into a journal of its
-own that is gone afterwards. So one module decides what leaves the server, and the page shows
-exactly what an import of the bundle would.
+The session first goes through a bundle: it is exported without its secrets and imported into a
+temporary journal. So one module decides what leaves the server, and the page shows exactly what an
+import of the bundle would.
 """
 
 import asyncio
@@ -19,8 +19,8 @@ from typing import IO, Final, TypeVar, cast
 from urllib.parse import SplitResult, parse_qs, unquote, urlsplit
 
 from devui.debugger.background.jobs import Progress, Stoppable
-from devui.debugger.background.turns import TURN, Turns
-from devui.debugger.bundles.exchange import Exchange, Wish
+from devui.debugger.background.slices import SLICE, Yielder
+from devui.debugger.bundles.exchange import Exchange, ExportOptions
 from devui.debugger.history.paths import path_of
 from devui.debugger.runs.uncommitted import touch_fates
 from devui.store.journal import Journal
@@ -42,7 +42,7 @@ from devui.web.panels.state.keys import some_changes, some_state
 from devui.web.panels.state.panel import state_panel
 from devui.web.panels.state.uncommitted import event_notes
 from devui.web.panels.timeline.parts import InvocationHeader
-from devui.web.panels.timeline.rewound import rewind_mark
+from devui.web.panels.timeline.rewind_marks import rewind_mark
 from devui.web.panels.timeline.window import Window, window_before, without_forms
 from devui.web.services import Services
 from devui.web.text.formats import LONGEST_TEXT, plural
@@ -51,12 +51,12 @@ from devui.web.text.visible import visible
 from devui.wire.events import Event
 from devui.wire.gates import EDITED
 
-# Jinja escapes quotes and angle brackets in everything that is anybody's, so what these find was
-# written by a template.
+# Jinja escapes quotes and angle brackets in all untrusted text, so these patterns match only what a
+# template wrote.
 _FORM: Final = re.compile(r"<form\b.*?</form>", re.DOTALL)
 _FORK: Final = re.compile(r'<details class="fork".*?</details>', re.DOTALL)
 _FETCHED: Final = re.compile(r"<details\b[^>]*\shx-get=.*?</details>", re.DOTALL)
-# Looked for within tags alone: most of a page is text, which a search for `<` passes over quickly.
+# Searched for only within tags: most of a page is text, which a search for `<` skips quickly.
 _TAG: Final = re.compile(
     r'<[a-z][^<>]*?\s(?:hx-|data-gutter|aria-haspopup|href="/|src="/|(?:id|for|aria-\w+by)=)[^<>]*>'
 )
@@ -66,7 +66,7 @@ _DROPPED: Final = (
     ("<details", _FETCHED),
     ("<form", _FORM),
 )
-"""What a file has no use for, each with what its text has to hold."""
+"""The markup that is useless in a file, each with a text that it contains."""
 _LINK: Final = re.compile(r'\shref="(/[^"]*)"')
 _SOURCE: Final = re.compile(r'\ssrc="(/[^"]*)"')
 _ID: Final = re.compile(r'\s(id|for|aria-describedby|aria-labelledby)="([\w:.-]+)"')
@@ -75,18 +75,18 @@ _FILE: Final = re.compile(r"/sessions/\d+/artifacts/([^/?]+)")
 _OF_EVENT: Final = re.compile(r"/sessions/\d+/events/(\d+)/file")
 _NO_THUMBNAIL: Final = re.compile(r'<a class="picture thumbnail"[^>]*><img(?! src=)[^>]*></a>')
 _LARGEST: Final = 2_000_000
-"""Bytes of a file that the page still brings along."""
+"""The size in bytes up to which the page embeds a file."""
 
 
 class Inlined:
-    """Styles and script as part of the page, and the policy that lets in these and nothing else."""
+    """The inlined styles and script, and the policy that allows these and nothing else."""
 
     def __init__(self, assets: Assets, styles: Sequence[str], script: str) -> None:
         self._css = assets.read(f"css/{'+'.join(styles)}.css").decode()
         self._js = assets.read(script).decode()
 
     def into(self, page: str) -> str:
-        """The page with both in their places."""
+        """Return the page with both inserted."""
         policy = (
             f"default-src 'none'; img-src data:; media-src data:; style-src '{_hash(self._css)}';"
             f" script-src '{_hash(self._js)}'; base-uri 'none'; form-action 'none'"
@@ -99,9 +99,9 @@ class Inlined:
 async def link_free(
     text: str, journal: Journal, session: SessionRow, *, apart: int | None = None
 ) -> str:
-    """A part whose links lead to places of the page, whose files come along, and that asks nobody.
+    """Return a part that needs no server: links lead within the page, and files are embedded.
 
-    `apart` is the event that a part is about; its ids are made different from those of others.
+    `apart` is the event that the part is about; it makes the part's ids unique.
     """
     for begin, whole in _DROPPED:
         if begin in text:
@@ -123,7 +123,8 @@ async def _alone(tag: str, journal: Journal, session: SessionRow, apart: int | N
 
 
 async def _picture(url: str, journal: Journal, session: SessionRow) -> str:
-    """What stands for the `src="url"` of a picture in an event or an artifact; "" for none."""
+    """Return the replacement for the `src="url"` of a picture in an event or artifact; "" for
+    none."""
     parts = urlsplit(url.replace("&amp;", "&"))
     if event := _OF_EVENT.fullmatch(parts.path):
         body = await journal.events.body(session.key, int(event[1]))
@@ -142,7 +143,7 @@ async def _picture(url: str, journal: Journal, session: SessionRow) -> str:
 
 
 async def _place(url: str, journal: Journal, session: SessionRow) -> str:
-    """What stands for `href="url"`."""
+    """Return the replacement for `href="url"`; "" for none."""
     parts = urlsplit(url.replace("&amp;", "&"))
     query = parse_qs(parts.query)
     if _EVENT.fullmatch(parts.path) and query.get("event"):
@@ -157,7 +158,8 @@ async def _place(url: str, journal: Journal, session: SessionRow) -> str:
 
 
 async def _artifact(url: SplitResult, journal: Journal, session: SessionRow) -> Artifact | None:
-    """The version of a file at an address; None for other addresses, and if there is none."""
+    """Return the version of a file that a URL names; None for other URLs, or if it doesn't
+    exist."""
     file, version = _FILE.fullmatch(url.path), parse_qs(url.query).get("version")
     if file is None:
         return None
@@ -183,10 +185,11 @@ Part = TypeVar("Part")
 
 _BATCH: Final = 25
 _STATES: Final = 300
-"""Events up to which each has the state as of it; beyond, the file would be many times as large."""
+"""The largest number of events for which each event gets its state; beyond, the file would be many
+times as large."""
 _FORMATTED: Final = 400_000
-"""Characters of Markdown that are formatted, about half a second of work; the messages that follow
-are shown as written, and the page says so."""
+"""How many characters of Markdown are formatted, about half a second of work; later messages are
+shown as written, and the page says so."""
 _END: Final = 2**63 - 1
 _AS_WRITTEN: Final = (
     '<p class="notice" role="note">This session is long: from here on, messages are shown as'
@@ -199,9 +202,10 @@ _SHORTENED: Final = (
 
 
 async def html(
-    services: Services, session: int, wish: Wish, progress: Progress
+    services: Services, session: int, options: ExportOptions, progress: Progress
 ) -> AsyncIterator[str]:
-    """The pieces of the file, in order. Raises SessionNotFound, JournalDamaged, JobStopped."""
+    """Yield the pieces of the file, in order. Raises SessionNotFound, JournalDamaged,
+    JobStopped."""
     exchange = Exchange(services.journal, services.settings)
     original = await services.journal.sessions.get(session)
     progress.begin(await exchange.size(session) + (original.events if original else 0))
@@ -209,23 +213,23 @@ async def html(
         tempfile.TemporaryDirectory(prefix="devui-export-") as folder,
         tempfile.TemporaryFile(dir=folder) as file,
     ):
-        essentials = replace(wish, extra=False)
+        essentials = replace(options, extra=False)
         async for line in exchange.lines(session, essentials, progress):
             file.write(line.encode())
         async with await Journal.open(Path(folder) / "data") as journal:
             row = await Exchange(journal, services.settings).take(
-                file, progress=Stoppable(progress), own=True
+                file, progress=Stoppable(progress), words_of=services.runs.words_of, own=True
             )
             origin = json.loads(await journal.imports.get(row.key) or "{}")
-            turns = Turns()
+            yielder = Yielder()
             writer = _Writer(services, journal, row, origin["id"], progress=progress)
             async for piece in writer.pieces():
                 yield piece
-                await turns.after(len(piece))
+                await yielder.after(len(piece))
 
 
 class _Writer:
-    """One file."""
+    """Writes one file."""
 
     def __init__(
         self,
@@ -243,13 +247,13 @@ class _Writer:
         self._progress = progress
         self._inlined = Inlined(services.render.assets, STYLES, SCRIPT)
         self._formatting = _Formatting()
-        self._turns = Turns()
+        self._yielder = Yielder()
 
     async def pieces(self) -> AsyncIterator[str]:
-        """Chat, then rows, then each event in full.
+        """Yield the chat, then the rows, then each event in full.
 
-        All are made window by window, so that each text is converted once; rows and events wait in
-        files for their turn.
+        All three are built window by window, so that each text is converted only once; rows and
+        events are spooled to files until their turn.
         """
         part, gutter = self._services.render.part, Gutter(self._services.prices)
         frame = self._inlined.into(await self._free(str(part(await self._frame()))))
@@ -270,7 +274,7 @@ class _Writer:
                 for message in messages:
                     yield await self._free(str(part(message)))
                 for item in await window.items(self._journal, gutter, until=self._session.events):
-                    # The window before has the header of an invocation that goes on.
+                    # The previous window has the header of an invocation that continues here.
                     if not (isinstance(item, InvocationHeader) and item.continued):
                         rows.write(await self._free(str(part(item))))
                 bodies = await self._bodies(window)
@@ -278,7 +282,7 @@ class _Writer:
                     event_markup = await self._event(window, row, bodies, edits)
                     events.write(event_markup)
                     self._progress.advance()
-                    await self._turns.after(len(event_markup))
+                    await self._yielder.after(len(event_markup))
             yield before_rows
             for piece in _pieces(rows):
                 yield piece
@@ -319,8 +323,8 @@ class _Writer:
             after = rows[-1].seq
 
     async def _bodies(self, window: Window) -> dict[int, Event]:
-        """The window's small events, by number; of the others one is read at a time."""
-        small = [row.number for row in window.rows if row.size <= TURN]
+        """Return the window's small events, by number; large ones are read one at a time."""
+        small = [row.number for row in window.rows if row.size <= SLICE]
         bodies = await self._journal.events.bodies(self._session.key, small)
         return {row.number: event for row, event in bodies}
 
@@ -336,7 +340,7 @@ class _Writer:
         if event is None:
             body = await journal.events.body(key, row.number)
             event = body[1] if body else Event("{}")
-        delta = row.size > TURN or '"stateDelta"' in event.text
+        delta = row.size > SLICE or '"stateDelta"' in event.text
         changes = await some_changes(journal, key, row.number) if delta else ()
         chunks = await journal.events.chunks(key, row.id) if row.chunks else []
         touches = await journal.uncommitted.of_run(row.run) if row.run else []
@@ -364,7 +368,7 @@ class _Writer:
             state = str(self._services.render.part(await self._state(row.seq, row.number)))
             title = "<summary>State after this event</summary>"
             state = f'<details class="state-fold">{title}{state}</details>'
-        large = row.size > TURN or len(chunks) > _BATCH
+        large = row.size > SLICE or len(chunks) > _BATCH
         markup = await asyncio.to_thread(detail) if large else detail()
         return (
             f'<section class="detail panel" id="d-{row.number}" tabindex="-1">'
@@ -384,7 +388,7 @@ class _Writer:
 
 
 class _Formatting:
-    """Which texts of a file are formatted as Markdown: the first ones, up to a bound."""
+    """Decides which texts of a file are formatted as Markdown: the first ones, up to a limit."""
 
     def __init__(self) -> None:
         self._budget = _FORMATTED
@@ -392,11 +396,11 @@ class _Formatting:
 
     @property
     def is_spent(self) -> bool:
-        """Whether there are messages that are shown as written."""
+        """Whether any message is shown as written."""
         return bool(self._plain)
 
     def message(self, message: ChatMessage | RunNote) -> ChatMessage | RunNote:
-        """The next message of the chat."""
+        """Return the chat's next message, formatted or as written."""
         if not isinstance(message, ChatMessage):
             return message
         message = replace(message, text_href="")
@@ -408,7 +412,7 @@ class _Formatting:
         return replace(message, parts=_as_written(message.parts))
 
     def detail(self, detail: EventDetail) -> EventDetail:
-        """An event in full, as its message is shown."""
+        """Return an event in full, formatted or as written like its message."""
         if detail.number not in self._plain:
             return detail
         return replace(detail, parts=_as_written(detail.parts))
@@ -422,6 +426,6 @@ def _as_written(parts: Iterable[Part]) -> tuple[Part, ...]:
 
 
 def _pieces(file: IO[str]) -> Iterator[str]:
-    """What was written into a file, from its beginning."""
+    """Return the pieces of a file, from its beginning."""
     file.seek(0)
-    return iter(partial(file.read, TURN), "")
+    return iter(partial(file.read, SLICE), "")

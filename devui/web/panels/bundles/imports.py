@@ -1,4 +1,4 @@
-"""What an import takes: bundles, sessions as JSON of ADK's API, databases of google-adk."""
+"""The imports: bundles, sessions as JSON of ADK's API, databases of google-adk."""
 
 import asyncio
 import os
@@ -18,7 +18,7 @@ from devui.debugger.apps.apps import UnknownApp
 from devui.debugger.background.jobs import Job, JobStopped, Progress
 from devui.debugger.bundles.checks import BadBundle
 from devui.debugger.bundles.exchange import Exchange
-from devui.debugger.bundles.landing import Landed
+from devui.debugger.bundles.importing import ImportOptions
 from devui.store.errors import BadValue, SessionExists
 from devui.store.rows import SessionRow
 from devui.web.adk.bodies import SessionFile, parse
@@ -28,42 +28,49 @@ from devui.web.security.intake import parse_json
 from devui.web.services import Services
 
 _HEAD = 1000
-"""Bytes in which a bundle says that it is one."""
+"""How many bytes at the start of a file are searched for a bundle's marker."""
 
 
 @dataclass(slots=True)
 class Arrivals:
-    """What became of a file of several sessions."""
+    """The outcome of importing a file with several sessions."""
 
     new: list[SessionRow] = field(default_factory=list)
     present: list[SessionRow] = field(default_factory=list)
-    """Those that were here already."""
+    """The sessions that already existed."""
     problems: list[str] = field(default_factory=list)
-    """What could not be taken, and why."""
+    """What couldn't be imported, and why."""
 
 
 async def take_file(
-    services: Services, file: IO[bytes], wish: Landed, progress: Progress, *, new_id: bool = False
+    services: Services,
+    file: IO[bytes],
+    options: ImportOptions,
+    progress: Progress,
+    *,
+    new_id: bool = False,
 ) -> SessionRow:
-    """Make a session of a file, in its own app or in the one that is wished.
+    """Import a session from a file, into its own app or the one in `options`.
 
-    A bundle becomes a session to be read and forked, unless it is to go on; a session of ADK's API
-    goes on, with its user, state and events, and with its id unless it gets a `new_id`. Raises
-    Unprocessable, UnknownApp, SessionExists, BadValue, JobStopped.
+    A bundle becomes a session that can be read and forked, unless `options` makes it writable. A
+    session of ADK's API is always writable; it keeps its user, state and events, and also its id
+    unless `new_id` is set. Raises Unprocessable, UnknownApp, SessionExists, BadValue, JobStopped.
     """
     try:
-        row = await Exchange(services.journal, services.settings).take(file, wish, progress)
+        row = await Exchange(services.journal, services.settings).take(
+            file, options, progress, words_of=services.runs.words_of
+        )
     except BadBundle as error:
         session = await asyncio.to_thread(_session_in, file)
         if session is None:
             raise Unprocessable(str(error)) from error
-        row = await _begin(services, session, wish.app, new_id=new_id)
+        row = await _begin(services, session, options.app, new_id=new_id)
     await services.know_credentials()
     return row
 
 
 def is_database(file: IO[bytes]) -> bool:
-    """Whether the file is one of SQLite's."""
+    """Return whether the file is a SQLite database."""
     file.seek(0)
     begins = file.read(len(MAGIC)) == MAGIC
     file.seek(0)
@@ -71,12 +78,12 @@ def is_database(file: IO[bytes]) -> bool:
 
 
 async def take_database(
-    services: Services, file: IO[bytes], name: str, job: Job, *, wish: Landed
+    services: Services, file: IO[bytes], name: str, job: Job, *, options: ImportOptions
 ) -> Arrivals:
-    """Make sessions of a SQLite file of google-adk, each whole or not at all.
+    """Import the sessions in a SQLite file of google-adk, each entirely or not at all.
 
-    `name` is what the user calls the file. If the work is stopped, the sessions made so far stay.
-    Raises Unprocessable, and JobStopped if none was made.
+    `name` is what the user calls the file. If the job is stopped, the sessions imported so far
+    stay. Raises Unprocessable, and JobStopped if none was imported.
     """
     arrivals = Arrivals()
     with tempfile.NamedTemporaryFile(dir=services.journal.path) as copy:
@@ -87,7 +94,7 @@ async def take_database(
             with closing(tables):
                 database = await asyncio.to_thread(Database, tables)
                 for head in await asyncio.to_thread(database.heads):
-                    await _take_one(services, database, head, arrivals, job, wish)
+                    await _take_one(services, database, head, arrivals, job, options)
         except Unreadable as error:
             raise Unprocessable(str(error)) from error
         except JobStopped:
@@ -105,7 +112,7 @@ async def _take_one(
     head: Head,
     arrivals: Arrivals,
     progress: Progress,
-    wish: Landed,
+    options: ImportOptions,
 ) -> None:
     exchange, notes = Exchange(services.journal, services.settings), Notes()
 
@@ -114,11 +121,12 @@ async def _take_one(
             file.write(line.encode())
 
     try:
-        if wish.goes_on:
+        if options.goes_on:
             services.apps.require(head.app)
         with tempfile.TemporaryFile(dir=services.journal.path) as file:
             await asyncio.to_thread(write, file)
-            arrivals.new.append(await exchange.take(file, wish, progress))
+            words_of = services.runs.words_of
+            arrivals.new.append(await exchange.take(file, options, progress, words_of=words_of))
     except SessionExists as error:
         if row := await services.journal.sessions.get(error.key):
             arrivals.present.append(row)
@@ -140,18 +148,18 @@ async def _begin(
 
 
 def _session_in(file: IO[bytes]) -> Mapping[str, Any] | None:
-    """The JSON of a session; None for anything else."""
+    """Return the JSON of a session; None if the file is anything else."""
     size = file.seek(0, os.SEEK_END)
     file.seek(0)
     if size > SESSION_LIMIT:
         return None
     try:
         data = file.read()
-        value = parse_json(data, of_runtime=True)
+        value = parse_json(data, allow_runtime_json=True)
     except BadRequest:
         return None
     except Unprocessable:
-        if b'"format"' in data[:_HEAD]:  # a bundle, about which more is known
+        if b'"format"' in data[:_HEAD]:  # a bundle, whose own error says more
             return None
         raise
     is_session = isinstance(value, dict) and "events" in value and "format" not in value

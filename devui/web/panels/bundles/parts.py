@@ -1,4 +1,4 @@
-"""Sessions as files: the pages of an export and an import."""
+"""The pages of an export and an import."""
 
 from dataclasses import dataclass
 from typing import ClassVar
@@ -20,7 +20,7 @@ class KeyChoice:
 
 @dataclass(frozen=True, slots=True)
 class Omission:
-    """Something that the file does not have."""
+    """Something that is left out of the file."""
 
     kind: str
     hint: str
@@ -31,7 +31,7 @@ class Omission:
 
 @dataclass(frozen=True, slots=True)
 class Imported:
-    """A session that was made of a file, or is in it and was here already."""
+    """A session in the file that was imported or already existed."""
 
     href: str
     name: str
@@ -43,43 +43,45 @@ class Imported:
 
 @dataclass(frozen=True, slots=True)
 class ExportPage:
-    """`/sessions/{key}/export`: what a file of the session leaves out."""
+    """`/sessions/{key}/export`: what an export of the session leaves out."""
 
     template: ClassVar[str] = "pages/export.html"
     theme: Theme
     name: str
     session_href: str
     action: str
-    """This page, with other choices."""
+    """The URL of this page, for other choices."""
     download: str
-    """The file."""
+    """The URL of the export."""
     findings: tuple[Omission, ...]
     keys: tuple[KeyChoice, ...]
     keep: bool
-    """Secrets stay in."""
+    """Whether secrets stay in the file."""
+    format: str
+    """The chosen format, one of those of the export endpoint."""
     jobs: JobList
 
 
 @dataclass(frozen=True, slots=True)
 class ImportedPage:
-    """What became of the sessions in a file that has several."""
+    """The outcome for each session in a file with several."""
 
     template: ClassVar[str] = "pages/imported.html"
     theme: Theme
     name: str
-    """The file."""
+    """The name of the file."""
     new: tuple[Imported, ...]
     present: tuple[Imported, ...]
-    """Sessions that were here already."""
+    """The sessions that already existed."""
     problems: tuple[str, ...]
-    """What was not imported, and why."""
+    """What wasn't imported, and why."""
     copy_action: str
-    """Where the file goes to become sessions with new ids."""
+    """Where to POST the file to import its sessions with new ids."""
 
 
 @dataclass(frozen=True, slots=True)
 class ExportedPage:
-    """The frame of a session as one HTML file; messages, rows and events go into its gaps."""
+    """The frame of a session's HTML file; messages, rows and events are inserted into it."""
 
     template: ClassVar[str] = "pages/exported.html"
     name: str
@@ -91,4 +93,4 @@ class ExportedPage:
     note: NoteForm | None
     state: StatePanel
     graph: GraphPanel
-    """As it is in the end."""
+    """The graph as of the end of the session."""

@@ -1,4 +1,4 @@
-"""The page of an export, and the form of an import."""
+"""The page of an export, and the import form."""
 
 from dataclasses import replace
 
@@ -6,14 +6,14 @@ from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 
 from devui.debugger.background.jobs import Job, JobStopped
-from devui.debugger.bundles.landing import Landed
+from devui.debugger.bundles.importing import ImportOptions
 from devui.store.errors import SessionExists
 from devui.store.rows import SessionRow
 from devui.web.errors import Unprocessable
 from devui.web.links import app_url, apps_url, export_api_url, export_url, import_url, session_url
 from devui.web.lookup import session_of, theme_of
 from devui.web.panels.apps.lists import session_name
-from devui.web.panels.bundles.api import app_of, exchange, goes_on, ids_of, wish_of
+from devui.web.panels.bundles.api import app_of, exchange, export_options, goes_on, ids_of
 from devui.web.panels.bundles.imports import Arrivals, is_database, take_database, take_file
 from devui.web.panels.bundles.parts import ExportPage, Imported, ImportedPage, KeyChoice, Omission
 from devui.web.panels.jobs.panel import job_list
@@ -24,10 +24,10 @@ from devui.web.uploads import form_file, size_of
 
 
 async def show(request: Request) -> Response:
-    """What a file of the session would leave out, and the ways to get it."""
+    """Show what an export of the session would leave out, and offer the export."""
     services, session = await session_of(request)
-    wish = wish_of(request)
-    result = await exchange(services).preview(session.key, wish)
+    options = export_options(request)
+    result = await exchange(services).preview(session.key, options)
     page = ExportPage(
         theme=theme_of(request),
         name=session_name(session),
@@ -43,37 +43,38 @@ async def show(request: Request) -> Response:
             )
             for each in result.findings
         ),
-        keys=tuple(KeyChoice(key, key in wish.keys) for key in result.keys),
-        keep=wish.keep_secrets,
+        keys=tuple(KeyChoice(key, key in options.keys) for key in result.keys),
+        keep=options.keep_secrets,
+        format=request.query_params.get("format", "json"),
         jobs=job_list(services.jobs, session.key),
     )
     return services.render.page(page)
 
 
 async def take(request: Request) -> Response:
-    """Make a session of the file of the form, or several, and show them."""
+    """Import the session or sessions in the form's file, and show them."""
     services = services_of(request)
     app = app_of(services, request)
     try:
         with services.jobs.begin("import", "a file") as job:
             if size := size_of(request):
-                job.begin(3 * size)  # it comes in, is checked, and is put into the journal
-            return await _import(request, job, Landed(app, goes_on=goes_on(request)))
+                job.begin(3 * size)  # the file is received, checked, and written to the journal
+            return await _import(request, job, ImportOptions(app, goes_on=goes_on(request)))
     except JobStopped:
         return RedirectResponse(app_url(app) if app else apps_url(), status_code=303)
 
 
-async def _import(request: Request, job: Job, wish: Landed) -> Response:
+async def _import(request: Request, job: Job, options: ImportOptions) -> Response:
     services = services_of(request)
     file = await form_file(request, "file", progress=job)
     name = job.name = visible(file.filename or "the file")
     as_copy = ids_of(request) == "new"
     try:
         if is_database(file.file):
-            database_wish = replace(wish, keeps_id=not as_copy)
-            arrivals = await take_database(services, file.file, name, job, wish=database_wish)
+            database_options = replace(options, keeps_id=not as_copy)
+            arrivals = await take_database(services, file.file, name, job, options=database_options)
             return await _outcome(request, arrivals, name)
-        session = await take_file(services, file.file, wish, job, new_id=as_copy)
+        session = await take_file(services, file.file, options, job, new_id=as_copy)
     except SessionExists as error:
         row = await services.journal.sessions.get(error.key)
         return await _outcome(request, Arrivals(present=[row] if row else []), name)
@@ -85,7 +86,7 @@ async def _import(request: Request, job: Job, wish: Landed) -> Response:
 
 
 async def _outcome(request: Request, arrivals: Arrivals, name: str) -> Response:
-    """The one session that was made, or what became of all."""
+    """Go to the session if only one was imported, else show the outcome for all."""
     if len(arrivals.new) == 1 and not (arrivals.present or arrivals.problems):
         return RedirectResponse(session_url(arrivals.new[0].key), status_code=303)
     services = services_of(request)

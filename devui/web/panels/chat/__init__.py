@@ -1,1 +1,1 @@
-"""The chat: messages and their parts, tool chips, and what is being said right now."""
+"""The chat: messages and their parts, tool chips, and answers being streamed."""

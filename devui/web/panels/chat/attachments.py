@@ -1,4 +1,4 @@
-"""The message of the composer: its text and the files attached to it."""
+"""The composer's message: its text and the attached files."""
 
 import base64
 import mimetypes
@@ -7,13 +7,14 @@ from typing import Any, Final
 from starlette.datastructures import FormData, UploadFile
 
 MESSAGE_LIMIT: Final = 15_000_000
-"""Bytes of a message with its files. In base64 they take a third more, and one event has to fit
-into one message to the worker."""
+"""The maximum size of a message with its files, in bytes. Base64 adds a third, and an event has to
+fit in one message to the worker."""
 _UNKNOWN: Final = "application/octet-stream"
 
 
 async def message_in(form: FormData) -> dict[str, Any] | None:
-    """The user's Content in wire form: the text, then each file; None if there is neither."""
+    """Return the user's Content in wire form: the text, then each file; None if there is
+    neither."""
     text = str(form.get("text") or "").strip()
     parts: list[dict[str, Any]] = [{"text": text}] if text else []
     files = (file for file in form.getlist("files") if isinstance(file, UploadFile))

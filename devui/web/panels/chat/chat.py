@@ -1,9 +1,9 @@
 """The chat: its messages, the calls being streamed, and the menu of a user's message.
 
-An event that says nothing to a person has no message. A tool's answer is none either: it goes into
-the chip of its call, which the page finds by the call's id.
+An event with nothing for a person to read has no message. Nor has a tool's response: it goes
+into the chip of its call, which the page finds by the call's id. A person's answer is a message.
 
-Gemini streams arguments as `partialArgs`, each with its path; other services send a call whole.
+Gemini streams arguments as `partialArgs`, each with its path; other services send each call whole.
 """
 
 import json
@@ -16,6 +16,7 @@ from types import MappingProxyType
 from typing import Any, Final, TypeAlias
 
 from devui.debugger.events.nodes import answers, name_of
+from devui.debugger.events.summary import other_fields
 from devui.debugger.questions.askers import Asker
 from devui.debugger.questions.questions import HUMAN_CALLS, answered_once, question_of
 from devui.debugger.recovery.forking import message_text
@@ -26,22 +27,22 @@ from devui.web.links import (
     event_file_url,
     event_text_url,
     file_version_url,
-    forks_url,
-    replays_url,
-    rewind_url,
     say_again_url,
     session_url,
 )
 from devui.web.panels.chat.content import (
+    FileLink,
     around,
     as_markdown,
     attachment,
+    other_part,
     response_files,
     spoken_parts,
     text_part,
 )
-from devui.web.panels.chat.content_parts import OutputPart, TextPart
+from devui.web.panels.chat.content_parts import FilePart, OutputPart, TextPart
 from devui.web.panels.chat.parts import (
+    AnswerLine,
     ArtifactChip,
     ChatMessage,
     ChatPart,
@@ -50,31 +51,31 @@ from devui.web.panels.chat.parts import (
     ToolOutcome,
 )
 from devui.web.panels.hold.interventions import hint
-from devui.web.panels.questions.parts import Ask
+from devui.web.panels.questions.parts import Ask, AskFields
 from devui.web.panels.questions.questions import CREDENTIAL, form_of, sign_in_link
-from devui.web.panels.recovery.parts import AgainMenu, SayAgain
+from devui.web.panels.recovery.parts import SayAgain
 from devui.web.text.formats import clipped
 from devui.web.text.visible import readable, visible
-from devui.wire.events import USER, Event, Part, fields_in
+from devui.wire.events import NOTHING, USER, Event, Fields, Part, fields_in
 
 _KINDS: Final = ("numberValue", "boolValue", "nullValue")
 
 
 @dataclass(slots=True)
 class StreamedCalls:
-    """Writes the calls of an answer, piece after piece."""
+    """Formats the calls in a streamed response, part by part."""
 
     complete: str = ""
-    """The call whose arguments became whole with the part that was written last."""
+    """The name of the call that the last part completed; "" if it completed none."""
     _open: str = ""
-    """The name of the call that goes on."""
+    """The name of the unfinished call."""
     _path: str = ""
-    """The argument that was written last."""
+    """The path of the last argument written."""
     _in_quotes: bool = False
-    """That is a text, and may go on."""
+    """Whether that argument is an unfinished string."""
 
     def write(self, part: Part) -> str:
-        """What this part adds; "" if it is no call."""
+        """Return the text that this part adds; "" if it isn't a call."""
         self.complete = ""
         if part.call is None:
             return ""
@@ -117,56 +118,45 @@ class StreamedCalls:
         return text
 
 
-_SAYABLE: Final = 20_000
-"""Characters of a message that the page offers to say again."""
-
-
 def say_again(number: int, event: Event, session: int) -> SayAgain | None:
-    """What opens the menu of a message; None where there is nothing to say again."""
+    """Return what opens the menu of a message; None if there is no text to send again."""
     return None if message_text(event) is None else SayAgain(number, say_again_url(session, number))
 
 
-def again_menu(number: int, event: Event, session: int) -> AgainMenu | None:
-    """The menu itself."""
-    text = message_text(event)
-    if text is None:
-        return None
-    alone = all(part.is_text_alone for part in event.parts)
-    return AgainMenu(
-        number=number,
-        rewind_action=rewind_url(session),
-        fork_action=forks_url(session),
-        replay_action=replays_url(session),
-        text=text if alone and len(text) <= _SAYABLE else "",
-    )
-
-
 TRANSFER = "transfer_to_agent"
-"""The framework's own tool; chat shows the transfer itself."""
+"""The framework's own tool; the chat shows the transfer instead of the call."""
 _NOBODY: Mapping[str, Asker] = MappingProxyType({})
 Pictures: TypeAlias = AbstractSet[tuple[str, int]]
-"""Names and versions of the artifacts that are shown as pictures."""
+"""The names and versions of artifacts that are shown as pictures."""
 
 
 @dataclass(frozen=True, slots=True)
 class Answered:
-    """What events say of calls: also of those that other events, or another run, have made."""
+    """What events say about calls, including calls from other events or runs."""
 
     outcomes: Mapping[str, ToolOutcome] = field(default_factory=dict)
-    """By the slots of the calls."""
+    """The outcomes, by the slots of their calls."""
     calls: frozenset[tuple[str | None, int]] = frozenset()
-    """Calls that somebody has answered, or that were made again, and in which event."""
+    """The ids of calls that a person answered or that were made again, and in which event."""
+    results: Mapping[str, Fields] = field(default_factory=dict)
+    """The latest response to each call, by its id; only from events with a body."""
 
     @classmethod
-    def of(cls, events: Iterable[tuple[int, str | None, Summary]], session: int) -> "Answered":
-        """Of events with their numbers and authors, the oldest first."""
+    def of(
+        cls, events: Iterable[tuple[int, str | None, Summary, Event | None]], session: int
+    ) -> "Answered":
+        """Collect the answers in events, given with number and author, the oldest first."""
         outcomes: dict[str, ToolOutcome] = {}
         calls: set[tuple[str | None, int]] = set()
-        for number, author, summary in events:
+        results: dict[str, Fields] = {}
+        for number, author, summary, event in events:
             outcomes |= {o.slot: o for o in tool_outcomes(number, summary, session=session)}
             calls |= {(each.id, number) for each in answers_in(author, summary)}
             calls |= {(call.id, number) for call in summary.calls}
-        return cls(outcomes, frozenset(calls))
+            results |= (
+                {each.id: each.result for each in event.responses if each.id} if event else {}
+            )
+        return cls(outcomes, frozenset(calls), results)
 
 
 def chat_message(
@@ -178,11 +168,12 @@ def chat_message(
     previous_author: str | None = None,
     askers: Mapping[str, Asker] = _NOBODY,
     pictures: Pictures = frozenset(),
+    results: Mapping[str, Fields] = NOTHING,
 ) -> ChatMessage | None:
-    """The message of one event, or None if it has nothing to say.
+    """Return the message for one event, or None if there is nothing to read in it.
 
-    `previous_author` is the author of the message before, if that was an agent's; `askers` tells
-    what needs what the event's calls ask for.
+    `previous_author` is the author of the previous message, if that was an agent's. `askers` maps
+    call ids to whatever needs the answer, `results` to the latest response.
     """
     author = visible(event.author)
     href = session_url(session, event=number)
@@ -203,15 +194,18 @@ def chat_message(
             parts=(*spoken_parts(event.content, markdown=True, file=file), *around(event)),
         )
     if event.rewinds_before:
-        return replace(
-            message, role="signal", text="Rewound: models no longer see the dimmed events"
-        )
+        return replace(message, role="signal", text="Rewound to an earlier message")
     if summary.kind == "user":
         again = say_again(number, event, session)
         content = (*spoken_parts(event.content, markdown=False, file=file), *around(event))
         return replace(message, role="user", parts=content, again=again)
+    if event.author == USER and summary.responses:
+        lines = (_answer_line(each, askers.get(each.id or "")) for each in summary.responses)
+        files = _response_files(event, file)
+        content = spoken_parts(event.content, markdown=False, file=file)
+        return replace(message, role="user", parts=(*lines, *files, *content, *around(event)))
     parts = (
-        *_parts(number, event, summary, session, askers),
+        *_parts(number, event, summary, session, askers, results),
         *_artifacts(number, event, session, pictures),
         *around(event),
     )
@@ -232,15 +226,16 @@ def conversation(
     call_answers: Answered | None = None,
     cut: str | None = None,
 ) -> tuple[ChatMessage, ...]:
-    """The messages of a window of events, each tool chip with its outcome.
+    """Return the messages for a window of events, each tool chip with its outcome.
 
-    `previous_author` is the author of the message before the window, if that was an agent's.
-    From event `going_on` on, the run is under way and may still bring results; without it, a call
-    that has none in `call_answers` (those of the events themselves, if not said) has none so far.
-    `cut` is the invocation that a fork has left in its middle.
+    `previous_author` is the author of the message before the window, if that was an agent's. From
+    event `going_on` on, the run is in progress and may still bring results. Earlier calls without a
+    result in `call_answers` are shown as having none; so are all such calls if `going_on` is None.
+    `call_answers` defaults to those in the events themselves. `cut` is the invocation that a fork
+    cut off in the middle.
     """
     if call_answers is None:
-        call_answers = Answered.of(((n, event.author, s) for n, event, s in events), session)
+        call_answers = Answered.of(((n, e.author, s, e) for n, e, s in events), session)
     messages: list[ChatMessage] = []
     speaker = previous_author
     for number, event, summary in events:
@@ -252,6 +247,7 @@ def conversation(
             previous_author=speaker,
             askers=askers,
             pictures=pictures,
+            results=call_answers.results,
         )
         if message is not None:
             messages.append(message)
@@ -269,7 +265,7 @@ def conversation(
 
 
 def markdown_texts(messages: Iterable[ChatMessage | RunNote]) -> Iterator[str]:
-    """The markdown of the messages."""
+    """Yield the Markdown texts in the messages."""
     for message in messages:
         if isinstance(message, ChatMessage):
             texts = (part for part in message.parts if isinstance(part, TextPart))
@@ -279,12 +275,13 @@ def markdown_texts(messages: Iterable[ChatMessage | RunNote]) -> Iterator[str]:
 
 
 def spoken_by(message: ChatMessage) -> str | None:
-    """Whom the next message continues if it has the same author."""
+    """Return the author that the next message would continue; None after a user's message or a
+    signal."""
     return message.author if message.role in ("agent", "error") else None
 
 
 def tool_outcomes(number: int, summary: Summary, *, session: int) -> tuple[ToolOutcome, ...]:
-    """What the event's tool responses change in the chips of their calls."""
+    """Return the outcomes that the event's tool responses bring to the chips of their calls."""
     return tuple(
         ToolOutcome(
             slot=_slot(response.id),
@@ -306,7 +303,7 @@ def _args_of_edit(summary: Summary, call: str) -> str:
 
 
 def answers_in(author: str | None, summary: Summary) -> tuple[ResponseSummary, ...]:
-    """The questions that a person answers in this event, once and for all."""
+    """Return the answers in this event to questions that can be answered only once."""
     answers = summary.responses if author == USER else ()
     return tuple(answer for answer in answers if answered_once(answer.name))
 
@@ -314,7 +311,7 @@ def answers_in(author: str | None, summary: Summary) -> tuple[ResponseSummary, .
 def _without_forms(
     message: ChatMessage, answers: AbstractSet[tuple[str | None, int]]
 ) -> ChatMessage:
-    """Without the forms that have been answered, or asked again, since."""
+    """Return the message without forms whose question was answered or asked again later."""
     parts = tuple(
         replace(part, ask=None)
         if isinstance(part, ToolChip)
@@ -327,13 +324,13 @@ def _without_forms(
 
 
 def open_slots(number: int, summary: Summary) -> tuple[str, ...]:
-    """The slots of the event's calls that wait for a result of the same run."""
+    """Return the slots of the event's calls that need a result from the same run."""
     calls = enumerate(summary.calls)
     return tuple(_slot_of(call, number, place) for place, call in calls if not call.long_running)
 
 
 def lost_outcome(slot: str, *, forked: bool = False) -> ToolOutcome:
-    """What is said of a call whose run ended, or was forked, before its result."""
+    """Return the outcome of a call whose run ended, or was forked, before its result."""
     why = "no result before the fork" if forked else "no result"
     return ToolOutcome(slot, "lost", why)
 
@@ -344,6 +341,7 @@ def _parts(
     summary: Summary,
     session: int,
     askers: Mapping[str, Asker],
+    results: Mapping[str, Fields],
 ) -> tuple[ChatPart, ...]:
     calls = iter(enumerate(summary.calls))
     file = partial(event_file_url, session, number)
@@ -355,7 +353,8 @@ def _parts(
                 question = call.about or question_of(part.call)
                 chip = _chip(number, position, call, question, session)
                 who = who_asks(event.author, askers.get(call.id or ""))
-                form = ask_form(number, call, part.call.args, session, who=who)
+                latest = results.get(call.id or "")
+                form = ask_form(number, call, part.call.args, session, who=who, latest=latest)
                 parts.append(replace(chip, ask=form))
         elif part.response:
             parts += response_files(part.response, place, file)
@@ -363,6 +362,8 @@ def _parts(
             part, place, file
         ):
             parts.append(piece)
+        elif other := other_part(other_fields(part)):
+            parts.append(other)
     if summary.kind == "result" and summary.final:
         parts += _results(event)
     if answers(event):
@@ -370,10 +371,29 @@ def _parts(
     return tuple(parts)
 
 
-def _results(event: Event) -> Iterable[ChatPart]:
-    """Results that are the answer themselves: nobody summarises them (seed: events).
+def _answer_line(answer: ResponseSummary, asker: Asker | None) -> AnswerLine:
+    """Return the line for a person's answer; of a credential, it says only that one was given."""
+    tool = visible(asker.name) if asker else ""
+    if answer.name == CREDENTIAL:
+        return AnswerLine("Provided a credential" + (" for" if tool else ""), tool, "")
+    if answer.verdict:
+        payload = answer.preview.removeprefix(answer.verdict).strip()
+        return AnswerLine(answer.verdict.capitalize(), tool, visible(payload.removeprefix("with ")))
+    name = tool or ("" if answer.name in HUMAN_CALLS else visible(answer.name))
+    return AnswerLine("Answered", name, visible(answer.preview))
 
-    That a call waits for a person is no result of it.
+
+def _response_files(event: Event, file: FileLink) -> Iterator[FilePart]:
+    for place, part in enumerate(event.parts):
+        if part.response:
+            yield from response_files(part.response, place, file)
+
+
+def _results(event: Event) -> Iterable[ChatPart]:
+    """Yield the results that are themselves the answer, since no model summarizes them (seed:
+    events).
+
+    A response that only says that a call waits for a person isn't a result.
     """
     for response in event.responses:
         if response.id in event.confirmations or response.id in event.credentials:
@@ -383,7 +403,7 @@ def _results(event: Event) -> Iterable[ChatPart]:
 
 
 def _answer(event: Event, summary: Summary) -> OutputPart:
-    """What a workflow gave in the end."""
+    """Return the final output of a workflow."""
     output = event.output
     text = output if isinstance(output, str) else json.dumps(output, indent=2, ensure_ascii=False)
     return OutputPart(visible(name_of(summary.node)), visible(clipped(text)))
@@ -422,17 +442,26 @@ def _chip(number: int, position: int, call: CallSummary, question: str, session:
 
 
 def who_asks(agent: str, asker: Asker | None) -> str:
-    """Who needs an answer, at the beginning of a sentence."""
+    """Return who needs an answer, as the beginning of a sentence."""
     return visible(f"The {asker.kind} {asker.name} of {agent}" if asker else agent)
 
 
 def ask_form(
-    number: int, call: CallSummary, args: Mapping[str, Any], session: int, *, who: str
+    number: int,
+    call: CallSummary,
+    args: Mapping[str, Any],
+    session: int,
+    *,
+    who: str,
+    latest: Fields | None = None,
 ) -> Ask | None:
-    """The form for a call that a person answers; `who` needs it."""
+    """Return the form for a call that a person answers, or None for other calls.
+
+    `who` needs the answer; `latest` is the latest response.
+    """
     if not call.long_running or not call.id:
         return None
-    form = form_of(call.name, args, who)
+    form = form_of(call.name, args, who, latest)
     return Ask(
         slot=ask_slot(call.id),
         action=answers_url(session),
@@ -446,8 +475,21 @@ def ask_form(
     )
 
 
+def updated_fields(event: Event, long_running: AbstractSet[str | None]) -> Iterator[AskFields]:
+    """Yield the new initial fields for the forms of the calls that the event responds to.
+
+    A person can respond only to long-running calls; for other authors, `long_running` has the ids
+    of such calls.
+    """
+    for response in event.responses:
+        is_updated = event.author == USER or response.id in long_running
+        if response.id and is_updated and not answered_once(response.name):
+            fields = form_of(response.name, NOTHING, "", response.result).fields
+            yield AskFields(ask_slot(response.id), fields)
+
+
 def ask_slot(call_id: str) -> str:
-    """The element of a question's form."""
+    """Return the id of the element with a question's form."""
     return _slot(call_id).replace("t-", "a-", 1)
 
 

@@ -8,7 +8,14 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Final, NamedTuple, TypeAlias
 
-from devui.debugger.events.summary import cut_of, transcriptions, unwrapped
+from devui.debugger.events.summary import (
+    cut_of,
+    kind_of_other,
+    other_fields,
+    transcriptions,
+    unwrapped,
+    voice_activity,
+)
 from devui.debugger.history.paths import Path, Step
 from devui.web.basic_parts import JsonTree
 from devui.web.panels.chat.content_parts import (
@@ -28,6 +35,7 @@ from devui.web.panels.chat.content_parts import (
     ThoughtPart,
     TranscriptPart,
 )
+from devui.web.panels.chat.file_data import SIZE
 from devui.web.panels.chat.previews import MEDIA, URL_SAFE, media_type, preview_of
 from devui.web.panels.state.step_chart import value_at
 from devui.web.text import formats
@@ -37,10 +45,10 @@ from devui.web.text.visible import readable, visible
 from devui.wire.events import Call, Content, Event, Fields, Part, Response, fields_in
 
 FileLink: TypeAlias = Callable[[Path], str]
-"""The address of the bytes at a path of an event."""
+"""Returns the URL of the file at a path of an event."""
 
 _LONGEST_JSON: Final = 65_536
-"""Characters of a text that is looked into."""
+"""The longest text, in characters, that is parsed as JSON."""
 _JSON_FENCE: Final = re.compile(r"\s*```(?:json)?\s*\n(.*?)\n?```\s*", re.DOTALL)
 
 _CUT: Final[Mapping[str, str]] = {
@@ -54,9 +62,9 @@ _CUT: Final[Mapping[str, str]] = {
 def content_parts(
     event: Event, *, rest: Rest | None = None, file: FileLink | None = None
 ) -> tuple[ContentPart, ...]:
-    """Every part, in order, in full, and what the event says besides.
+    """Return every part of an event in full and in order, then what it says outside its parts.
 
-    `rest` leads to what is not shown at a path of the event, `file` to the bytes that are there.
+    `rest(path)` links to what is omitted at that path of the event, `file(path)` to the file there.
     """
     parts = (
         _part(part, _Within(number, rest, file), event) for number, part in enumerate(event.parts)
@@ -66,7 +74,7 @@ def content_parts(
 
 @dataclass(frozen=True, slots=True)
 class _Within:
-    """One of the parts of an event."""
+    """The position of one part in an event, and links into it."""
 
     number: int
     rest: Rest | None
@@ -77,7 +85,7 @@ class _Within:
         return ("content", "parts", self.number)
 
     def tree(self, value: object, *steps: Step) -> JsonTree:
-        """The tree of the value at these steps from here."""
+        """Return the tree of a value that is at `steps` within this part."""
         rest, place = self.rest, (*self.path, *steps)
         return json_tree(
             value, rest=None if rest is None else lambda path, at: rest((*place, *path), at)
@@ -93,14 +101,21 @@ def _part(part: Part, within: _Within, event: Event) -> ContentPart | None:
     piece = text_part(part, markdown=markdown) or attachment(part, within.number, within.file)
     if piece or "text" in part.fields:
         return piece
-    fields = {key: value for key, value in part.fields.items() if key != "thoughtSignature"}
-    return OtherPart(within.tree(fields)) if fields else None
+    return other_part(other_fields(part), within.tree)
+
+
+def other_part(fields: Fields, tree: Callable[[object], JsonTree] = json_tree) -> OtherPart | None:
+    """Return fields of an event without a template of their own; None if there are none."""
+    if not fields:
+        return None
+    name, short = kind_of_other(fields)
+    return OtherPart(visible(name.capitalize()), visible(short), tree(fields))
 
 
 def text_part(
     part: Part, *, markdown: bool, clean: Callable[[str], str] = visible
 ) -> TextPart | ThoughtPart | None:
-    """Text or a thought; None for other parts and for empty text."""
+    """Return a text or thought; None for other parts and empty text."""
     if not part.text:
         return None
     text = clean(clipped(part.text))
@@ -110,7 +125,7 @@ def text_part(
 
 
 def _json_in(text: str) -> JsonTree | None:
-    """The tree of a text that is a JSON object or array and nothing else, in a fence or not."""
+    """Parse a text that is only a JSON object or array, fenced or not; None for any other."""
     match = _JSON_FENCE.fullmatch(text)
     inner = (match[1] if match else text).strip()
     if len(inner) > _LONGEST_JSON or inner[:1] + inner[-1:] not in {"{}", "[]"}:
@@ -125,7 +140,7 @@ def _json_in(text: str) -> JsonTree | None:
 def spoken_parts(
     content: Content, *, markdown: bool, file: FileLink | None = None
 ) -> tuple[SpokenPart, ...]:
-    """What a content says to a person, as the chat shows it."""
+    """Return the parts of a content that a person reads, as the chat shows them."""
     pairs = (
         (text_part(part, markdown=markdown, clean=readable), attachment(part, number, file))
         for number, part in enumerate(content.parts)
@@ -134,9 +149,9 @@ def spoken_parts(
 
 
 def as_markdown(event: Event) -> str:
-    """What an event says to a person, as Markdown: its text, code and printed results.
+    """Return what a person reads in an event, as Markdown: text, code and printed results.
 
-    Thoughts, calls and files are left out; an error is its message.
+    Thoughts, calls and files are left out; for an error, it is the message.
     """
     texts = [_as_markdown(part) for part in event.parts]
     failure = event.error_message if not any(texts) else ""
@@ -152,7 +167,7 @@ def _as_markdown(part: Part) -> str:
 
 
 def _fence(code: str, language: str = "") -> str:
-    """A block of code, in a fence that is longer than each in it."""
+    """Return a block of code in a fence that is longer than any inside it."""
     longest = max((len(each) for each in re.findall("`+", code)), default=0)
     fence = "`" * max(3, longest + 1)
     return f"{fence}{language}\n{code.rstrip()}\n{fence}"
@@ -161,7 +176,7 @@ def _fence(code: str, language: str = "") -> str:
 def attachment(
     part: Part, number: int, file: FileLink | None
 ) -> CodePart | OutputPart | FilePart | None:
-    """Code, what it printed, or a file; None for other parts. It is the part with that number."""
+    """Return code, its output or a file; None for other parts. `number` is the part's index."""
     if code := part.code:
         language = str(code.get("language", "")).lower()
         return CodePart(visible(language), visible(clipped(str(code.get("code", "")))))
@@ -172,9 +187,11 @@ def attachment(
 
 
 def file_part(part: Part, path: Path, file: FileLink | None) -> FilePart | None:
-    """The file of a part at a path of the event; None if it has none."""
+    """Return the file of the part at `path` in the event; None if it has none."""
     if data := part.inline_data:
-        size = len(str(data.get("data", "")).rstrip("=")) * 3 // 4
+        size = data.get(SIZE)
+        if not isinstance(size, int):  # an agent may write any member
+            size = len(str(data.get("data", "")).rstrip("=")) * 3 // 4
         name = visible(str(data.get("displayName") or "inline data"))
         href = file((*path, "inlineData")) if file else ""
         mime = str(data.get("mimeType", ""))
@@ -195,7 +212,7 @@ def file_part(part: Part, path: Path, file: FileLink | None) -> FilePart | None:
 
 
 class InlineFile(NamedTuple):
-    """Bytes in an event."""
+    """A file stored in an event."""
 
     content: bytes
     mime: str
@@ -203,7 +220,7 @@ class InlineFile(NamedTuple):
 
 
 def inline_file(event: Event, path: Path) -> InlineFile | None:
-    """The `inlineData` at a path of an event; None if there is none, or it is no base64."""
+    """Return the `inlineData` at a path of an event; None if there is none or it isn't base64."""
     data = fields_in(value_at(dict(event.fields), path))
     try:
         content = base64.b64decode(str(data["data"]).translate(URL_SAFE), validate=True)
@@ -215,14 +232,14 @@ def inline_file(event: Event, path: Path) -> InlineFile | None:
 
 
 def response_files(response: Response, number: int, file: FileLink | None) -> tuple[FilePart, ...]:
-    """The files of a tool response, which is in the part with that number."""
+    """Return the files of the tool response in part `number`."""
     path = ("content", "parts", number, "functionResponse", "parts")
     parts = (file_part(part, (*path, place), file) for place, part in enumerate(response.parts))
     return tuple(filter(None, parts))
 
 
 def around(event: Event) -> tuple[AroundPart, ...]:
-    """What the event says besides the parts of its content."""
+    """Return what the event says outside the parts of its content."""
     aloud = transcriptions(event).items()
     parts: list[AroundPart] = [TranscriptPart(w, readable(clipped(text))) for w, text in aloud]
     searches = fields_in(event.fields.get("groundingMetadata")).get("webSearchQueries")
@@ -231,11 +248,13 @@ def around(event: Event) -> tuple[AroundPart, ...]:
         parts.append(SourcesPart(queries, sources))
     if reason := cut_of(event):
         parts.append(CutPart(visible(reason), _CUT.get(reason, "The model stopped early.")))
+    if voice := other_part(voice_activity(event)):
+        parts.append(voice)
     return tuple(parts)
 
 
 def _sources(event: Event) -> Iterator[Source]:
-    """Each address once, in the order of the answer's numbers."""
+    """Yield each source once, in the order in which the answer numbers them."""
     chunks = fields_in(event.fields.get("groundingMetadata")).get("groundingChunks")
     citations = fields_in(event.fields.get("citationMetadata"))
     pages = fields_in(event.fields.get("urlContextMetadata")).get("urlMetadata")

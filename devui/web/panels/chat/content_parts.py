@@ -11,9 +11,9 @@ class TextPart:
     template: ClassVar[str] = "chat/text.html"
     text: str
     markdown: bool = False
-    """Whether the text was written as markdown; people's own messages are shown as typed."""
+    """Whether the text was written as Markdown; people's own messages are shown as typed."""
     value: JsonTree | None = None
-    """What the text says, if all of it is a JSON object or array."""
+    """The parsed text, if all of it is a JSON object or array."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,10 +30,10 @@ class CallPart:
     id: str
     args: JsonTree
     size: str = ""
-    """Of the arguments, as of a result's value."""
+    """The size of the arguments, in the format of `ResponsePart.size`."""
     long_running: bool = False
     try_href: str = ""
-    """Where the tool is run by itself; "" for what is no tool of the app's."""
+    """The page that runs the tool by itself; "" if it isn't one of the app's tools."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,11 +42,13 @@ class ResponsePart:
     name: str
     id: str
     value: JsonTree | None
-    """None of a response that has only files."""
+    """The response's value; None if it has only files."""
     size: str = ""
-    """`285 kB · object with 2 keys`; "" for a small value."""
+    """The size of a large value: `285 kB · object with 2 keys`; "" for a small one."""
     failed: bool = False
     files: tuple["FilePart", ...] = ()
+    try_href: str = ""
+    """The same as for a call."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +60,7 @@ class CodePart:
 
 @dataclass(frozen=True, slots=True)
 class OutputPart:
-    """What executed code printed."""
+    """The output of executed code."""
 
     template: ClassVar[str] = "chat/output.html"
     outcome: str
@@ -67,12 +69,12 @@ class OutputPart:
 
 @dataclass(frozen=True, slots=True)
 class PlainPreview:
-    """The beginning of a file of text."""
+    """The beginning of a text file."""
 
     template: ClassVar[str] = "chat/plain_preview.html"
     text: str
     more: str = ""
-    """That there is more, in a sentence; "" if there is not."""
+    """A sentence saying that the text continues; "" if it doesn't."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,16 +85,16 @@ class TablePreview:
     head: tuple[str, ...]
     rows: tuple[tuple[str, ...], ...]
     more: str
-    """How many rows are left out, in a sentence; "" for none."""
+    """A sentence saying how many rows are left out; "" if none are."""
 
 
 @dataclass(frozen=True, slots=True)
 class PdfPreview:
-    """The first page of a PDF; the others come once it is in sight."""
+    """The first page of a PDF; the others load once it is visible."""
 
     template: ClassVar[str] = "chat/pdf_preview.html"
     first_href: str = ""
-    """The picture of the first page; "" if this server can't draw it."""
+    """The image of the first page; "" if this server can't render it."""
     pages_href: str = ""
 
 
@@ -102,26 +104,26 @@ Medium = Literal["picture", "audio", "video"]
 
 @dataclass(frozen=True, slots=True)
 class FilePart:
-    """Bytes or a reference to them. Nothing is loaded from elsewhere."""
+    """A file, inline or by reference. Nothing is loaded from other servers."""
 
     template: ClassVar[str] = "chat/file.html"
     name: str
     mime: str
     size: str = ""
     href: str = ""
-    """Where its bytes are; "" where no browser can get them."""
+    """The URL of the file; "" if a browser can't fetch it."""
     show: Medium | None = None
-    """How the page shows it: the bytes are handed out by this server, and checked there."""
+    """How the page shows it, if this server serves the file, after checking its content."""
     preview: FilePreview | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class TranscriptPart:
-    """What was said aloud."""
+    """The transcript of speech."""
 
     template: ClassVar[str] = "chat/transcript.html"
     word: str
-    """`heard` of the user, `spoken` by the model."""
+    """`heard` for the user's speech, `spoken` for the model's."""
     text: str
 
 
@@ -129,13 +131,13 @@ class TranscriptPart:
 class Source:
     title: str
     href: str
-    """"" for what is no web address."""
+    """A link to the address; "" if it isn't a web address."""
     address: str
 
 
 @dataclass(frozen=True, slots=True)
 class SourcesPart:
-    """What an answer rests on: grounding, citations, pages that were read."""
+    """The sources of an answer: grounding, citations, pages that were read."""
 
     template: ClassVar[str] = "chat/sources.html"
     searches: tuple[str, ...]
@@ -144,7 +146,7 @@ class SourcesPart:
 
 @dataclass(frozen=True, slots=True)
 class CutPart:
-    """The model stopped before the end of its answer."""
+    """A note that the model stopped before the end of its answer."""
 
     template: ClassVar[str] = "chat/cut.html"
     reason: str
@@ -153,26 +155,22 @@ class CutPart:
 
 @dataclass(frozen=True, slots=True)
 class OtherPart:
-    """A part of a kind that has no view of its own."""
+    """A part of a kind without its own template."""
 
     template: ClassVar[str] = "chat/other.html"
+    name: str
+    """Its kind, from its keys: `Tool call`."""
+    short: str
+    """The beginning of its value on one line."""
     value: JsonTree
 
 
 SpokenPart: TypeAlias = TextPart | ThoughtPart | CodePart | OutputPart | FilePart
-"""What a person reads, without the calls and results of tools."""
+"""The parts that a person reads, without tool calls and results."""
 
-AroundPart: TypeAlias = TranscriptPart | SourcesPart | CutPart
-"""What an event says besides the parts of its content."""
+AroundPart: TypeAlias = TranscriptPart | SourcesPart | CutPart | OtherPart
+"""What an event says outside the parts of its content."""
 
 ContentPart: TypeAlias = (
-    TextPart
-    | ThoughtPart
-    | CallPart
-    | ResponsePart
-    | CodePart
-    | OutputPart
-    | FilePart
-    | AroundPart
-    | OtherPart
+    TextPart | ThoughtPart | CallPart | ResponsePart | CodePart | OutputPart | FilePart | AroundPart
 )

@@ -1,4 +1,4 @@
-"""The chat pane: messages, tool chips, what is being said just now, and the composer."""
+"""The chat pane: messages, tool chips, answers being streamed, and the composer."""
 
 from dataclasses import dataclass
 from typing import ClassVar, Literal, TypeAlias
@@ -17,7 +17,7 @@ from devui.web.panels.chat.content_parts import (
 from devui.web.panels.inspector.mark_parts import RewindMark
 from devui.web.panels.questions.parts import Ask
 from devui.web.panels.queue.parts import QueuePanel
-from devui.web.panels.recovery.parts import Resume, SayAgain
+from devui.web.panels.recovery.parts import Resume, SayAgain, UndoRewind
 from devui.web.panels.settings.parts import RunSettingsForm
 from devui.web.panels.timeline.gaps import Gap
 
@@ -26,7 +26,7 @@ Outcome = Literal["running", "waiting", "done", "failed", "lost"]
 
 @dataclass(frozen=True, slots=True)
 class Unfinished:
-    """What an agent had streamed of an answer that the end of the run cut off."""
+    """The part of an answer that an agent had streamed when its run ended."""
 
     template: ClassVar[str] = "chat/unfinished.html"
     author: str
@@ -35,7 +35,7 @@ class Unfinished:
 
 @dataclass(frozen=True, slots=True)
 class RunNote:
-    """The same as a `RunEnd` of the timeline, as a message of the chat."""
+    """The end of a run as a message of the chat, like `RunEnd` in the timeline."""
 
     template: ClassVar[str] = "chat/run_note.html"
     run: str
@@ -45,33 +45,33 @@ class RunNote:
     user_parts: tuple[SpokenPart, ...] = ()
     """The user's message, if the run ended before it became an event."""
     answer_lost: bool = False
-    """It ended before an answer to an agent became one."""
+    """Whether the run ended before a person's answer became an event."""
     again: str = ""
-    """Its text, for sending it once more; "" when it cannot be sent from the page."""
+    """The message's text, to send it again; "" if it isn't only text."""
     action: str = ""
-    """Where it is posted."""
+    """Where to POST that message."""
     unfinished: tuple[Unfinished, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class ToolOutcome:
-    """What became of a call. Goes into the element `slot`."""
+    """The outcome of a call. Goes into the element `slot`."""
 
     template: ClassVar[str] = "chat/tool_outcome.html"
     slot: str
-    """DOM id, the same for a call and its response."""
+    """The DOM id, the same for a call and its response."""
     status: Outcome
     text: str
     href: str | None = None
-    """The event that brought the outcome."""
+    """The link to the event with the outcome."""
     edit_hint: str = ""
-    """What people did to it while the run was held; "" if nothing."""
+    """What people changed while the run was held; "" if nothing."""
     ran: str = ""
-    """The arguments that a person put in the place of the call's own; "" if nobody did."""
+    """The arguments with which a person replaced the call's own; "" if nobody did."""
     number: int | None = None
-    """Of the event that brought the outcome."""
+    """The number of the event with the outcome."""
     attempt: int = 0
-    """2 and up: which try of the call brought it."""
+    """Which attempt of the call this is, from 2 on; 0 for the first."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,9 +82,20 @@ class ToolChip:
     href: str
     outcome: ToolOutcome
     asks: bool = False
-    """The call asks a person for something."""
+    """Whether the call asks a person for something."""
     ask: Ask | None = None
-    """The form for the answer, while there is none."""
+    """The form for the answer; None if none is needed, or once it is answered."""
+
+
+@dataclass(frozen=True, slots=True)
+class AnswerLine:
+    """A person's answer to a call that asked for it, or that is long-running."""
+
+    template: ClassVar[str] = "chat/answer_line.html"
+    verb: str
+    call: str
+    """The tool it is about; "" if the call is the framework's own."""
+    value: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,17 +105,25 @@ class ArtifactChip:
     version: int
     href: str
     picture_href: str = ""
-    """Where a click on its thumbnail leads; "" for what isn't shown as a picture."""
+    """Where its thumbnail links to; "" if it isn't shown as a picture."""
 
 
 ChatPart: TypeAlias = (
-    TextPart | ThoughtPart | ToolChip | CodePart | OutputPart | FilePart | ArtifactChip | AroundPart
+    TextPart
+    | ThoughtPart
+    | ToolChip
+    | CodePart
+    | OutputPart
+    | FilePart
+    | ArtifactChip
+    | AnswerLine
+    | AroundPart
 )
 
 
 @dataclass(frozen=True, slots=True)
 class ChatMessage:
-    """An event as chat shows it. `signal` is a line between messages, such as a transfer."""
+    """An event as the chat shows it. `signal` is a line between messages, such as a transfer."""
 
     template: ClassVar[str] = "chat/message.html"
     number: int
@@ -116,22 +135,22 @@ class ChatMessage:
     """The sentence of an error or a signal."""
     code: str = ""
     """The code of an error."""
-    again: SayAgain | None = None
-    """What can be done about a message of the user."""
+    again: SayAgain | UndoRewind | None = None
+    """The menu of a user's message, or the button that undoes a rewind."""
     continued: bool = False
-    """The same author spoke just before, so the name is not repeated."""
+    """Whether the previous message has the same author, so the name isn't repeated."""
     rewind: RewindMark | None = None
     edit_hint: str = ""
-    """What people did to it while the run was held; "" if nothing."""
+    """What people changed while the run was held; "" if nothing."""
     text_href: str = ""
-    """Where its text is, to be copied as Markdown; "" where it has none."""
+    """The URL of its text as Markdown, to be copied; "" if it has none."""
     attempt: int = 0
-    """2 and up: which try of a call ended in the error."""
+    """Which attempt of a call failed, from 2 on; 0 for the first."""
 
 
 @dataclass(frozen=True, slots=True)
 class LiveMessage:
-    """What an agent has said so far of an answer that is still arriving."""
+    """The part of an agent's answer that has arrived so far."""
 
     template: ClassVar[str] = "chat/live_message.html"
     author: str
@@ -142,16 +161,16 @@ class LiveMessage:
 
 @dataclass(frozen=True, slots=True)
 class LiveChat:
-    """Everything in flight. Goes into `#live-chat`."""
+    """Everything in progress. Goes into `#live-chat`."""
 
     template: ClassVar[str] = "chat/live_chat.html"
     user_parts: tuple[SpokenPart, ...] = ()
-    """What the user has just said, until it is an event of the session."""
+    """The user's latest message, until it is an event of the session."""
     messages: tuple[LiveMessage, ...] = ()
     waiting: str = ""
-    """What the run is doing while no words arrive, such as the tools at work; "" when idle."""
+    """What the run is doing while no text arrives, such as the running tools; "" when idle."""
     since: Moment | None = None
-    """When the first of these tools began."""
+    """When the first of these tools started."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,36 +182,48 @@ class Prompt:
 
 @dataclass(frozen=True, slots=True)
 class Welcome:
-    """What an empty chat says. Its element is `#welcome`."""
+    """The content of an empty chat. Its element is `#welcome`."""
 
     template: ClassVar[str] = "chat/welcome.html"
     app: str
     description: str
     prompts: tuple[Prompt, ...]
     action: str
-    """Where a prompt is posted."""
+    """Where to POST a prompt."""
     initial_state: str = ""
-    """`3 state keys set at the start`, if there are any."""
+    """`3 state keys set at the start`; "" if there are none."""
 
 
 @dataclass(frozen=True, slots=True)
 class ComposerState:
-    """The send button and why it cannot be pressed. Goes into `#composer-state`."""
+    """The send button, and why it is disabled. Goes into `#composer-state`."""
 
     template: ClassVar[str] = "composer/state.html"
     reason: str = ""
-    """Why no message can be sent now; "" when one can."""
+    """Why no message can be sent now; "" if one can."""
     queues: bool = False
-    """A run is in progress, so a message is queued."""
+    """Whether a run is in progress, so that messages are queued."""
 
 
 @dataclass(frozen=True, slots=True)
 class ComposerField:
-    """The field that a message is typed into. Its element is `#composer-text`."""
+    """The field for the message. Its element is `#composer-text`."""
 
     template: ClassVar[str] = "composer/field.html"
-    placeholder: str
+    to: str
+    """The agent that will get the message."""
     draft: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Recipient:
+    """Which agent takes the next message. Goes into `#composer-to`."""
+
+    template: ClassVar[str] = "composer/recipient.html"
+    name: str
+    before: str = ""
+    """The agent that transferred to it; "" if it is the root."""
+    root: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -200,13 +231,14 @@ class Composer:
     template: ClassVar[str] = "composer/composer.html"
     action: str
     field: ComposerField
+    recipient: Recipient
     state: ComposerState
     settings: RunSettingsForm
     streaming: bool = True
     error: str = ""
-    """Why the posted message was not taken."""
+    """Why the posted message was rejected."""
     largest: int = MESSAGE_LIMIT
-    """Bytes of all files of a message."""
+    """The maximum total size of a message's files, in bytes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -219,6 +251,6 @@ class Chat:
     composer: Composer
     queue: QueuePanel
     gaps_href: str
-    """Where the messages of gaps come from."""
+    """The URL of the messages in gaps."""
     above: Gap | None = None
     below: Gap | None = None

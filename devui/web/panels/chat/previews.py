@@ -1,7 +1,7 @@
-"""What a page shows of a file's content: CSV as a table, JSON as a tree, other text as text.
+"""Previews of files: CSV as a table, JSON as a tree, other text as plain text.
 
-HTML and SVG are text here: nothing in a file acts. What is cut ends with `…`, which tells the
-redactor that a secret may be cut in two (R64).
+HTML and SVG are shown as text, so nothing in a file is active. Truncated text ends with `…`, which
+tells the redactor that a secret may be cut in two (R64).
 """
 
 import base64
@@ -25,6 +25,7 @@ from devui.web.panels.chat.content_parts import (
     PlainPreview,
     TablePreview,
 )
+from devui.web.panels.chat.file_data import SIZE
 from devui.web.text.formats import plural
 from devui.web.text.jsontree import json_tree
 from devui.web.text.visible import visible
@@ -35,7 +36,7 @@ MEDIA: Final[Mapping[str, Medium]] = {
     **dict.fromkeys(("audio/ogg", "audio/flac", "audio/mp4", "audio/webm"), "audio"),
     **dict.fromkeys(("video/mp4", "video/webm", "video/ogg"), "video"),
 }
-"""Types of files that a page shows as they are."""
+"""The media types that a page shows directly."""
 _MAGIC: Final = {
     "image/png": rb"\x89PNG\r\n\x1a\n",
     "image/jpeg": rb"\xff\xd8\xff",
@@ -48,13 +49,13 @@ _MAGIC: Final = {
     **dict.fromkeys(("audio/mp4", "video/mp4"), rb"....ftyp"),
     **dict.fromkeys(("audio/webm", "video/webm"), rb"\x1aE\xdf\xa3"),
 }
-"""What the bytes of a file begin with, whatever it is said to be."""
+"""What files of these types begin with, to check the declared type."""
 URL_SAFE: Final = str.maketrans("-_", "+/")
-"""ADK's JSON has bytes in either alphabet of base64."""
+"""ADK's JSON uses both the standard and the URL-safe base64 alphabet."""
 _READ: Final = 65_536
-"""Bytes of a file that are looked at in a message."""
+"""How many bytes of a file in a message are read for its preview."""
 _JSON: Final = 2_000_000
-"""Characters of JSON that are shown as a tree."""
+"""The longest JSON text, in characters, that is shown as a tree."""
 _DELIMITERS: Final = {"text/csv": ",", "text/tab-separated-values": "\t"}
 _TEXTS: Final = frozenset(
     {
@@ -66,31 +67,31 @@ _TEXTS: Final = frozenset(
 
 
 @dataclass(frozen=True, slots=True)
-class Room:
-    """How much of a file a place shows."""
+class PreviewLimits:
+    """The limits of a preview."""
 
     characters: int
     rows: int
     columns: int
     cell: int
-    """Characters of a cell."""
+    """The maximum number of characters in a cell."""
 
 
-_MESSAGE: Final = Room(characters=8_000, rows=50, columns=20, cell=200)
+_MESSAGE: Final = PreviewLimits(characters=8_000, rows=50, columns=20, cell=200)
 
 
 def media_type(content_type: object) -> str:
-    """The type without its parameters: `text/csv` of `text/csv; charset=utf-8`."""
+    """Return the media type without parameters: `text/csv` for `text/csv; charset=utf-8`."""
     return str(content_type or "").partition(";")[0].strip().lower()
 
 
 def is_textual(mime: str) -> bool:
-    """Whether files of a media type are text."""
+    """Return whether files of this media type are text."""
     return mime.startswith("text/") or mime in _TEXTS or mime.endswith(("+json", "+xml"))
 
 
 def is_true_type(mime: str, content: bytes) -> bool:
-    """Whether the bytes look like what they are declared to be."""
+    """Return whether the content looks like the declared type."""
     if mime == "text/plain":
         return b"\0" not in content
     return re.match(_MAGIC[mime], content, re.DOTALL) is not None
@@ -100,13 +101,15 @@ PDF: Final = "application/pdf"
 
 
 def pdf_preview(href: str) -> PdfPreview:
-    """The preview of the PDF whose bytes are at `href`."""
+    """Return the preview of the PDF at the URL `href`."""
     return PdfPreview(pdf_page_url(href, 1), pdf_pages_url(href)) if can_draw() else PdfPreview()
 
 
 def preview_of(data: Mapping[str, Any], href: str = "") -> FilePreview | None:
-    """The preview of an `inlineData` in a message, whose bytes are at `href`; None for what is
-    neither text nor a PDF."""
+    """Return the preview of a message's `inlineData`, whose content is at the URL `href`.
+
+    None if it is neither text nor a PDF.
+    """
     mime, base64_text = media_type(data.get("mimeType")), str(data.get("data") or "")
     if mime == PDF and href:
         return pdf_preview(href)
@@ -117,36 +120,40 @@ def preview_of(data: Mapping[str, Any], href: str = "") -> FilePreview | None:
         content = base64.b64decode(base64_text[:most].translate(URL_SAFE), validate=True)
     except ValueError:
         return None
-    text, is_cut = content.decode("utf-8-sig", "replace"), len(base64_text) > most
+    text, is_cut = content.decode("utf-8-sig", "replace"), len(base64_text) > most or SIZE in data
     if not text or "\0" in text:
         return None
     return text_preview(text, mime, _MESSAGE, is_cut=is_cut)
 
 
-def text_preview(text: str, mime: str, room: Room, *, is_cut: bool = False) -> FilePreview:
-    """The preview of a text, which is the file's beginning if it `is_cut`."""
+def text_preview(
+    text: str, mime: str, limits: PreviewLimits, *, is_cut: bool = False
+) -> FilePreview:
+    """Return the preview of a text; with `is_cut`, it is only the beginning of the file."""
     structured: FilePreview | None = None
     if (mime == "application/json" or mime.endswith("+json")) and not is_cut:
         structured = _tree(text)
     elif mime in _DELIMITERS:
-        structured = _table(text, _DELIMITERS[mime], room, is_cut=is_cut)
+        structured = _table(text, _DELIMITERS[mime], limits, is_cut=is_cut)
     if structured is not None:
         return structured
-    is_long = is_cut or len(text) > room.characters
-    beginning = shortened(text + ELLIPSIS if is_cut else text, room.characters)
+    is_long = is_cut or len(text) > limits.characters
+    beginning = shortened(text + ELLIPSIS if is_cut else text, limits.characters)
     return PlainPreview(visible(beginning), "The rest of the file is not shown." if is_long else "")
 
 
 def _tree(text: str) -> JsonTree | None:
-    """None for what is no JSON, whatever it is called, and for what is too large."""
+    """Return the tree; None if the text isn't valid JSON or is too large."""
     try:
         return json_tree(json.loads(text)) if len(text) <= _JSON else None
     except (ValueError, RecursionError):
         return None
 
 
-def _table(text: str, delimiter: str, room: Room, *, is_cut: bool) -> TablePreview | None:
-    """The first rows; the last one of a file that is cut may not be whole, and is left out."""
+def _table(
+    text: str, delimiter: str, limits: PreviewLimits, *, is_cut: bool
+) -> TablePreview | None:
+    """Return the first rows; the last row of a truncated file may be incomplete and is left out."""
     try:
         every = list(csv.reader(io.StringIO(text, newline=""), delimiter=delimiter))
     except csv.Error:
@@ -154,13 +161,13 @@ def _table(text: str, delimiter: str, room: Room, *, is_cut: bool) -> TablePrevi
     rows = [row for row in (every[:-1] if is_cut else every) if row]
     if not rows:
         return None
-    head, *body = (tuple(_cells(row, room)) for row in rows[: room.rows + 1])
+    head, *body = (tuple(_cells(row, limits)) for row in rows[: limits.rows + 1])
     remaining = len(rows) - 1 - len(body)
     more = "More rows are not shown." if is_cut else f"{plural(remaining, 'more row')} not shown."
     return TablePreview(head, tuple(body), more if remaining or is_cut else "")
 
 
-def _cells(row: list[str], room: Room) -> Iterator[str]:
-    yield from (visible(shortened(cell, room.cell)) for cell in islice(row, room.columns))
-    if len(row) > room.columns:
+def _cells(row: list[str], limits: PreviewLimits) -> Iterator[str]:
+    yield from (visible(shortened(cell, limits.cell)) for cell in islice(row, limits.columns))
+    if len(row) > limits.columns:
         yield ELLIPSIS

@@ -1,4 +1,4 @@
-"""What the chat says of runs that did not simply finish, and of messages that became no event."""
+"""The chat's notes on runs that didn't end normally, and on messages that never became events."""
 
 import json
 
@@ -16,16 +16,16 @@ from devui.wire.events import Content
 
 
 def run_note(run: RunRow, *, follows_error: bool) -> RunNote | None:
-    """What the chat says of a run that did not simply finish; None for the others.
+    """Return the chat's note on a run that didn't end normally; None for other runs.
 
-    `follows_error`: the message before is the error itself, which is enough if nothing else has to
-    be said.
+    With `follows_error`, the previous message is the error itself, which is enough if there is
+    nothing else to say.
     """
     if run.status not in ENDINGS:
         return None
     user_parts, unfinished = unsaid(run), _unfinished(run)
     if follows_error and not user_parts and not unfinished:
-        return None  # the error itself says that the run failed, and below is what to do about it
+        return None  # the error itself says that the run failed, and what to do is below it
     return RunNote(
         run=run.id,
         status=run.status,
@@ -40,12 +40,12 @@ def run_note(run: RunRow, *, follows_error: bool) -> RunNote | None:
 
 
 def unsaid(run: RunRow) -> tuple[SpokenPart, ...]:
-    """The message of a run that no event of the session holds, or does not hold yet."""
+    """Return the run's message if it isn't, or isn't yet, an event of the session."""
     return spoken_parts(Content(json.loads(run.message)), markdown=False) if run.message else ()
 
 
 def _text_alone(run: RunRow) -> str:
-    """The unsaid message if it is nothing but text, as the composer sends it."""
+    """Return the unsaid message if it is only text, like one sent from the composer; else ""."""
     parts = Content(json.loads(run.message)).parts if run.message else ()
     return parts[0].text if len(parts) == 1 and parts[0].is_text_alone else ""
 
@@ -56,8 +56,9 @@ def _unfinished(run: RunRow) -> tuple[Unfinished, ...]:
 
 
 def cut_off(text: str) -> str:
-    """What an agent had said when it was cut off, for markdown.
+    """Return what an agent had said when it was cut off, as Markdown.
 
-    The ellipsis tells so, and by it the beginning of a secret at the end is known for one (R64).
+    The ellipsis shows that it was cut off, and lets the redactor recognize the beginning of a
+    secret at the end (R64).
     """
     return readable(f"{clipped(text)}…")

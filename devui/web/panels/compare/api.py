@@ -1,4 +1,4 @@
-"""Two sessions or runs beside each other, over HTTP."""
+"""The JSON routes that compare two sessions or runs."""
 
 from dataclasses import asdict
 from typing import Final, Literal
@@ -15,16 +15,16 @@ from devui.debugger.compare.prompts import other_prompts
 from devui.debugger.compare.sides import Side, compare_sides
 from devui.debugger.compare.steps import Aspect
 from devui.web.errors import BadRequest
+from devui.web.json_answers import answer
 from devui.web.operation import Query, operation
 from devui.web.panels.compare.sides import event_of_side, sides_of
-from devui.web.panels.runs.api import answer
 from devui.web.panels.state.history_api import DifferenceJson, change_json
 from devui.web.panels.timeline.api import KeyChangeJson, state_change_json
 from devui.web.services import Services
 
 
 class ComparedSideJson(TypedDict):
-    """A session, or one of its runs, with its figures; unknown is null."""
+    """A session, or one of its runs, with its figures; unknown figures are null."""
 
     name: str
     session: int
@@ -41,12 +41,14 @@ class ComparedSideJson(TypedDict):
     cost: float | None
     unpriced: int
     seconds: float | None
-    """What the ended runs took, less the time in which they were held; in a fork, the copied events
+    """How long the ended runs took, without the time they were held; in a fork, copied events
     count, too."""
 
 
 class ComparedRowJson(TypedDict):
-    """Matching events, by number, or one without a match. A moved event has its match elsewhere."""
+    """The numbers of two matching events, or of one without a match. The match of a moved event is
+    elsewhere. After a fork, a later event belongs to a turn that only its side has; it doesn't
+    count as a difference."""
 
     kind: RowKind
     left: int | None
@@ -55,11 +57,12 @@ class ComparedRowJson(TypedDict):
     aspects: list[Aspect]
     otherStep: bool
     elsewhere: int | None
+    later: bool
 
 
 class OtherPromptJson(TypedDict):
-    """A piece of what was sent to models that differs on the right, and the first two matching
-    events where it does."""
+    """A part of the model requests that differs, and the first two matching events where it
+    does."""
 
     piece: Literal["model", "system", "tools", "config"]
     left: int
@@ -79,7 +82,7 @@ class ComparisonJson(TypedDict):
 
 
 class ComparedSectionJson(TypedDict):
-    """What differs in one aspect; of calls and results, in one of them."""
+    """The differences in one aspect; for calls and results, in one of them."""
 
     aspect: Aspect
     name: str
@@ -94,8 +97,8 @@ class ComparedSpanJson(TypedDict):
 
 
 class ComparedPromptsJson(TypedDict):
-    """What was sent to models for two events, and which of model, system, tools, config and
-    messages differ."""
+    """The model requests for two events, and which of model, system, tools, config and messages
+    differ."""
 
     left: ComparedSpanJson
     right: ComparedSpanJson
@@ -103,8 +106,8 @@ class ComparedPromptsJson(TypedDict):
 
 
 class EventComparisonJson(TypedDict):
-    """What differs between two events: what they say, the state after them, what was sent to
-    models. State and prompts are null where one event, or a model call, is missing."""
+    """The differences between two events: their content, the state after them, and the model
+    requests. State and prompts are null if one of the events, or a model call, is missing."""
 
     left: int | None
     right: int | None
@@ -194,6 +197,7 @@ def _row(row: Row) -> ComparedRowJson:
         "aspects": [*row.aspects],
         "otherStep": row.other_step,
         "elsewhere": row.elsewhere,
+        "later": row.later,
     }
 
 

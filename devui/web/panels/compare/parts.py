@@ -1,4 +1,4 @@
-"""The comparison: its pages, sides, and rows."""
+"""The parts of a comparison: its pages, sides and rows."""
 
 from dataclasses import dataclass
 from typing import ClassVar, Literal, TypeAlias
@@ -13,7 +13,7 @@ Pieces: TypeAlias = tuple[tuple[Difference, str], ...]
 
 @dataclass(frozen=True, slots=True)
 class CompareSide:
-    """What stands on one side, and what could stand there instead."""
+    """What is compared on one side, and what could be compared instead."""
 
     label: str
     """`left` or `right`."""
@@ -24,24 +24,24 @@ class CompareSide:
     word: str
     sessions: tuple[MenuItem, ...]
     runs: tuple[MenuItem, ...]
-    """Runs of the session, the whole of it first; none where there is one run at most."""
+    """The whole session and its runs, to choose from; empty if there is at most one run."""
     note: str = ""
-    """Of what is not compared, or not over."""
+    """A note that some events aren't compared, or that the run is still in progress."""
 
 
 @dataclass(frozen=True, slots=True)
 class CompareChoice:
-    """What to compare a side with."""
+    """The options for what to compare a side with."""
 
     side: str
-    """The side; "" while there is none, either."""
+    """The name of the side that is already chosen; "" if there is none."""
     sessions: tuple[MenuItem, ...]
     runs: tuple[MenuItem, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class CompareFigure:
-    """One figure of both sides."""
+    """One figure, for both sides."""
 
     label: str
     left: str
@@ -51,7 +51,7 @@ class CompareFigure:
 
 @dataclass(frozen=True, slots=True)
 class CompareCell:
-    """An event on its side."""
+    """An event on one side of a row."""
 
     number: int
     href: str
@@ -66,7 +66,7 @@ class CompareCell:
 
 @dataclass(frozen=True, slots=True)
 class SidedText:
-    """A text on both sides, with what differs in it."""
+    """A text on both sides, with its differences."""
 
     left: Pieces
     right: Pieces
@@ -74,40 +74,40 @@ class SidedText:
 
 @dataclass(frozen=True, slots=True)
 class ComparedValue:
-    """A value on both sides; None where there is none."""
+    """A value on both sides; None means that there is no value."""
 
     path: str
     left: JsonTree | None
     right: JsonTree | None
     text: SidedText | None = None
-    """In place of both, where both are long texts."""
+    """Shown instead of both values if they are long texts."""
 
 
 @dataclass(frozen=True, slots=True)
 class PairSection:
-    """What differs in one aspect."""
+    """The differences in one aspect."""
 
     title: str
     values: tuple[ComparedValue, ...]
     more: str = ""
-    """How many differences are not shown, in words."""
+    """How many differences aren't shown, in words."""
 
 
 @dataclass(frozen=True, slots=True)
 class PairDiff:
-    """What differs between two events."""
+    """The differences between two events."""
 
     template: ClassVar[str] = "compare/pair_diff.html"
     sections: tuple[PairSection, ...]
     note: str
-    """What there is to say besides."""
+    """A note on what is the same, or that one event is missing."""
     prompts: PromptDiff | None
-    """What was sent to the models, where that differs."""
+    """The differences in the model requests; None if there are none."""
 
 
 @dataclass(frozen=True, slots=True)
 class ComparePair:
-    """One row: events that belong together, or one alone. Its id is `p-{left}-{right}`."""
+    """One row: two matching events, or one alone. Its id is `p-{left}-{right}`."""
 
     template: ClassVar[str] = "compare/compare_pair.html"
     kind: PairKind
@@ -115,68 +115,72 @@ class ComparePair:
     left: CompareCell | None
     right: CompareCell | None
     aspects: tuple[str, ...]
-    """What differs, a word each."""
+    """The aspects that differ, in words."""
     first: bool
-    """Here the two begin to differ."""
+    """Whether this is the first difference."""
     differs: bool
     href: str
-    """Where the difference is asked for."""
+    """The URL of the differences."""
     open_href: str
-    """The page with it unfolded."""
+    """The page with the differences unfolded."""
     elsewhere: str = ""
-    """The row of the partner, of one that has moved."""
+    """The id of the row with the match of a moved event; "" for other rows."""
     elsewhere_label: str = ""
+    later: bool = False
+    """Whether, after a fork, only this side has continued to this event."""
     body: PairDiff | None = None
     here: bool = False
-    """The reader stood on it: it has the focus."""
+    """Whether the reader was on this row, so that it gets the focus."""
 
 
 @dataclass(frozen=True, slots=True)
-class CompareStretch:
-    """Rows that are the same, folded."""
+class FoldedRows:
+    """A folded stretch of equal rows, or of later events on one side of a fork."""
 
-    template: ClassVar[str] = "compare/compare_stretch.html"
+    template: ClassVar[str] = "compare/folded_rows.html"
     label: str
-    """`12 events the same`."""
+    """`12 matching events`."""
     places: str
     """`#2 to #13`."""
     href: str
     open_href: str
     at: str
-    """The row in it that the reader stood on, else the first: `2-2`."""
+    """The row in it that the reader was on, else the first: `2-2`."""
     here: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class ComparePairs:
-    """Rows, as a stretch unfolds to them."""
+    """The rows of an unfolded stretch."""
 
     template: ClassVar[str] = "compare/compare_pairs.html"
     pairs: tuple[ComparePair, ...]
 
 
-CompareItem: TypeAlias = ComparePair | CompareStretch
+CompareItem: TypeAlias = ComparePair | FoldedRows
 
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """Whether the two differ, and where it begins."""
+    """Whether the two sides differ, and where the first difference is."""
 
     equal: bool
     text: str
     differences: int
     first: str = ""
-    """What differs there."""
+    """The first difference, in words."""
     first_href: str = ""
     first_label: str = ""
     """`#4`."""
     prompts: str = ""
-    """What of the prompts is another one, and from where on."""
+    """Which parts of the prompts differ, and from which event on."""
+    later: str = ""
+    """`21 later events on the left`, which don't count as differences."""
 
 
 @dataclass(frozen=True, slots=True)
 class CompareTable:
-    """The rows of a page, and where the others are."""
+    """The rows of a page, and links to the others."""
 
     template: ClassVar[str] = "compare/compare_table.html"
     items: tuple[CompareItem, ...]
@@ -186,7 +190,7 @@ class CompareTable:
 
 @dataclass(frozen=True, slots=True)
 class ChoosePage:
-    """`/compare` as long as a side is not named."""
+    """`/compare` if a side isn't given."""
 
     template: ClassVar[str] = "pages/choose.html"
     theme: Theme
@@ -195,7 +199,7 @@ class ChoosePage:
 
 @dataclass(frozen=True, slots=True)
 class ComparePage:
-    """`/compare`: two sessions or runs beside each other."""
+    """`/compare`: two sessions or runs side by side."""
 
     template: ClassVar[str] = "pages/compare.html"
     theme: Theme
@@ -206,6 +210,6 @@ class ComparePage:
     figures: tuple[CompareFigure, ...]
     table: CompareTable
     folded: bool
-    """What is the same is folded."""
+    """Whether equal rows are folded."""
     fold_href: str
-    """The same page with that unfolded, or folded again."""
+    """The same page with these rows unfolded, or folded again."""

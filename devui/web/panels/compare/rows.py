@@ -1,4 +1,4 @@
-"""The rows of a comparison: which events match, and how a pair of them differs."""
+"""The rows of a comparison: which events match, and how matching events differ."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -25,8 +25,8 @@ from devui.web.panels.compare.parts import (
     CompareItem,
     ComparePair,
     ComparePairs,
-    CompareStretch,
     CompareTable,
+    FoldedRows,
     PairDiff,
     PairSection,
     SidedText,
@@ -51,7 +51,7 @@ FACT_LABELS: Final[dict[Aspect, str]] = {
     "error": "error",
     "other": "other fields",
 }
-"""The aspects of an event, as people call them."""
+"""The aspects of an event, as the page names them."""
 _TITLES: Final[dict[Aspect, str]] = {
     "text": "Text",
     "calls": "Call to {name}",
@@ -63,9 +63,9 @@ _TITLES: Final[dict[Aspect, str]] = {
     "other": "Other fields",
 }
 _MOST: Final = 60
-"""Differences of one section."""
+"""How many differences of a section are shown."""
 _LONG: Final = 60
-"""Characters from which on two texts are compared word by word."""
+"""Texts with more characters than this are compared word by word."""
 NOUNS: Final = {
     "model": "the model",
     "system": "the system instruction",
@@ -73,11 +73,12 @@ NOUNS: Final = {
     "config": "the settings",
     "messages": "the messages",
 }
-"""The pieces of a prompt, as people call them."""
+"""The parts of a prompt, as the page names them."""
 
 
 def pair_diff(diff: MomentDiff) -> PairDiff:
-    """Every aspect in which the events differ, then the state after them, then the prompts."""
+    """Return every aspect in which the events differ, then the state after them, then the
+    prompts."""
     sections = [_section(section) for section in diff.sections]
     if diff.state:
         sections.append(_state(diff.state))
@@ -88,7 +89,7 @@ def pair_diff(diff: MomentDiff) -> PairDiff:
 
 
 def _prompts_diff(prompts: Prompts) -> PromptDiff:
-    """The difference of the prompts; of no cache, since none is shared by two runs."""
+    """Return the differences of the prompts, without cache marks, since two runs share no cache."""
     diff = prompt_diff(prompts.left, prompts.before, prompts.after)
     return replace(diff, blocks=_without_marks(diff.blocks), tools=_without_marks(diff.tools))
 
@@ -131,7 +132,7 @@ def _section(section: Section) -> PairSection:
 
 
 def _member(each: Difference, aspect: Aspect) -> ComparedValue:
-    """A difference; of a state's or a file's, with its key or name as it is written elsewhere."""
+    """Return one difference; for state and artifacts, labelled with the key or name."""
     if aspect in {"state", "artifacts"} and each.path:
         name, *rest = each.path
         return _value(replace(each, path=tuple(rest)), str(name))
@@ -139,7 +140,7 @@ def _member(each: Difference, aspect: Aspect) -> ComparedValue:
 
 
 def _state(changes: Sequence[StateChange]) -> PairSection:
-    """The state of the right side against that of the left."""
+    """Return how the right side's state differs from the left side's."""
     lines = [
         (prefixed(change.scope, change.key), each)
         for change in changes
@@ -181,28 +182,28 @@ def _sided_text(old: str, new: str) -> SidedText:
 
 
 SIZE: Final = 400
-"""Rows of a page; what is folded counts as one."""
+"""How many rows are on a page; a folded stretch counts as one."""
 _AROUND: Final = 1
-"""Rows that stay unfolded on each side of a difference."""
+"""How many rows before and after a difference stay unfolded."""
 _LEAST: Final = 3
-"""How many rows are worth folding."""
+"""The fewest rows that are folded."""
 
 
 @dataclass(frozen=True, slots=True)
 class CompareQuery:
-    """What the reader wants to see of a comparison."""
+    """What the reader wants to see in a comparison."""
 
     start: int = 0
-    """The first row of the page, from 0, what is folded counting as one."""
+    """The first row of the page, counted from 0; a folded stretch counts as one."""
     unfolded: bool = False
     open_row: tuple[int | None, int | None] | None = None
-    """The row whose difference is to be shown, by the numbers of its events."""
+    """The row whose differences are shown, by the numbers of its events."""
     at: tuple[int | None, int | None] | None = None
-    """The row that the reader stood on, by what it shows of each side."""
+    """The row that the reader was on, by the numbers of its events."""
 
 
 class Rows:
-    """Makes the rows of one comparison."""
+    """Builds the rows of one comparison."""
 
     def __init__(self, left: Side, right: Side) -> None:
         self._sides = Compared(left.name, right.name)
@@ -214,7 +215,7 @@ class Rows:
         query: CompareQuery,
         bodies: Mapping[str, PairDiff],
     ) -> CompareTable:
-        """The page's rows; `bodies` are the differences that it begins with, by row."""
+        """Return the page's rows; `bodies` are the differences that are open at first, by row."""
         items = list(self._items(comparison, folded=not query.unfolded, at=query.at))
         start = min(query.start, max(len(items) - 1, 0))
         here = next((place for place, item in enumerate(items) if item.here), start)
@@ -237,34 +238,41 @@ class Rows:
             after_href=href(after) if after < len(items) else "",
         )
 
-    def same(self, left: int, right: int, count: int) -> ComparePairs:
-        """The rows of a stretch that is the same from these events on."""
-        rows = (Row("same", left + i, right + i) for i in range(count))
-        return ComparePairs(tuple(self._pair(row, first=False) for row in rows))
+    def folded(self, left: int | None, right: int | None, count: int) -> ComparePairs:
+        """Return the rows of a folded stretch from these events on: equal ones, or later ones of
+        one side."""
+        return ComparePairs(
+            tuple(
+                self._pair(_folded(left and left + i, right and right + i), first=False)
+                for i in range(count)
+            )
+        )
 
     def _items(
         self, comparison: Comparison, *, folded: bool, at: tuple[int | None, int | None] | None
     ) -> Iterator[CompareItem]:
         first = comparison.first
-        for stretch in _stretches(comparison.rows, folded=folded):
+        for stretch in _groups(comparison.rows, folded=folded):
             here = next((row for row in stretch if (row.left, row.right) == at), None)
-            if len(stretch) >= _LEAST:
-                yield self._stretch(stretch, here)
+            if len(stretch) >= _LEAST or (folded and stretch[0].later):
+                yield self._fold(stretch, here)
             else:
                 for row in stretch:
                     pair = self._pair(row, first=row is first)
                     yield replace(pair, here=True) if row is here else pair
 
-    def _stretch(self, rows: Sequence[Row], here: Row | None) -> CompareStretch:
+    def _fold(self, rows: Sequence[Row], here: Row | None) -> FoldedRows:
         begin, end = rows[0], rows[-1]
-        left, right = begin.left or 0, begin.right or 0
-        places = f"#{left} to #{end.left}"
-        if left != right:
-            places += f", right: #{right} to #{end.right}"
-        return CompareStretch(
-            label=f"{plural(len(rows), 'matching event')}",
+        if begin.later:
+            places = f"on the {begin.kind}, #{begin.number} to #{end.number}"
+        else:
+            places = f"#{begin.left} to #{end.left}"
+            if begin.left != begin.right:
+                places += f", right: #{begin.right} to #{end.right}"
+        return FoldedRows(
+            label=plural(len(rows), "later event" if begin.later else "matching event"),
             places=places,
-            href=stretch_url(self._sides, left, right, len(rows)),
+            href=stretch_url(self._sides, begin.left, begin.right, len(rows)),
             open_href=compare_url(self._sides, unfolded=True) + f"#{row_id(begin)}",
             at=row_id(here or begin).removeprefix("p-"),
             here=here is not None,
@@ -289,26 +297,35 @@ class Rows:
             open_href=compare_url(self._sides, open_row=numbers) + f"#{row_id(row)}",
             elsewhere=elsewhere,
             elsewhere_label=f"#{row.elsewhere}" if row.elsewhere else "",
+            later=row.later,
         )
 
 
+def _folded(left: int | None, right: int | None) -> Row:
+    if left and right:
+        return Row("same", left, right)
+    return Row("left" if left else "right", left, right, later=True)
+
+
 def row_id(row: Row) -> str:
-    """The id of a row on the page."""
+    """Return the id of a row on the page."""
     return f"p-{row.left or ''}-{row.right or ''}"
 
 
 def partners(row: Row) -> tuple[int | None, int | None]:
-    """The events that a row's difference is of; of one that moved, the partner is elsewhere."""
+    """Return the events that a row compares; the match of a moved event is in another row."""
     if row.elsewhere is None:
         return row.left, row.right
     return row.left or row.elsewhere, row.right or row.elsewhere
 
 
 def verdict(comparison: Comparison, prompts: Sequence[OtherPrompt] = ()) -> Verdict:
-    """Whether the two differ, and where it begins; `prompts`: what of those is another one."""
+    """Return whether the two sides differ and where; `prompts` are the differing parts of
+    prompts."""
     first, prompt_note = comparison.first, _prompts(prompts)
+    later = _later(comparison.later)
     if first is None:
-        return Verdict(True, _equal(comparison), 0, prompts=prompt_note)
+        return Verdict(True, _equal(comparison), 0, prompts=prompt_note, later=later)
     number = first.left or first.right
     return Verdict(
         equal=False,
@@ -318,11 +335,17 @@ def verdict(comparison: Comparison, prompts: Sequence[OtherPrompt] = ()) -> Verd
         first_href=f"#{row_id(first)}",
         first_label=f"#{number}" + ("" if first.left else " on the right"),
         prompts=prompt_note,
+        later=later,
     )
 
 
+def _later(rows: Sequence[Row]) -> str:
+    return f"{plural(len(rows), 'later event')} on the {rows[0].kind}" if rows else ""
+
+
 def _prompts(prompts: Sequence[OtherPrompt]) -> str:
-    """`Prompts differ: the system instruction and the settings from #2 on`."""
+    """Return a note such as `Prompts differ: the system instruction and the settings from #2
+    on`."""
     if not prompts:
         return ""
     places: dict[int, list[str]] = {}
@@ -342,7 +365,7 @@ def _equal(comparison: Comparison) -> str:
 
 
 def _difference(row: Row) -> str:
-    """What differs in a row, in words."""
+    """Return what differs in a row, in words."""
     if row.kind == "moved":
         return "different order"
     if row.kind != "changed":
@@ -355,18 +378,17 @@ def _difference(row: Row) -> str:
     return f"{names} {'differ' if len(words) > 1 or last.endswith('s') else 'differs'}"
 
 
-def _stretches(rows: Sequence[Row], *, folded: bool) -> Iterator[list[Row]]:
-    """Rows to fold together; others one by one."""
-    interesting = [row.kind != "same" for row in rows]
+def _groups(rows: Sequence[Row], *, folded: bool) -> Iterator[list[Row]]:
+    """Yield the rows to fold together, and the others one by one."""
+    interesting = [row.kind != "same" and not row.later for row in rows]
     waiting: list[Row] = []
     for place, row in enumerate(rows):
         near = interesting[max(place - _AROUND, 0) : place + _AROUND + 1]
-        last = waiting[-1] if waiting else None
-        goes_on = last is None or (last.left or 0) + 1 == row.left
-        if waiting and (any(near) or not goes_on):
+        alone = any(near) and not row.later
+        if waiting and (alone or not _follows(row, waiting[-1])):
             yield waiting
             waiting = []
-        if folded and not any(near):
+        if folded and not alone:
             waiting.append(row)
         else:
             yield [row]
@@ -374,8 +396,13 @@ def _stretches(rows: Sequence[Row], *, folded: bool) -> Iterator[list[Row]]:
         yield waiting
 
 
+def _follows(row: Row, last: Row) -> bool:
+    """Return whether one stretch can contain both rows."""
+    return row.later == last.later and (row.later or (last.left or 0) + 1 == row.left)
+
+
 class _Cells:
-    """The events of one side as cells."""
+    """The cells for the events of one side."""
 
     def __init__(self, side: Side) -> None:
         self._events = {row.number: row for row in side.events}
@@ -383,7 +410,7 @@ class _Cells:
         self._before: Mapping[int, EventRow] = before
 
     def cell(self, number: int | None) -> CompareCell | None:
-        """The event of this number; None for none."""
+        """Return the cell of the event with this number; None without a number."""
         row = self._events.get(number) if number else None
         if row is None:
             return None
@@ -394,7 +421,7 @@ class _Cells:
             href=session_url(row.session, event=row.number),
             kind=summary.kind,
             word=WORDS[summary.kind],
-            shape=shape(summary.kind, final=row.final),
+            shape=shape(summary.kind, final=row.final, has_failed=summary.has_failed),
             author=visible(name_of(summary.node) or row.author),
             text=row_text(summary),
             code=summary.kind in CODE,

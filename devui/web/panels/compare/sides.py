@@ -1,6 +1,7 @@
-"""The two sides of a comparison, and the addresses that name them.
+"""The two sides of a comparison, and their names in URLs.
 
-A session is named by its key, a run of it by its place: `12@2` is the second run of session 12.
+A session is named by its key, a run by its place in the session: `12@2` is the second run of
+session 12.
 """
 
 from collections.abc import Callable
@@ -28,14 +29,14 @@ from devui.web.text.visible import visible
 
 
 async def sides_of(request: Request) -> tuple[Services, Side, Side]:
-    """Both sides; raises BadRequest for a side that is not named, and NotFound."""
+    """Return both sides. Raises BadRequest if one isn't given, and NotFound."""
     services = services_of(request)
     left, right = [await side_of(services, request, name) for name in ("left", "right")]
     return services, left, right
 
 
 async def side_of(services: Services, request: Request, name: str) -> Side:
-    """The side that the query names; raises BadRequest, NotFound."""
+    """Return the side that the query names. Raises BadRequest, NotFound."""
     text = request.query_params.get(name, "")
     key, at, place = text.partition("@")
     session, run = whole_number(key), whole_number(place)
@@ -55,7 +56,7 @@ async def side_of(services: Services, request: Request, name: str) -> Side:
 async def event_of_side(
     services: Services, request: Request, side: Side, name: str
 ) -> Moment | None:
-    """The event of a side that the query names, None without one; raises NotFound."""
+    """Return the event of a side that the query names; None without one. Raises NotFound."""
     text = request.query_params.get(name)
     if not text:
         return None
@@ -72,7 +73,7 @@ _IN_MENU: Final = 20
 
 
 async def sides(services: Services, left: Side, right: Side) -> tuple[CompareSide, ...]:
-    """Both, each with links that put something else in its place."""
+    """Return both sides, each with links that replace it."""
     names = Compared(left.name, right.name)
     return (
         await _side(services, left, "left", lambda name: choose_url(name, names.right)),
@@ -83,7 +84,7 @@ async def sides(services: Services, left: Side, right: Side) -> tuple[CompareSid
 async def choice(
     services: Services, side: Side | None, href: Callable[[str], str]
 ) -> CompareChoice:
-    """What a side may be compared with; without one, what to begin with."""
+    """Return what a side can be compared with; without a side, what to start with."""
     app = side.session.app if side else None
     return CompareChoice(
         side=_name(side) if side else "",
@@ -93,7 +94,7 @@ async def choice(
 
 
 def figures(prices: Prices, left: Side, right: Side) -> tuple[CompareFigure, ...]:
-    """What both came to."""
+    """Return the figures of both sides."""
     first, second = facts_of(left, prices), facts_of(right, prices)
     measures: tuple[tuple[str, Callable[[SideFacts], str]], ...] = (
         ("events", lambda facts: formats.group_digits(facts.events)),
@@ -132,7 +133,7 @@ async def _side(
 
 
 async def _kind(services: Services, side: Side) -> str:
-    """Which run it is, or of what the session is a fork."""
+    """Return which run the side is, or what the session is a fork of; "" if neither."""
     if side.place:
         return f"run {side.place} of {len(side.runs)}"
     fork = await services.journal.forks.get(side.session.key)

@@ -1,4 +1,4 @@
-"""`/compare`: two sessions or runs beside each other."""
+"""`/compare`: two sessions or runs side by side."""
 
 import asyncio
 
@@ -19,12 +19,12 @@ from devui.web.services import Services, services_of
 from devui.web.text.numbers import whole_number
 
 _MOST_ROWS = 1_000
-"""Rows that a stretch unfolds to at once."""
+"""The maximum number of rows that a stretch unfolds to at once."""
 _TWO = 2
 
 
 async def show(request: Request) -> Response:
-    """Both sides aligned; as long as one is not named, a choice of what could stand there."""
+    """Show both sides aligned; if one isn't given, show a choice for it."""
     keys = request.query_params.getlist("session")
     if keys:
         return _redirect(keys)
@@ -53,7 +53,7 @@ async def show(request: Request) -> Response:
 
 
 async def pair(request: Request) -> Response:
-    """What differs between an event of each side."""
+    """Show the differences between one event of each side."""
     services, left, right = await sides_of(request)
     first = await event_of_side(services, request, left, "leftEvent")
     second = await event_of_side(services, request, right, "rightEvent")
@@ -63,19 +63,21 @@ async def pair(request: Request) -> Response:
     return services.render.page(await asyncio.to_thread(pair_diff, diff))
 
 
-async def stretch(request: Request) -> Response:
-    """Rows that are the same: `count` of them from `leftEvent` and `rightEvent` on."""
+async def folded_rows(request: Request) -> Response:
+    """Show `count` rows of a folded stretch, from `leftEvent` and `rightEvent` on, or from one of
+    them if only its side has these rows."""
     services, left, right = await sides_of(request)
     params = request.query_params
-    numbers = [whole_number(params.get(name)) for name in ("leftEvent", "rightEvent", "count")]
-    if not all(numbers):
+    names = ("leftEvent", "rightEvent", "count")
+    begin, there, count = [whole_number(params.get(name)) for name in names]
+    if not count or not (begin or there):
         raise BadRequest("give the start and the length of the range")
-    begin, there, count = [number or 0 for number in numbers]
-    return services.render.page(Rows(left, right).same(begin, there, min(count, _MOST_ROWS)))
+    return services.render.page(Rows(left, right).folded(begin, there, min(count, _MOST_ROWS)))
 
 
 def _redirect(texts: list[str]) -> Response:
-    """From a choice in a list, the older one first, to the page of the two."""
+    """Redirect from two sessions selected in a list to their comparison, the older one on the
+    left."""
     keys = sorted({key for text in texts if (key := whole_number(text)) is not None})
     if len(keys) > _TWO:
         raise BadRequest(f"{len(keys)} sessions are selected: select two to compare")
@@ -110,7 +112,7 @@ def _swap(row: tuple[int | None, int | None] | None) -> tuple[int | None, int | 
 
 
 def _row(text: str | None) -> tuple[int | None, int | None] | None:
-    """The numbers of a row's events, as of `4-5`, `4-` or `-5`."""
+    """Parse the numbers of a row's events: `4-5`, `4-` or `-5`."""
     numbers = [whole_number(each) for each in (text or "").split("-")]
     return (numbers[0], numbers[1]) if len(numbers) == _TWO else None
 
@@ -118,7 +120,8 @@ def _row(text: str | None) -> tuple[int | None, int | None] | None:
 async def _bodies(
     services: Services, sides: tuple[Side, Side], comparison: Comparison, query: CompareQuery
 ) -> dict[str, PairDiff]:
-    """The differences that are open at first: the first one, and that of the address."""
+    """Return the differences that are open at first: the first one, and the one that the URL
+    names."""
     pairs = {row_id(row): partners(row) for row in (comparison.first,) if row}
     if query.open_row:
         pairs |= {row_id(r): partners(r) for r in comparison.rows if partners(r) == query.open_row}

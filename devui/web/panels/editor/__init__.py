@@ -1,1 +1,1 @@
-"""Lines of agents' code opened in the editor of whoever runs the server."""
+"""Opens lines of agents' code in the developer's editor."""

@@ -10,7 +10,8 @@ from typing import Final, Self
 from urllib.parse import quote
 
 VARIABLE: Final = "DEVUI_EDITOR"
-"""A program of `_EDITORS`, or a command, in which `{file}` and `{line}` are replaced."""
+"""The variable that names an editor: a program in `_EDITORS`, or a command in which `{file}` and
+`{line}` are replaced."""
 
 _GOTO: Final = ("--goto", "{file}:{line}")
 _LINE: Final = ("--line", "{line}", "{file}")
@@ -24,20 +25,20 @@ _EDITORS: Final[Mapping[str, tuple[str, Sequence[str]]]] = {
     "pycharm": ("PyCharm", _LINE),
     "idea": ("IntelliJ IDEA", _LINE),
 }
-"""By the program, what people call it and its arguments. All return at once and have a window."""
+"""The name and arguments of each program. All of them return at once and have a window."""
 
 
 @dataclass(frozen=True, slots=True)
 class Scheme:
-    """An editor that opens a line by an address, in the browser's machine."""
+    """An editor that opens a line by URL, on the browser's machine."""
 
     name: str
-    """What people call it."""
+    """The name that people know it by."""
     form: str
-    """The address, with `{file}` and `{line}`."""
+    """The URL, with `{file}` and `{line}`."""
 
     def address(self, file: Path, line: int) -> str:
-        """What a page's script goes to, to open an absolute file at a line, counted from 1."""
+        """Return the URL that opens an absolute file at a line, counted from 1."""
         return self.form.format(file=quote(str(file)), line=line)
 
 
@@ -46,29 +47,30 @@ SCHEMES: Final[Mapping[str, Scheme]] = {
     "cursor": Scheme("Cursor", "cursor://file{file}:{line}"),
     "pycharm": Scheme("PyCharm", "pycharm://open?file={file}&line={line}"),
 }
-"""By the name that a browser remembers."""
+"""The schemes, by the name in the browser's cookie."""
 INSTALLED: Final = "installed"
-"""What a browser's cookie says for the editor on the server's machine."""
+"""The cookie's value for the editor on the server's machine."""
 
 
 def choices(editor: "Editor | None") -> tuple[tuple[str, str], ...]:
-    """What a person may choose, with its name, where `DEVUI_EDITOR` says nothing."""
+    """Return the editors that a person can choose if `DEVUI_EDITOR` isn't set, each with its
+    name."""
     own = ((INSTALLED, f"{editor.name} on this machine"),) if editor else ()
     return (*((key, scheme.name) for key, scheme in SCHEMES.items()), *own)
 
 
 @dataclass(frozen=True, slots=True)
 class Editor:
-    """An editor on the machine of the server."""
+    """An editor on the server's machine."""
 
     name: str
-    """What people call it."""
+    """The name that people know it by."""
     command: tuple[str, ...]
     """The program and its arguments, with `{file}` and `{line}`."""
 
     @classmethod
     def find(cls, environment: Mapping[str, str] = os.environ) -> Self | None:
-        """The editor of `DEVUI_EDITOR`, or the first known one that is installed.
+        """Return the editor in `DEVUI_EDITOR`, or the first known one that is installed.
 
         None if there is neither, or if `DEVUI_EDITOR` is empty.
         """
@@ -80,10 +82,10 @@ class Editor:
 
     @classmethod
     def parse(cls, text: str) -> Self | None:
-        """The editor that a command stands for; None for an empty one."""
+        """Return the editor for a command; None if the command is empty."""
         try:
             words = shlex.split(text)
-        except ValueError:  # a quote that isn't closed: the program's own error says the rest
+        except ValueError:  # an unclosed quote; starting the program will fail with an error
             words = [text]
         if not words:
             return None
@@ -93,7 +95,7 @@ class Editor:
         return cls(name, tuple(words) if has_place else (*words, *arguments))
 
     def arguments(self, file: Path, line: int) -> list[str]:
-        """The command that opens a file at a line, counted from 1."""
+        """Return the command that opens a file at a line, counted from 1."""
         values = {"{file}": str(file), "{line}": str(line)}
         return [_fill(word, values) for word in self.command]
 

@@ -1,4 +1,4 @@
-"""The buttons beside places in code: they open the line in an editor."""
+"""The route of the buttons that open a place in code in an editor."""
 
 import asyncio
 import re
@@ -22,11 +22,11 @@ _PLACE: Final = re.compile(r"(?P<file>[^\0]+?):(?P<line>[1-9]\d{0,8})(?!\d)")
 
 
 async def open_place(request: Request) -> Response:
-    """Open the `place` of the form, such as `travel/agent.py:12`.
+    """Open the `place` in the form, such as `travel/agent.py:12`.
 
-    The file has to be below the folder of the agents: whatever a page shows, nothing else is
-    opened. The command gets it as one argument, without a shell. If this browser has chosen an
-    editor that opens addresses, the answer has the address for the page's script.
+    The file must be below the agents' folder: whatever a page shows, nothing else is opened. The
+    command gets the path as one argument, without a shell. If this browser has chosen an editor
+    that opens URLs, the response contains the URL for the page's script.
     """
     services = services_of(request)
     editor = services.editor
@@ -65,7 +65,7 @@ def _start(command: list[str]) -> None:
 
 
 def _resolve(place: str, apps: AppFolder) -> tuple[Path, int]:
-    """The file and the line of a place, which is told from the folder that the apps lie in. Raises
+    """Return the file and line of a place, which is relative to the agents' folder. Raises
     BadRequest and NotFound."""
     match = _PLACE.match(place)
     if match is None:

@@ -1,1 +1,1 @@
-"""The graph: what an app is made of, with what has run of it."""
+"""The graph: the structure of an app, and which parts of it have run."""

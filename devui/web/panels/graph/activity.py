@@ -1,4 +1,4 @@
-"""What has run of a structure: counts, times, errors, and the ways taken. Pure."""
+"""The activity of a structure's nodes: counts, times, errors, and edges taken. Pure."""
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -7,25 +7,22 @@ from types import MappingProxyType
 from typing import Final, Literal
 
 from devui.debugger.events.nodes import name_of
-from devui.debugger.events.preview import preview
-from devui.debugger.events.summary import PREVIEW_LIMIT
 from devui.store.rows import EventRow, SpanRow
-from devui.store.summaries import WAITS_FOR_CONFIRMATION, ResponseSummary, Summary
-from devui.wire.structure import StructureNode
+from devui.store.summaries import CallSummary, ResponseSummary, Summary
+from devui.wire.structure import StructureEdge, StructureNode
 
-Status = Literal["idle", "done", "running", "held", "failed"]
+Status = Literal["idle", "done", "running", "held", "waiting", "failed"]
 
 _TOOLS: Final = frozenset({"tool", "agent_tool"})
 TRANSFER: Final = "transfer_to_agent"
-_UNCONFIRMED: Final = preview({"error": "This tool call is rejected."}, PREVIEW_LIMIT)
-"""What both runtimes answer in place of a tool whose call a person refuses to confirm."""
+_UNANSWERED: Final = "waiting for confirmation"
 _WITHHOLDS: Final = {"skip": "skipped", "reject": "rejected", "mock": "mocked"}
 _NONE: Final[Mapping[int, float]] = MappingProxyType({})
 
 
 @dataclass(frozen=True, slots=True)
 class Now:
-    """What a run is doing: the newest run's id, and the agent and tool of each hold."""
+    """What the newest run is doing: its id, and the agent and tool of each hold."""
 
     run: str = ""
     holds: tuple[tuple[str, str | None], ...] = ()
@@ -33,27 +30,31 @@ class Now:
 
 @dataclass(slots=True)
 class Activity:
-    """What one node has done."""
+    """The activity of one node."""
 
     count: int = 0
-    """How often it ran: an agent's turns, the calls that reached a tool."""
+    """How often it ran: the turns of an agent, the calls that reached a tool."""
     withheld: Counter[str] = field(default_factory=Counter)
-    """Calls that didn't reach the tool, by what kept them: `skipped`, `rejected`, …"""
+    """The calls that didn't reach the tool, by the reason: `skipped`, `rejected`, …"""
     seconds: float = 0.0
-    """Without the time in which the run was held."""
+    """How long it ran, without the time the run was held."""
     errors: int = 0
     has_failed: bool = False
-    """Its last call failed."""
+    """Whether its last call failed."""
     running: bool = False
     is_held: bool = False
+    is_waiting: bool = False
+    """Whether it has asked a person who hasn't answered yet."""
 
     @property
     def status(self) -> Status:
-        """The one to act on first."""
+        """The most urgent status that applies."""
         if self.is_held:
             return "held"
         if self.running:
             return "running"
+        if self.is_waiting:
+            return "waiting"
         if self.has_failed:
             return "failed"
         return "done" if self.count else "idle"
@@ -61,7 +62,7 @@ class Activity:
 
 @dataclass(frozen=True, slots=True)
 class Course:
-    """The activity of each node, by its position, and how often each way was taken."""
+    """The activity of each node, by its position, and how often each edge was taken."""
 
     nodes: tuple[Activity, ...]
     ways: Counter[tuple[int, int]]
@@ -73,13 +74,16 @@ def course(
     spans: Iterable[SpanRow],
     now: Now | None = None,
     *,
+    edges: Iterable[StructureEdge] = (),
     hold_times: Mapping[int, float] = _NONE,
 ) -> Course:
-    """What events and spans tell of the nodes; `now` unless they are as of a moment of the past.
+    """Compute the activity of the nodes from events and spans; `now` is None for a moment in the
+    past.
 
-    `hold_times`: for how many seconds of each span its run was held, by the span's id.
+    `edges` are the edges within workflows. `hold_times` is how long the run of each span was held
+    during it, in seconds, by the span's id.
     """
-    reading = _Reading(nodes, hold_times)
+    reading = _Reading(nodes, edges, hold_times)
     for row in rows:
         reading.event(row)
     for span in spans:
@@ -92,18 +96,33 @@ def course(
 
 
 class _Reading:
-    def __init__(self, structure: Sequence[StructureNode], hold_times: Mapping[int, float]) -> None:
+    def __init__(
+        self,
+        structure: Sequence[StructureNode],
+        edges: Iterable[StructureEdge],
+        hold_times: Mapping[int, float],
+    ) -> None:
         self._structure, self._hold_times = structure, hold_times
+        self._sources = defaultdict[int, list[int]](list)
+        """For each node of a workflow, the nodes that lead to it."""
+        for edge in edges:
+            self._sources[edge.target].append(edge.source)
+        self._clock = 0
+        self._active: dict[int, int] = {}
+        """When each node was last active."""
         self.nodes = [Activity() for _ in structure]
         self._ways = Counter[tuple[int, int]]()
-        self._turns = Counter[int]()  # by events, where no span was recorded
+        self._turns = Counter[int]()  # from events, for nodes without a recorded span
         self._calls = Counter[int]()
         self._call_ids = set[str | None]()
         self._withheld: dict[str | None, tuple[int, str]] = {}
-        """By the id of the call: its tool, and what keeps it."""
+        """The tool and the reason of each call that didn't reach its tool, by the call's id."""
+        self._questions: dict[str | None, tuple[str, int]] = {}
+        """The invocation, and the node or tool that needs an answer, by the call's id."""
+        self._invocation = ""
         self._timings = Counter[int]()
         self._raised = set[int]()
-        """Whose last span ended with an error."""
+        """The nodes whose last span ended with an error."""
         self._last: int | None = None
         self._agents: dict[str, int] = {}
         self._tools: defaultdict[str, list[int]] = defaultdict(list)
@@ -118,20 +137,22 @@ class _Reading:
         return parent is not None and self._structure[parent].kind != "workflow"
 
     def agent(self, name: str) -> int | None:
-        """The position of an agent or a workflow's node."""
+        """Return the position of an agent or workflow node."""
         return self._agents.get(name)
 
     def tool(self, agent: str, name: str) -> int | None:
-        """The position of an agent's tool; of anybody's, if the agent has none of that name."""
+        """Return the position of an agent's tool, or of another agent's if it has none of that
+        name."""
         positions, owner = self._tools.get(name, []), self._agents.get(agent)
         own = (each for each in positions if self._structure[each].parent == owner)
         return next(own, positions[0] if positions else None)
 
     def event(self, row: EventRow) -> None:
-        """Counts a committed event."""
+        """Count a committed event."""
         summary = row.summary
+        self._invocation = row.invocation_id
         if row.author == "user":
-            self._last = None
+            self._user(summary)
             return
         name = name_of(summary.node).partition("@")[0] if summary.node else row.author
         position = self.agent(name)
@@ -141,27 +162,51 @@ class _Reading:
             self._move(position)
             self._outcome(position, failed=summary.kind == "error")
         for call in summary.calls:
-            tool = self.tool(row.author, call.name)
-            if tool is not None:
-                self._calls[tool] += 1
-                self._call_ids.add(call.id)
+            self._call(row, call, position)
         for response in summary.responses:
-            tool = self.tool(row.author, response.name)
-            self._withheld.pop(response.id, None)
-            reason = _reason_withheld(response, summary)
-            if tool is not None and reason and response.id in self._call_ids:
-                self._withheld[response.id] = tool, reason
-            elif tool is not None:
-                self._outcome(tool, failed=response.failed)
+            self._response(row, response)
+
+    def _user(self, summary: Summary) -> None:
+        self._last = None
+        for response in summary.responses:
+            self._questions.pop(response.id, None)
+        if not summary.responses:
+            self._start()
+
+    def _call(self, row: EventRow, call: CallSummary, position: int | None) -> None:
+        """Count a call by the agent or node at `position`."""
+        tool = self.tool(row.author, call.name)
+        asker = position if tool is None else tool
+        if call.long_running and asker is not None:
+            self._questions[call.id] = row.invocation_id, asker
+        if tool is not None:
+            self._calls[tool] += 1
+            self._call_ids.add(call.id)
+
+    def _response(self, row: EventRow, response: ResponseSummary) -> None:
+        tool = self.tool(row.author, response.name)
+        self._withheld.pop(response.id, None)
+        self._questions.pop(response.id, None)
+        reason = _reason_withheld(response, row.summary)
+        if tool is not None and reason and response.id in self._call_ids:
+            self._withheld[response.id] = tool, reason
+            if reason == _UNANSWERED:
+                self._questions[response.id] = row.invocation_id, tool
+        elif tool is not None:
+            self._outcome(tool, failed=response.failed)
 
     def _outcome(self, position: int, *, failed: bool) -> None:
         self.nodes[position].errors += failed
         self.nodes[position].has_failed = failed
 
     def _move(self, position: int) -> None:
-        """The node works now; ways between the parts of one frame are counted for these."""
+        """Record that a node is active. If the run moved between two parts of one frame, count the
+        edge between these parts."""
         last = self._last
-        if last == position or (last is not None and self._frames(position, last)):
+        if last is not None and self._frames(position, last):
+            return
+        self._arrive(position)
+        if last == position:
             return
         self._last = position
         self._turns[position] += 1
@@ -171,22 +216,45 @@ class _Reading:
         while before and after and before[-1] == after[-1]:
             before.pop()
             after.pop()
-        if before and after:
+        if before and after and not self._is_in_workflow(after[-1]):
             self._ways[before[-1], after[-1]] += 1
 
+    def _is_in_workflow(self, position: int) -> bool:
+        parent = self._structure[position].parent
+        return parent is not None and self._structure[parent].kind == "workflow"
+
+    def _start(self) -> None:
+        """Mark the start node of every workflow as active, since a message starts there."""
+        self._clock += 1
+        for position, node in enumerate(self._structure):
+            if node.kind == "start":
+                self._active[position] = self._clock
+
+    def _arrive(self, position: int) -> None:
+        """Count the edge to a workflow node, from whichever of its sources was active last. The
+        order of events doesn't say which, since nodes may run in parallel."""
+        self._clock += 1
+        for node in self._chain(position):
+            sources = self._sources.get(node, ())
+            source = max(sources, key=lambda each: self._active.get(each, 0), default=node)
+            if self._active.get(source, 0) > self._active.get(node, 0):
+                self._ways[source, node] += 1
+            self._active[node] = self._clock
+
     def _frames(self, position: int, last: int) -> bool:
-        """Whether the node is a frame around the last one: its checkpoints lead nowhere."""
+        """Return whether the node is a frame around the last one, whose checkpoints don't count as
+        moves."""
         is_frame = self._structure[position].kind in {"sequential", "parallel", "loop", "workflow"}
         return is_frame and position in self._chain(last)
 
     def _chain(self, position: int | None) -> Iterator[int]:
-        """The node and what it is part of, outwards."""
+        """Yield the node and its ancestors, innermost first."""
         while position is not None:
             yield position
             position = self._structure[position].parent
 
     def span(self, span: SpanRow, now: Now | None) -> None:
-        """Adds the time of a call of an agent or a tool."""
+        """Add the time of a call of an agent or tool."""
         if span.type == "model":
             return
         tool = span.type == "tool"
@@ -194,24 +262,26 @@ class _Reading:
         if position is None:
             return
         node = self.nodes[position]
-        # A call that waited for a consent has two spans, and one in the events.
+        # A call that waited for confirmation has two spans, but is one call in the events.
         self._timings[position] += not tool or span.call not in self._call_ids
         if span.seconds is not None:
             node.seconds += span.seconds - self._hold_times.get(span.id, 0.0)
         node.running |= span.seconds is None and now is not None and span.run == now.run
         if span.error and not node.errors:
             node.errors += 1
-        # A result may be an error, too, which the span of its call doesn't know. A call that raised
-        # has no result, and its span alone knows of it.
+        # A result may be an error that its span doesn't know about. A call that raised has no
+        # result, so only its span shows the error.
         if span.error:
             self._raised.add(position)
         else:
             self._raised.discard(position)
 
     def course(self) -> Course:
-        """What was counted; who contains something that ran has run itself."""
+        """Return the result; a node with a descendant that ran counts as having run."""
         for position, reason in self._withheld.values():
             self.nodes[position].withheld[reason] += 1
+        for invocation, position in self._questions.values():
+            self.nodes[position].is_waiting |= invocation == self._invocation
         for position, node in enumerate(self.nodes):
             node.has_failed |= position in self._raised
             calls = self._calls[position] - node.withheld.total()
@@ -225,17 +295,17 @@ class _Reading:
 
 
 def _reason_withheld(response: ResponseSummary, summary: Summary) -> str:
-    """What keeps a call from its tool, if this answer isn't the tool's own."""
-    if response.preview == WAITS_FOR_CONFIRMATION:
-        return "waiting for confirmation"
-    if response.preview == _UNCONFIRMED:
+    """Return why a call didn't reach its tool; "" if the response is the tool's own."""
+    if response.waits_for == "confirmation":
+        return _UNANSWERED
+    if response.is_refused:
         return "rejected"
     acts = (each for each in summary.edits if each.gate == "before_tool")
     return next((_WITHHOLDS.get(e.action, "") for e in acts if e.call == response.id), "")
 
 
 def structure_of_events(rows: Iterable[EventRow]) -> list[StructureNode]:
-    """The agents and tools that events name, for a session whose app isn't loaded."""
+    """Return the agents and tools that events name, for a session whose app isn't loaded."""
     nodes: list[StructureNode] = []
     agents: dict[str, int] = {}
     tools: set[tuple[str, str]] = set()

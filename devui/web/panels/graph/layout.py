@@ -1,10 +1,10 @@
-"""Where the nodes of a graph are drawn: pure, and the same for the same structure.
+"""The layout of a graph: pure, and the same for the same structure.
 
-An agent is a card that contains its tools. Agents it may hand over to, and those in its AgentTools,
-are to its right, one below the other. What runs its nodes in an order (sequence, loop, parallel,
-workflow) is a frame around them, with the order from top to bottom in layers. Edges to the next
-layer are direct; back edges and those that leap over a layer take a lane at the right, so that no
-edge crosses a node.
+An agent is a card that contains its tools. The agents that it can transfer to, and those in its
+AgentTools, are to its right, one below the other. Whatever runs nodes in an order (sequence, loop,
+parallel, workflow) is a frame around them, with layers from top to bottom. Edges to the next layer
+are direct; back edges and edges that skip a layer use a lane on the right, so that no edge crosses
+a node.
 """
 
 from collections import defaultdict
@@ -19,22 +19,24 @@ FRAMES: Final = frozenset({"sequential", "parallel", "loop", "workflow"})
 TOOLS: Final = frozenset({"tool", "agent_tool"})
 
 HEAD: Final = 42.0
-"""The height of an agent's card without tools, and of the top of a frame."""
+"""The height of an agent's card without tools, and of a frame's head."""
 ROW: Final = 26.0
 _PAD, _GAP, _BETWEEN, _COLUMN = 10.0, 24.0, 38.0, 44.0
 _LANE: Final = 14.0
+_LABEL: Final = 13.0
+"""The height of a label; the labels of adjacent lanes are stacked."""
 _ABOVE: Final = 12.0
-"""Below the top of a frame, for lines that lead back to its first nodes."""
+"""The space below a frame's head for edges that lead back to its first nodes."""
 _LETTER: Final = 7.7
-"""The width of a letter of a name, on average."""
+"""The average width of a letter in a name."""
 _NARROWEST, _WIDEST = 148.0, 250.0
 _ABREAST: Final = 4
-"""Parallel nodes in one line."""
+"""The maximum number of parallel nodes in one row."""
 
 
 @dataclass(frozen=True, slots=True)
 class Box:
-    """A node, or the frame around others."""
+    """The box of a node, or of a frame around others."""
 
     node: int
     x: float
@@ -45,7 +47,7 @@ class Box:
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """An edge: the commands of an SVG path, and where its label is centered."""
+    """An edge: the commands of an SVG path, and the center of its label."""
 
     source: int
     target: int
@@ -61,13 +63,13 @@ class Layout:
     width: float
     height: float
     boxes: tuple[Box, ...]
-    """Frames and cards before what they contain."""
+    """The boxes; frames and cards come before what they contain."""
     lines: tuple[Line, ...]
 
 
 @dataclass(slots=True)
 class _Block:
-    """A node with everything that belongs to it; its own box is the first."""
+    """A node with everything that belongs to it; its own box comes first."""
 
     w: float
     h: float
@@ -75,7 +77,7 @@ class _Block:
     lines: list[Line] = field(default_factory=list)
 
     def put(self, block: "_Block", x: float, y: float) -> Box:
-        """Takes over a block, moved; returns its own box."""
+        """Add a block at an offset; return its node's box."""
         at = len(self.boxes)
         self.boxes += [replace(box, x=box.x + x, y=box.y + y) for box in block.boxes]
         self.lines += [_move(line, x, y) for line in block.lines]
@@ -83,7 +85,7 @@ class _Block:
 
 
 def layout(nodes: Sequence[StructureNode], edges: Iterable[StructureEdge]) -> Layout:
-    """The boxes and lines of a structure."""
+    """Return the boxes and lines of a structure."""
     if not nodes:
         return Layout(0, 0, (), ())
     drawing = _Drawing(nodes, edges)
@@ -106,11 +108,11 @@ class _Drawing:
             self._edges[nodes[edge.source].parent].append(edge)
 
     def block(self, node: int) -> _Block:
-        """The block of any node that is no tool."""
+        """Return the block of a node that isn't a tool."""
         return self._frame(node) if self._nodes[node].kind in FRAMES else self._tree(node)
 
     def _tree(self, node: int) -> _Block:
-        """A card with its tools, and the blocks it leads to at its right."""
+        """Return a card with its tools, and the blocks it leads to on its right."""
         tools = [each for each in self.children[node] if self._nodes[each].kind in TOOLS]
         others = [each for each in self.children[node] if each not in tools]
         w = max(self._width(each) for each in (node, *tools))
@@ -139,7 +141,7 @@ class _Drawing:
         return min(max(len(self._nodes[node].name) * _LETTER + extra, _NARROWEST), _WIDEST)
 
     def _frame(self, node: int) -> _Block:
-        """What runs its nodes in an order, around them."""
+        """Return a frame around the nodes that it runs in an order."""
         inside = self.children[node]
         layers, edges = self._order(node, inside)
         blocks = {each: self.block(each) for each in inside}
@@ -164,7 +166,8 @@ class _Drawing:
             lane = _PAD + content + _LANE * (far.index(edge) + 1)
             back = rank[edge.target] <= rank[edge.source]
             turn = ends[rank[edge.source]] + 10 + 2 * far.index(edge)
-            frame.lines.append(_aside(edge, source, target, lane, turn, back=back))
+            line = _aside(edge, source, target, lane, turn, back=back)
+            frame.lines.append(replace(line, y=line.y + _LABEL * far.index(edge)))
         h = y - _BETWEEN + (26 if far else _PAD) if layers else HEAD
         w = content + 2 * _PAD + (_LANE * len(far) + 8 + _label(far) if far else 0)
         frame.boxes[0] = Box(node, 0, 0, w, h)
@@ -185,8 +188,8 @@ class _Drawing:
 
 
 def layers_of(nodes: Sequence[int], pairs: Iterable[tuple[int, int]]) -> list[list[int]]:
-    """The layers of a graph: each node below all that lead to it, edges of cycles apart; within a
-    layer near what leads to it."""
+    """Return the layers of a graph: each node is below all nodes that lead to it, ignoring the back
+    edges of cycles. Within a layer, nodes are near those that lead to them."""
     following: dict[int, list[int]] = {node: [] for node in nodes}
     for source, target in pairs:
         following[source].append(target)
@@ -210,7 +213,7 @@ def layers_of(nodes: Sequence[int], pairs: Iterable[tuple[int, int]]) -> list[li
 
 
 def _topological(nodes: Sequence[int], following: Mapping[int, Sequence[int]]) -> Iterator[int]:
-    """Each node before those that follow it, as far as there is no cycle."""
+    """Return the nodes, each before those that follow it, except along the back edges of cycles."""
     order: list[int] = []
     seen: set[int] = set()
     for root in nodes:
@@ -237,7 +240,8 @@ def _middle(values: Iterable[float]) -> float:
 
 
 def _move(line: Line, x: float, y: float) -> Line:
-    """The path has absolute commands alone: letters, each followed by pairs of numbers."""
+    """Move a line, whose path has only absolute commands: letters, each followed by pairs of
+    numbers."""
     words = line.path.split()
     numbers = 0
     for i, word in enumerate(words):

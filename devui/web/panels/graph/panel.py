@@ -1,4 +1,4 @@
-"""The Graph tab: agents, tools and workflow nodes, with what has run of them."""
+"""The Graph tab: agents, tools and workflow nodes, with their activity."""
 
 import asyncio
 import json
@@ -12,6 +12,7 @@ from typing import Final
 from devui.debugger.apps.apps import UnknownApp
 from devui.debugger.breakpoints.breakpoint import Draft
 from devui.debugger.predicates.expressions import quoted
+from devui.debugger.predicates.filters import exact
 from devui.store.journal import Journal
 from devui.store.rows import EventRow, Hold, SessionRow, SpanRow
 from devui.store.runs.work_time import hold_times_of
@@ -33,7 +34,7 @@ from devui.wire.messages import AppInfo
 from devui.wire.structure import StructureEdge, StructureNode
 
 MOST: Final = 5000
-"""The last events that are counted."""
+"""How many of the last events are counted."""
 _END: Final = 2**63 - 1
 _LETTER: Final = 7.7
 _TIMES: Final = "\N{MULTIPLICATION SIGN}"
@@ -52,9 +53,10 @@ _ICONS: Final = {
 _WORDS: Final = {"agent_tool": "agent as a tool", "sequential": "sequence"}
 _MARKS: Final[dict[Status, str]] = {
     "idle": "",
-    "done": "final",
+    "done": "check",
     "running": "continue",
     "held": "pause",
+    "waiting": "human",
     "failed": "error",
 }
 _STATUS_WORDS: Final[dict[Status, str]] = {
@@ -62,13 +64,14 @@ _STATUS_WORDS: Final[dict[Status, str]] = {
     "done": "has run",
     "running": "running",
     "held": "paused here",
+    "waiting": "waiting for you",
     "failed": "failed",
 }
 _PLAIN: Final = re.compile(r"[\w.-]+")
 
 
 async def graph_panel(services: Services, session: SessionRow, row: EventRow | None) -> GraphPanel:
-    """The graph as of an event, or as it is now."""
+    """Return the graph as of an event, or as of now."""
     info = app_info(services, session.app)
     live = services.runs.live(session.key)
     now = None
@@ -79,7 +82,7 @@ async def graph_panel(services: Services, session: SessionRow, row: EventRow | N
 
 
 def app_info(services: Services, app: str) -> AppInfo | None:
-    """What is known of the app without asking its process."""
+    """Return what is known about the app without asking its process."""
     try:
         return services.workers.status(app).info
     except UnknownApp:
@@ -95,7 +98,7 @@ async def session_graph(
     now: Now | None = None,
     menus: bool = True,
 ) -> GraphPanel:
-    """The graph of a session; without an app, of what its events name."""
+    """Return the graph of a session; without `info`, it shows only what its events name."""
     until = row.seq + 1 if row else _END
     rows = await journal.events.page(session.key, before=until, limit=MOST)
     spans = await journal.spans.every(session.key)
@@ -127,7 +130,7 @@ def _graph(
     title = "No agents yet" if not nodes else f"As of #{row.number}" if row else "Now"
     return picture(
         (nodes, edges),
-        course(nodes, rows, spans, now, hold_times=hold_times_of(spans, holds)),
+        course(nodes, rows, spans, now, edges=edges, hold_times=hold_times_of(spans, holds)),
         title=title,
         note=" ".join(notes),
         event=row.number if row else None,
@@ -136,7 +139,7 @@ def _graph(
 
 
 def app_graph(info: AppInfo) -> GraphPanel:
-    """The structure of an app alone."""
+    """Return the graph of an app's structure, without activity."""
     idle = Course(tuple(Activity() for _ in info.nodes), Counter())
     panel = picture((info.nodes, info.edges), idle, title="")
     places = {f"graph-{number}": node for number, node in enumerate(info.nodes)}
@@ -146,7 +149,7 @@ def app_graph(info: AppInfo) -> GraphPanel:
 
 
 def _with_menu(box: GraphNode, node: StructureNode) -> GraphNode:
-    """With a menu that leads to the node's code: without a session, there is nothing else to do."""
+    """Add a menu that opens the node's code; without a session, it has no other commands."""
     if not node.place:
         return box
     place, name = visible(node.place), visible(node.name)
@@ -162,7 +165,7 @@ def picture(
     event: int | None = None,
     key: int | None = None,
 ) -> GraphPanel:
-    """The panel; `key` is the session that menus lead to."""
+    """Return the panel; `key` is the session that menus link to, if any."""
     nodes, edges = structure
     places = layout(nodes, edges)
     return GraphPanel(
@@ -189,14 +192,14 @@ def _node(
     errors = [plural(activity.errors, "error")] if activity.errors else []
     withheld = [f"{count} {reason}" for reason, count in activity.withheld.items()]
     detail = figures if is_row else [word, *figures, *took]
-    room = box.w - (70 if is_row else 56)
+    width = box.w - (70 if is_row else 12 if node.kind == "start" else 56)
     return GraphNode(
         dom_id=f"graph-{box.node}",
         box=box,
         shape=_shape(node, nodes),
         kind=node.kind,
         icon=_ICONS[node.kind],
-        name=_shorten(name, int(room / _LETTER)),
+        name=_shorten(name, int(width / _LETTER)),
         detail=" · ".join(detail),
         status=activity.status,
         mark=_MARKS[activity.status],
@@ -231,10 +234,10 @@ def _menu(node: StructureNode, key: int, word: str) -> NodeMenu:
     is_tool = node.kind in TOOLS
     plain = _PLAIN.fullmatch(node.name)
     if is_tool:
-        term = f"tool:{node.name}" if plain else f"({quoted(node.name)} in tools)"
+        term = f"tool:{exact('tool', node.name)}" if plain else f"({quoted(node.name)} in tools)"
         draft = Draft(on="tool", name=node.name)
     else:
-        term = f"author:{node.name}" if plain else f"agent == {quoted(node.name)}"
+        term = f"author:{exact('author', node.name)}" if plain else f"agent == {quoted(node.name)}"
         draft = Draft(on="agent", name=node.name)
         if node.kind in {"function", "join"}:
             draft = Draft(on="event", condition=f"node == {quoted(node.name)}")

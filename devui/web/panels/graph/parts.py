@@ -1,4 +1,4 @@
-"""The graph of an app: the models of its parts."""
+"""The parts of an app's graph."""
 
 from dataclasses import dataclass
 from typing import ClassVar
@@ -9,22 +9,22 @@ from devui.web.panels.graph.layout import Box
 
 @dataclass(frozen=True, slots=True)
 class NodeMenu:
-    """What can be done about a node."""
+    """The menu of a node."""
 
     name: str
     filter_href: str = ""
-    """Its events; "" without a session."""
+    """The link to the node's events; "" without a session."""
     breakpoint: str = ""
-    """The draft of a breakpoint as JSON; "" for a node that can't be broken on."""
+    """The draft of a breakpoint as JSON; "" if there is no session."""
     place: str = ""
-    """`travel/tools.py:12`; "" if it is unknown."""
+    """The location of its code, `travel/tools.py:12`; "" if unknown."""
     about: str = ""
-    """Its class or kind."""
+    """The node's class or kind."""
 
 
 @dataclass(frozen=True, slots=True)
 class GraphNode:
-    """A box with its texts."""
+    """A box with its text."""
 
     template: ClassVar[str] = "graph/node.html"
     dom_id: str
@@ -34,23 +34,23 @@ class GraphNode:
     kind: str
     icon: str
     name: str
-    """As much of it as there is room for."""
+    """The name, shortened to fit."""
     detail: str
-    """`loop · 1.4 s`, with how often it ran."""
+    """The kind, how often it ran, and for how long, such as `loop · 1.4 s`."""
     status: Status
     mark: str
-    """The icon of the status; "" for a node that has not run."""
+    """The icon of the status; "" for a node that hasn't run."""
     title: str
-    """All of it in words."""
+    """All details in words."""
     menu: NodeMenu | None
-    """None in a file."""
+    """The node's menu; None in an exported file."""
 
 
 @dataclass(frozen=True, slots=True)
 class GraphLine:
     path: str
     label: str
-    """The route, and how often it was taken."""
+    """The route, and how often a back edge was taken."""
     x: float
     y: float
     is_taken: bool
@@ -64,13 +64,13 @@ class GraphPanel:
 
     template: ClassVar[str] = "graph/graph_panel.html"
     event: int | None
-    """The event that it is as of; None for now."""
+    """The event as of which the graph is shown; None for now."""
     title: str
     note: str
-    """What it lacks, or how to read it."""
+    """What the graph leaves out."""
     width: float
     height: float
     nodes: tuple[GraphNode, ...]
     lines: tuple[GraphLine, ...]
     break_action: str
-    """Where breakpoints are added; "" in a file and on the app's own page."""
+    """Where to POST breakpoints; "" in an exported file and on the app's own page."""

@@ -1,4 +1,4 @@
-"""The graph as a piece of the session's page and of the app's."""
+"""The graph as a fragment of the session's page and of the app's page."""
 
 from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
@@ -15,7 +15,7 @@ from devui.web.services import Services, services_of
 
 
 async def show(request: Request) -> Response:
-    """The graph as of `?event=NUMBER`, or as it is now."""
+    """Show the graph as of `?event=NUMBER`, or as of now."""
     services, session = await session_of(request)
     row = await event_of(services, session, request.query_params.get("event"))
     if opens_page(request.headers):
@@ -25,7 +25,7 @@ async def show(request: Request) -> Response:
 
 
 async def of_app(request: Request) -> Response:
-    """The structure of an app, which is loaded for it."""
+    """Show the structure of an app, loading the app if necessary."""
     services, app = services_of(request), request.path_params["app"]
     services.apps.require(app)
     return shown_of_app(request, app, "Graph", await _app_graph(services, app))

@@ -1,1 +1,1 @@
-"""What is held at a gate: the buttons, and the forms that edit it."""
+"""The card for what is held at a gate: its buttons, and the forms that edit it."""

@@ -1,7 +1,7 @@
-"""The forms that edit what is held, and what they were filled in with.
+"""The forms that edit what is held, and the values entered in them.
 
-The form changes one part of what is held; the rest of it stays as it is, and all of it can be
-changed as JSON beside the form.
+A form changes one part of what is held and leaves the rest as it is; beside the form, all of it can
+be edited as JSON.
 """
 
 import copy
@@ -38,7 +38,14 @@ _BUTTONS: Final[Mapping[str, CommandButton]] = {
 }
 TAKES_VALUE: Final = frozenset({"edit", "mock"})
 _LONGEST: Final = 10_000
-"""Characters of a last result that a field begins with."""
+"""The longest last result, in characters, with which a field is prefilled."""
+_CHANGES: Final[Mapping[str, Literal["edit", "mock", "refusal"]]] = {
+    "edit": "edit",
+    "mock": "mock",
+    "skip": "refusal",
+    "reject": "refusal",
+    "drop": "refusal",
+}
 _UNDO: Final = CommandButton("undo", "Undo", "", "Restore the original")
 _DID: Final = {
     "edit": "edited this",
@@ -50,11 +57,11 @@ _DID: Final = {
 
 
 def held_edit(live: LiveRun, hold: Hold) -> HeldEdit | None:
-    """The forms for one hold; None where nothing can be changed."""
+    """Return the forms for one hold; None if nothing can be changed there."""
     actions = ALLOWED.get(hold.arrival.gate, frozenset())
     if not actions:
         return None
-    edit, refusal = hold.edit, _refused_action(hold)
+    edit, refusal = None if takes_recorded(hold) else hold.edit, _refused_action(hold)
     return HeldEdit(
         action=commands_url(live.row.id),
         key=uuid.uuid4().hex,
@@ -66,36 +73,51 @@ def held_edit(live: LiveRun, hold: Hold) -> HeldEdit | None:
         else None,
         refusals=tuple(button for name, button in _BUTTONS.items() if name in actions),
         undo=_UNDO if edit else None,
-        note="" if refusal in TAKES_VALUE else _note(hold),
+        note="" if refusal in TAKES_VALUE or takes_recorded(hold) else _note(hold),
         reason=visible(str(edit.value or "")) if edit and edit.action == "reject" else "",
         fields=held_fields(live, hold) if "edit" in actions else None,
-        change=_change(hold),
+        change=_CHANGES.get(refusal or "", ""),
         is_refused=refusal == "edit",
         diff=_difference(hold, edit) if edit else (),
+        is_told=edit is not None and _is_told(hold, edit),
     )
 
 
+def takes_recorded(hold: Hold) -> bool:
+    """Return whether the edit replaces the call with the result that the guard offered; if so, the
+    guard's note says it."""
+    edit, offer = hold.edit, hold.ruling.offer if hold.ruling else None
+    return bool(edit and offer and edit.action == "mock" and edit.value == offer.result)
+
+
 def mock_subject(hold: Hold) -> Literal["result", "response"]:
-    """What the held call would return."""
+    """Return what the held call would produce: a tool's result or a model's response."""
     return "result" if hold.arrival.tool else "response"
 
 
-def _change(hold: Hold) -> Literal["", "edit", "mock", "refusal"]:
-    attempt = hold.edit or hold.refused_edit
-    if attempt is None:
-        return ""
-    if attempt.action in {"edit", "mock"}:
-        return "edit" if attempt.action == "edit" else "mock"
-    return "refusal"
+def _is_told(hold: Hold, edit: Edit) -> bool:
+    """Return whether the card shows the whole edit without a diff: a call's arguments or result, or
+    an event's state changes."""
+    if edit.action != "edit":
+        return False
+    first = original(hold.arrival.gate, hold.arrival.payload)
+    return bool(hold.arrival.tool) or _without_state(first) == _without_state(edit.value)
+
+
+def _without_state(event: Any) -> Any:
+    actions = dict(fields_in(fields_in(event).get("actions")))
+    for name in ("stateDelta", "state_delta"):
+        actions.pop(name, None)
+    return {**fields_in(event), "actions": actions}
 
 
 def _refused_action(hold: Hold) -> Action | None:
-    """What the worker could not do, while nothing else is to be done."""
+    """Return the action that the worker couldn't carry out, unless another edit has replaced it."""
     return hold.refused_edit.action if hold.edit is None and hold.refused_edit else None
 
 
 def _difference(hold: Hold, edit: Edit) -> tuple[str, ...]:
-    """The lines that an edit changes, or all of the answer that stands in for a call."""
+    """Return the lines that an edit changes, or all lines of a mock."""
     if edit.action not in TAKES_VALUE:
         return ()
     return difference(_original(hold) if edit.action == "edit" else "", as_text(edit.value))
@@ -106,31 +128,33 @@ def _original(hold: Hold) -> str:
 
 
 def json_slot(hold: Hold) -> str:
-    """What the id of a hold's JSON field begins with."""
+    """Return the prefix of the id of a hold's JSON field."""
     return f"json-{hold.id}"
 
 
 def json_field(hold: Hold) -> AskField:
-    """All of what is held in one field."""
+    """Return one field with all of what is held, as JSON."""
     label = f"Replacement for the {HOLDING[hold.arrival.gate]}, as JSON"
     return _with_attempt(hold, "edit", AskField("value", label, "json", _original(hold)))
 
 
 def mock_slot(hold: Hold) -> str:
-    """What the id of the field of a hold's mock begins with."""
+    """Return the prefix of the id of a hold's mock field."""
     return f"mock-{hold.id}"
 
 
 def mock_field(hold: Hold) -> AskField:
-    """What a call is to return without being made; a tool's last result to begin with."""
+    """Return the field for a mock, prefilled with what the same call last returned."""
     last = _last_result(hold)
-    hint = "JSON or text, initially the last result" if last else "JSON or text"
+    origin = "; starts with the last result of this tool for these arguments" if last else ""
+    hint = f"JSON or text{origin}"
     field = AskField("value", mock_subject(hold).capitalize(), "json", last, hint=hint)
     return _with_attempt(hold, "mock", field)
 
 
 def _last_result(hold: Hold) -> str:
-    """As JSON, without the wrapper around what is no object; "" if it is too long to edit."""
+    """Return the last result as JSON, without the wrapper around a value that isn't an object; ""
+    if there is none or it is too long to edit."""
     if hold.last_result is None:
         return ""
     result = hold.last_result
@@ -140,7 +164,7 @@ def _last_result(hold: Hold) -> str:
 
 
 def _with_attempt(hold: Hold, action: Action, field: AskField) -> AskField:
-    """The field with what a person wants by this action, if that was said."""
+    """Return the field, with the edit's value and error if the edit has this action."""
     attempt = hold.edit or hold.refused_edit
     if attempt is None or attempt.action != action:
         return field
@@ -149,10 +173,12 @@ def _with_attempt(hold: Hold, action: Action, field: AskField) -> AskField:
 
 
 def value_of(command: str, text: str) -> Any:
-    """What the field says for this command; a mock may be plain text, and most take nothing.
+    """Return the value that the field has for this command.
+
+    A mock may be plain text; most commands have no value.
 
     Raises:
-        WrongFields: it has to be JSON, or begins like JSON, and is not.
+        WrongFields: The text is empty, or has to be JSON and isn't.
     """
     if command == "reject":
         return text
@@ -176,16 +202,16 @@ def _note(hold: Hold) -> str:
 
 
 def _problem(hold: Hold) -> str:
-    """Why the worker could not do it; "" if nothing was tried."""
+    """Return why the worker couldn't apply the edit; "" if it didn't fail."""
     return visible(f"The change failed: {hold.arrival.problem}") if hold.arrival.problem else ""
 
 
 AT: Final = "of"
-"""What the fields' names begin with."""
+"""The prefix of the fields' names."""
 NEW_KEY: Final = "new.key"
 NEW_VALUE: Final = "new.value"
 _MOST: Final = 40
-"""Fields that a form has at most; what has more is changed as JSON."""
+"""The maximum number of fields of a form; anything with more is edited as JSON."""
 
 _SETTINGS: Final[Mapping[str, Mapping[str, Any]]] = {
     "systemInstruction": {"type": "string", "title": "system instruction"},
@@ -194,33 +220,33 @@ _SETTINGS: Final[Mapping[str, Mapping[str, Any]]] = {
     "topK": {"type": "number", "minimum": 0, "title": "top k"},
     "maxOutputTokens": {"type": "integer", "minimum": 1, "title": "max output tokens"},
 }
-"""Of a request to a model: what people change most."""
+"""The settings of a model request that people change most."""
 
 
 @dataclass(frozen=True, slots=True)
 class HeldForm:
-    """A part of what is held."""
+    """A form for one part of what is held."""
 
     subject: Any
-    """What the form is about: that which is held, or wanted in its place."""
+    """What the form edits: the held value, or the edit that replaces it."""
     schema: Mapping[str, Any]
     values: Mapping[str, Any]
     apply: Callable[[dict[str, Any]], Any]
-    """What takes the place of what is held when the part is this."""
+    """Returns the replacement for what is held, given the new value of the part."""
     grows: bool = False
-    """Whether there may be more keys than the schema names."""
+    """Whether keys that aren't in the schema can be added."""
     long: frozenset[str] = frozenset()
-    """Names of the texts that get several lines, however short they are."""
+    """The names of texts whose fields have several lines even if the text is short."""
     is_code: bool = False
-    """Whether the labels are names in code."""
+    """Whether the labels are identifiers."""
 
     def fields(self) -> tuple[AskField, ...]:
-        """What to fill in, with what is there."""
+        """Return the fields, prefilled with the current values."""
         fields = self._form.fields(self.values)
         return (*map(self._lengthen, fields), *self._new())
 
     def read(self, entries: Fields) -> Any:
-        """What takes the place of what is held; where nothing is filled in anew, what is there.
+        """Return the replacement for what is held; if no field was changed, the subject itself.
 
         Raises WrongFields.
         """
@@ -261,12 +287,12 @@ class HeldForm:
 
 
 def held_slot(hold: Hold) -> str:
-    """What the ids of a hold's fields begin with."""
+    """Return the prefix of the ids of a hold's fields."""
     return f"held-{hold.id}"
 
 
 def held_fields(live: LiveRun, hold: Hold) -> HeldFields | None:
-    """The form as it is shown."""
+    """Return the form as it is shown; None if what is held has no fields."""
     form = held_form(hold)
     if form is None:
         return None
@@ -282,7 +308,7 @@ def held_fields(live: LiveRun, hold: Hold) -> HeldFields | None:
 
 
 def held_form(hold: Hold) -> HeldForm | None:
-    """The form for what is held; None where there is nothing that has fields."""
+    """Return the form for what is held; None if it has no fields, or too many."""
     build = _FORMS.get(hold.arrival.gate)
     if build is None:
         return None
@@ -343,7 +369,7 @@ def _request(_: Hold, subject: Any) -> HeldForm | None:
 
 
 def _response(_: Hold, subject: Any) -> HeldForm | None:
-    """Each text of the answer, and the arguments of each call in it."""
+    """Return a form with each text of the response, and the arguments of each call in it."""
     parts = fields_in(fields_in(subject).get("content")).get("parts")
     values, properties = {}, {}
     for place, part in enumerate(parts if isinstance(parts, list) else []):
@@ -392,7 +418,7 @@ _FORMS: Final[Mapping[str, Callable[[Hold, Any], HeldForm | None]]] = {
 
 
 def _by_value(value: Mapping[str, Any]) -> dict[str, Any]:
-    """A schema for what has none: each member is of the type that it has."""
+    """Return a schema for a value without one: each member keeps the type it has."""
     return {
         "properties": {key: _kind(each) for key, each in value.items()},
         "required": list(value),

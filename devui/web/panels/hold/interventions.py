@@ -1,4 +1,4 @@
-"""What people changed of what was held, in words."""
+"""Describes what people changed while an event or call was held."""
 
 from typing import Final
 
@@ -16,13 +16,16 @@ _WHAT: Final = {
 
 
 def word(summary: Summary) -> str:
-    """What became of the event at people's hands: `edited`; "" if nothing did."""
+    """Return what people did to the event, in a word: `edited`; "" if nothing."""
     words = dict.fromkeys(CHANGED.get(edit.action, "edited") for edit in summary.edits)
     return ", ".join(words) or ("edited" if summary.edited else "")
 
 
 def hint(summary: Summary, call: str | None = None) -> str:
-    """The same as a sentence, of one tool call if its id is given; "" if nothing did."""
+    """Return what people did to the event, as a sentence; "" if nothing.
+
+    With `call`, only what concerns the tool call with this id.
+    """
     if summary.edited and not summary.edits:
         return "edited by a person while the run was paused"
     about = (edit for edit in summary.edits if call is None or edit.call in {"", call})
@@ -30,7 +33,7 @@ def hint(summary: Summary, call: str | None = None) -> str:
 
 
 def sentence(action: str, gate: str, by: str) -> str:
-    """Who did what; `gate` is where the run was held."""
+    """Return who did what; `gate` is where the run was held."""
     who = visible(by)
     match action:
         case "mock":

@@ -1,10 +1,10 @@
-"""Where the run under way stands, as the session page shows it: buttons, held things, resuming."""
+"""The position of the run in progress, as the session page shows it: buttons and held items."""
 
 import json
 import uuid
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import Any, Final
+from typing import Any, Final, Literal
 
 from devui.debugger.breakpoints.book import BreakpointBook
 from devui.debugger.breakpoints.breakpoint import StoredBreakpoint
@@ -19,7 +19,7 @@ from devui.store.state import scoped
 from devui.store.summaries import Kind
 from devui.web.links import commands_url, session_url
 from devui.web.panels.breakpoints.descriptions import full_description, mark_shape
-from devui.web.panels.hold.forms import held_edit
+from devui.web.panels.hold.forms import held_edit, takes_recorded
 from devui.web.panels.hold.parts import (
     CommandButton,
     Debugger,
@@ -60,13 +60,39 @@ _STAGES: Final[Mapping[GateKind, Stage]] = {
     "before_commit": "produced",
     "after_commit": "committed",
 }
+_DEEDS: Final[Mapping[str, str]] = {
+    "continue": "Continued",
+    "pause": "Paused",
+    "step_event": "Stepped",
+    "step_half": "Half-stepped",
+    "step_into": "Stepped in",
+    "step_out": "Stepped out",
+    "run_to": "Run to the next similar event",
+    "stop_after_event": "Stop after requested",
+    "stop": "Stopped",
+    "edit": "Edited",
+    "mock": "Mocked",
+    "skip": "Skipped",
+    "reject": "Rejected",
+    "drop": "Dropped",
+    "undo": "Edit undone",
+    "end": "Call ended",
+    "answer": "Answered",
+}
+"""What a command did, for each of `ORDERS`."""
 _EFFECTS: Final[Mapping[str, str]] = {
     "effects": "This tool has side effects",
     "unknown": "This tool may have side effects",
     "idempotent": "The tool's server says repeated calls are safe, but devui can't verify that",
 }
-_RUNS: Final = "Continue runs it."
+_OUTCOMES: Final[Mapping[str, str]] = {
+    "recorded": "The recorded result will be used.",
+    "run": "The tool will run again.",
+    "": "",
+}
 _RESULT: Final = 160
+_NOTHING: Final = object()
+"""Stands for a missing value, since None is a value."""
 
 
 def _button(name: str, key: str, title: str, *, primary: bool = False) -> CommandButton:
@@ -90,7 +116,7 @@ _STOP = _button(
 
 
 def debugger(live: LiveRun | None) -> Debugger:
-    """The orders that can be given now."""
+    """Return the commands that the run accepts now."""
     if live is None or live.stopping:
         return Debugger()
     stepper = live.stepper
@@ -101,12 +127,14 @@ def debugger(live: LiveRun | None) -> Debugger:
         position=stepper.position,
         buttons=_buttons(stepper),
         plan=PLANS[stepper.plan.name] if stepper.plan else "",
-        last=ORDERS[last.name] if last else "",
+        deed=_DEEDS[last.name] if last else "",
         actor=visible(last.actor) if last else "",
     )
 
 
 def _buttons(stepper: Stepper) -> tuple[CommandButton, ...]:
+    if len(stepper.holds) == 1:  # its card has the primary button
+        return (*(replace(button, primary=False) for button in _STEPS), _STOP)
     if stepper.holds:
         return (*_STEPS, _STOP)
     if stepper.plan is None:
@@ -116,8 +144,7 @@ def _buttons(stepper: Stepper) -> tuple[CommandButton, ...]:
 
 
 def held_rows(live: LiveRun | None, book: BreakpointBook) -> HeldRows:
-    """What waits at gates, the oldest first, with the breakpoints that hold it; else the event
-    that was let go and is on its way into the journal."""
+    """Return what is held at gates, the oldest first; if nothing is, the event being committed."""
     if live is None:
         return HeldRows()
     if not live.stepper.holds:
@@ -129,12 +156,12 @@ def held_rows(live: LiveRun | None, book: BreakpointBook) -> HeldRows:
 
 
 def is_committing(live: LiveRun | None) -> bool:
-    """Whether that is all there is to show of it."""
+    """Return whether the run's only item to show is the event being committed."""
     return live is not None and not live.stepper.holds and live.stepper.committing is not None
 
 
 def pending(live: LiveRun | None) -> tuple[PendingGroup, ...]:
-    """State that is written and not committed: what the held events will change."""
+    """Return the uncommitted state: what the held events will change."""
     if live is None:
         return ()
     session = live.session.key
@@ -148,7 +175,8 @@ def pending(live: LiveRun | None) -> tuple[PendingGroup, ...]:
 
 
 def _pending_values(hold: Hold, session: int) -> tuple[StateValue, ...]:
-    """What the code wrote, with what a person wants committed in its place."""
+    """Return what the code wrote, each value with a note if a person's edit will be committed
+    instead."""
     values = zip(_changes(hold, session), hold.arrival.changes, strict=True)
     return tuple(replace(value, note=_instead(hold, change)) for value, change in values)
 
@@ -171,7 +199,11 @@ def _item(live: LiveRun, hold: Hold, book: BreakpointBook) -> HeldItem:
     return HeldItem(
         id=hold.id,
         kind=kind,
-        shape=shape(kind, final=summary.final if summary else False),
+        shape=shape(
+            kind,
+            final=bool(summary and summary.final),
+            has_failed=bool(summary and summary.has_failed),
+        ),
         word=WORDS[kind] if summary else _WORDS.get(arrival.gate, WORDS[kind]),
         author=visible(arrival.agent),
         text=row_text(summary) if summary else visible(_about(hold)),
@@ -194,7 +226,7 @@ def _item(live: LiveRun, hold: Hold, book: BreakpointBook) -> HeldItem:
 
 
 def _committing(live: LiveRun, hold: Hold, book: BreakpointBook) -> HeldItem:
-    """Nothing can be done to it any more."""
+    """Return the item for an event being committed, which can no longer be edited or dropped."""
     item = _item(live, hold, book)
     sentence = "Being committed"
     return replace(
@@ -203,41 +235,53 @@ def _committing(live: LiveRun, hold: Hold, book: BreakpointBook) -> HeldItem:
 
 
 def _announcement(hold: Hold, session: int) -> tuple[StateValue, ...]:
-    """What its commit will do to the state; of what is edited the diff tells it."""
-    is_as_it_was = hold.arrival.gate == "before_commit" and hold.edit is None
-    return _changes(hold, session) if is_as_it_was else ()
+    """Return what the commit of a held event will change in the state, a person's edits
+    included."""
+    if hold.arrival.gate != "before_commit" or (hold.edit and hold.edit.action != "edit"):
+        return ()
+    if hold.edit is None:
+        return _changes(hold, session)
+    before = {str(change["key"]): change.get("old", _NOTHING) for change in hold.arrival.changes}
+    changes = [
+        Change(
+            *scoped(key),
+            old=None if (old := before.get(key, _NOTHING)) is _NOTHING else _json(old),
+            new=_json(new),
+        )
+        for key, new in hold.edit.delta.items()
+    ]
+    return changed_values(changes, session=session, number=None)
 
 
 def _guard_note(hold: Hold, session: int) -> GuardNote | None:
-    """What the guard says of a call that is perhaps made a second time."""
+    """Return what the guard says about a call that may be made a second time."""
     ruling = hold.ruling
     if ruling is None:
         return None
     offer, effect = ruling.offer, _EFFECTS.get(ruling.effect.effect, "")
     if offer is None:
-        todo = "It already ran, but not this many times. Continue runs it again."
-        return GuardNote(f"{effect}. {todo}", "", "", "", "")
+        return GuardNote(
+            f"{effect}, and no recorded result is left for this call. Continue runs it."
+        )
     elsewhere = "" if offer.session == session else " in the parent session"
-    if not ruling.exact:
-        todo = f"and it has already run with other arguments. {_RUNS}"
-    elif hold.edit is None:
-        todo = f"and it has already run with these arguments. {_RUNS}"
-    else:
-        todo = "and it has already run. Continue uses the recorded result."
+    choice: Literal["recorded", "run", ""] = "" if hold.edit else "run"
+    if takes_recorded(hold):
+        choice = "recorded"
     return GuardNote(
-        text=f"{effect}, {todo}",
+        text=f"{effect}. It already ran with {'these' if ruling.exact else 'other'} arguments:",
         result=visible(preview(dict(offer.result), _RESULT)),
         label=f"#{offer.number}{elsewhere}",
         href=session_url(offer.session, event=offer.number),
-        command="undo" if hold.edit else "mock",
-        value="" if hold.edit else _json(dict(offer.result)),
+        value=_json(dict(offer.result)),
+        choice=choice,
+        outcome=_OUTCOMES[choice],
     )
 
 
 def _orders(live: LiveRun) -> Debugger:
-    """How to go on from a hold, at its place; the bar has more ways for the only one."""
+    """Return the commands for a hold's card; for the only hold, the bar has the others."""
     buttons = _STEPS if len(live.stepper.holds) > 1 else _STEPS[:2]
-    return replace(debugger(live), buttons=buttons, plan="", last="")
+    return replace(debugger(live), buttons=buttons, plan="", deed="")
 
 
 def _breakpoint(hold: Hold, point: StoredBreakpoint | None) -> str:
@@ -250,7 +294,7 @@ def _breakpoint(hold: Hold, point: StoredBreakpoint | None) -> str:
 
 
 def _edit_text(hold: Hold) -> str:
-    """What a person put in the place of a call's arguments or result; "" if nobody did."""
+    """Return the call's arguments or result as a person edited them; "" if nobody did."""
     if hold.edit is None or hold.edit.action != "edit" or not hold.arrival.tool:
         return ""
     return _of_tool(hold, hold.edit.value)

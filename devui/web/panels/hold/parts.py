@@ -9,46 +9,46 @@ from devui.web.panels.questions.parts import AskField
 from devui.web.panels.state.parts import StateValue
 
 Stage = Literal["produced", "committing", "committed", "working"]
-"""Where on the rail a hold is: before the commit of an event, let go into it, after it, or at
-none of these."""
+"""Where a hold is on the rail: before the commit of an event, released into it, after it, or at
+another gate."""
 
 
 @dataclass(frozen=True, slots=True)
 class CommandButton:
-    """One order that can be given now."""
+    """The button for one command that the run accepts now."""
 
     name: str
-    """As the endpoint takes it."""
+    """The command's name in requests."""
     label: str
     key: str
-    """The key that presses it; "" if it has none."""
+    """The keyboard shortcut; "" if there is none."""
     title: str
     primary: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class Debugger:
-    """The buttons for the run that is under way. Goes into `#debugger`."""
+    """The buttons for the run in progress. Goes into `#debugger`."""
 
     template: ClassVar[str] = "hold/debugger.html"
     action: str = ""
-    """Where a command is posted; "" when no run is under way."""
+    """Where to POST a command; "" if no run is in progress."""
     key: str = ""
-    """Makes a double click harmless: the same key is carried out once."""
+    """Makes a double click harmless: requests with the same key are executed once."""
     position: int = 0
-    """What the commands are decided upon; a run that has moved on refuses them."""
+    """The position that the commands are based on; a run that has moved on refuses them."""
     buttons: tuple[CommandButton, ...] = ()
     plan: str = ""
     """`running through the next commit`: how far the run continues before it stops."""
-    last: str = ""
-    """`Step`: the last command."""
+    deed: str = ""
+    """What the last command did, such as `Paused`."""
     actor: str = ""
-    """Who gave it."""
+    """Who gave the last command."""
 
 
 @dataclass(frozen=True, slots=True)
 class HeldFields:
-    """What is held as fields to fill in. Goes into `#edit-{hold}`."""
+    """A form with fields for what is held. Goes into `#edit-{hold}`."""
 
     template: ClassVar[str] = "hold/held_fields.html"
     action: str
@@ -56,72 +56,78 @@ class HeldFields:
     position: int
     hold: int
     slot: str
-    """What the ids of its fields begin with."""
+    """The prefix of its fields' ids."""
     title: str
     fields: tuple[AskField, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class HeldMock:
-    """A form for what a held call is to return without being made."""
+    """The form for the mock that a held call returns instead of being made."""
 
     what: Literal["result", "response"]
     slot: str
-    """What the id of its field begins with."""
+    """The prefix of its field's id."""
     field: AskField
 
 
 @dataclass(frozen=True, slots=True)
 class HeldEdit:
-    """A form that changes what is held, before it goes on."""
+    """The forms that change what is held before the run continues."""
 
     action: str
     key: str
     position: int
     slot: str
-    """What the id of its field begins with."""
+    """The prefix of its field's id."""
     field: AskField
-    """All of what is held as JSON."""
+    """The field with all of what is held, as JSON."""
     mock: "HeldMock | None" = None
-    """What can answer in place of a call; None of what is no call."""
+    """The form that mocks a call; None if it isn't a call."""
     refusals: tuple[CommandButton, ...] = ()
-    """What takes nothing but, perhaps, a reason: it is skipped, rejected, dropped."""
+    """The actions that need no value but perhaps a reason: skip, reject, drop."""
     undo: CommandButton | None = None
-    """Takes back what is to be done; None when nothing is."""
+    """Reverts the pending edit; None if there is none."""
     note: str = ""
-    """What will be done to it, or why it could not be."""
+    """The pending edit in words, or why the last edit failed."""
     reason: str = ""
-    """Why it will be rejected."""
+    """The reason given for rejecting the call."""
     fields: HeldFields | None = None
-    """The same as a form; None where it has no fields."""
+    """The form with fields; None if there are none."""
     diff: tuple[str, ...] = ()
-    """The lines that differ, each with `+` or `-` before it."""
+    """The changed lines, each prefixed with `+` or `-`."""
+    is_told: bool = False
+    """Whether the card already shows everything that is in the diff."""
     change: Literal["", "edit", "mock", "refusal"] = ""
-    """What is to be done to it, or could not be: that form is open."""
+    """The kind of edit that failed; its form is open."""
     is_refused: bool = False
-    """The JSON field begins with the edit that could not be made, and says why."""
+    """Whether the JSON field shows the edit that failed and its error."""
 
 
 @dataclass(frozen=True, slots=True)
 class GuardNote:
-    """A tool is about to run that has run before."""
+    """The guard's note on a tool call that may run a second time."""
 
     text: str
-    """What it does and what will become of the call."""
-    result: str
-    """What it returned then; "" if that is not known."""
-    label: str
+    """The tool's effects, and how it ran before."""
+    result: str = ""
+    """What the tool returned then."""
+    label: str = ""
     """`#12`, `#12 in the parent session`."""
-    href: str
-    command: str
-    """`undo`, if the recorded result is about to be taken; `mock`, if it can be; "" if not."""
+    href: str = ""
+    """The link to that result; "" if there is none."""
     value: str = ""
-    """Of `mock`: the recorded result as JSON."""
+    """The recorded result as JSON."""
+    choice: Literal["recorded", "run", ""] = ""
+    """How the call will get its result; "" if there is no recorded one, or a person has edited the
+    call."""
+    outcome: str = ""
+    """The choice as a sentence."""
 
 
 @dataclass(frozen=True, slots=True)
 class HeldItem:
-    """One thing that waits at a gate."""
+    """One item held at a gate."""
 
     id: int
     kind: str
@@ -135,30 +141,30 @@ class HeldItem:
     since: Moment
     branch: str
     changes: tuple[StateValue, ...]
-    """What the commit will do to the state."""
+    """The state changes that the commit will make."""
     value: JsonText
     holding: str
-    """What `value` is: `event`, `request`, `arguments`."""
+    """The kind of `value`: `event`, `request`, `arguments`."""
     edit: HeldEdit | None = None
-    """None where nothing can be changed."""
+    """The forms that edit the item; None if it can't be edited."""
     instead: str = ""
-    """The text as a person has edited it; "" if nobody has."""
+    """The text as edited by a person; "" if nobody did."""
     breakpoint: str = ""
-    """The breakpoint that holds it, in words; "" when another reason does."""
+    """The breakpoint that holds it, in words; "" if it is held for another reason."""
     breakpoint_shape: MarkShape = "break"
     breakpoint_href: str = ""
     guard: GuardNote | None = None
     orders: "Debugger | None" = None
-    """How to go on from here."""
+    """The commands for this hold."""
     is_one_of_several: bool = False
-    """More is held: the orders are for this one alone."""
+    """Whether other items are held, too; the commands then apply only to this one."""
 
 
 @dataclass(frozen=True, slots=True)
 class HeldRows:
-    """Everything that is held; rows after the last event. Goes into `#held`."""
+    """Everything that is held, as rows after the last event. Goes into `#held`."""
 
     template: ClassVar[str] = "hold/held.html"
     items: tuple[HeldItem, ...] = ()
     beside: tuple[Beside, ...] = ()
-    """What goes on meanwhile, since a hold freezes one branch and not the others."""
+    """What runs meanwhile, since a hold stops one branch and not the others."""

@@ -17,17 +17,20 @@ from devui.web.links import (
     artifact_url,
     event_file_url,
     event_value_url,
+    fork_here_url,
     try_call_url,
     whole_event_url,
 )
 from devui.web.panels.breakpoints.from_event import like_this
 from devui.web.panels.chat.content import content_parts
-from devui.web.panels.chat.content_parts import CallPart, ContentPart
+from devui.web.panels.chat.content_parts import CallPart, ContentPart, ResponsePart
+from devui.web.panels.chat.file_data import without_file_data
 from devui.web.panels.inspector.edits import event_edits
 from devui.web.panels.inspector.mark_parts import EventNotes
 from devui.web.panels.inspector.parts import ArtifactLink, Chunks, EventDetail, MoreLink
 from devui.web.panels.notes.parts import note_form
 from devui.web.panels.recovery.panel import fork_form
+from devui.web.panels.recovery.parts import ForkForm
 from devui.web.panels.state.panel import changed_values
 from devui.web.panels.timeline.kinds import WORDS, shape
 from devui.web.text import formats
@@ -38,9 +41,9 @@ from devui.wire.events import USER, Event, Fields
 
 CHUNKS_SHOWN: Final = 200
 RAW_IN_FILE: Final = 131_072
-"""Characters of an event's JSON in a session's HTML file."""
+"""How many characters of an event's JSON a session's HTML file contains."""
 VALUE: Final = 400
-"""Characters of an action's value; the raw JSON has all of it."""
+"""How many characters of an action's value are shown; the raw JSON has all."""
 
 ACTIONS: Final[dict[str, str]] = {
     "transferToAgent": "transfer to",
@@ -57,7 +60,7 @@ ACTIONS: Final[dict[str, str]] = {
     "renderUiWidgets": "widgets",
     "setModelResponse": "model response set",
 }
-"""Actions besides state and artifacts (adk-runtime 1.3), and what they are called."""
+"""The labels of actions other than state and artifacts (adk-runtime 1.3)."""
 
 
 def event_detail(
@@ -75,42 +78,54 @@ def event_detail(
     more_changes: MoreLink | None = None,
     in_file: bool = False,
 ) -> EventDetail:
-    """Everything about one event; `chunks` are its partial events, in order.
+    """Return everything about one event.
 
-    `edits` is what people did on the way to it, `notes` what was noticed of the
-    state, `note` what somebody wrote about it, `more_changes` leads to changes left out,
-    `in_file` is for a page without a server: nothing to post, and no colours in the JSON, which its
-    script adds to what is unfolded.
+    `chunks` are its partial events in order, `edits` what people changed before its commit, `notes`
+    what was noticed about the state, `note` what somebody wrote about it. `more_changes` links to
+    changes that are left out. `in_file` is for a page without a server: it has nothing to post, and
+    its script colors the JSON when it is unfolded.
     """
     whole = whole_event_url(row.session, row.number)
+    parts = _parts(event, row)
+    calls = [part.try_href for part in parts if isinstance(part, CallPart | ResponsePart)]
+    only_call = calls[0] if len(calls) == 1 and not in_file else ""
+    form = None if in_file else fork_form(event, row, fork)
     return EventDetail(
         number=row.number,
         kind=summary.kind,
         word=WORDS[summary.kind],
-        shape=shape(summary.kind, final=row.final),
+        shape=shape(summary.kind, final=row.final, has_failed=summary.has_failed),
         author=visible(row.author),
         moment=moment(row.timestamp),
         final=row.final if row.author != USER else None,
         partial=event.is_partial,
         error=_error(event),
-        parts=_parts(event, row),
+        parts=tuple(map(_without_try_link, parts)) if only_call else parts,
         changes=changed_values(changes, session=row.session, number=row.number),
         more_changes=more_changes,
         artifacts=tuple(_artifacts(event, row.session)),
         actions=tuple(_actions(event.actions)),
         model=tuple(_model(event, prices)),
         identity=tuple(_identity(event, row)),
+        place=tuple(_place(event, row)),
         note=note_form(row.session, row.number, note),
         like=None if in_file else like_this(row, summary),
-        fork=None if in_file else fork_form(event, row, fork),
+        fork=form,
+        edit_href=edit_url(row, form),
+        try_href=only_call,
         chunks=_chunks(chunks),
         raw=_raw_in_file(event, row.size)
         if in_file
         else json_text(event.fields, whole, size=row.size),
-        whole=whole if row.size > LONGEST_TEXT and not in_file else "",
+        whole=whole if not in_file and _is_shortened(row, event) else "",
         edits=event_edits(edits, summary),
         notes=notes,
     )
+
+
+def _is_shortened(row: StoredEvent, event: Event) -> bool:
+    """Return whether the event may hold a text that is too long to show, besides its files."""
+    return row.size > LONGEST_TEXT and len(without_file_data(event).text) > LONGEST_TEXT
 
 
 def _raw_in_file(event: Event, size: int) -> JsonText:
@@ -173,21 +188,32 @@ def _cost(usage: Usage, prices: Prices) -> Fact:
 
 
 def _identity(event: Event, row: StoredEvent) -> Iterator[Fact]:
+    yield Fact("id", visible(row.id), mono=True)
     yield Fact("invocation", visible(row.invocation_id), mono=True)
+    if row.run:
+        yield Fact("run", visible(row.run), mono=True)
+    waiting = event.fields.get("longRunningToolIds")
+    if waiting:
+        yield Fact("long-running", visible(", ".join(map(str, waiting))), mono=True)
+    if role := event.content.role:
+        yield Fact("role", visible(role), hint="as the model sees it")
+    yield Fact("size", formats.size(row.size))
+
+
+def _place(event: Event, row: StoredEvent) -> Iterator[Fact]:
+    if row.branch:
+        yield Fact("branch", visible(row.branch), mono=True)
     if event.node_path:
         yield Fact("node", visible(event.node_path), mono=True)
     if event.output is not None:
         yield Fact("output", visible(preview(event.output, VALUE)), mono=True)
-    yield Fact("branch", visible(row.branch or "none"), mono=bool(row.branch))
-    yield Fact("id", visible(row.id), mono=True)
-    if row.run:
-        yield Fact("run", visible(row.run), mono=True)
-    if role := event.content.role:
-        yield Fact("role", visible(role), hint="as the model sees it")
-    waiting = event.fields.get("longRunningToolIds")
-    if waiting:
-        yield Fact("long-running", visible(", ".join(map(str, waiting))), mono=True)
-    yield Fact("size", formats.size(row.size))
+
+
+def edit_url(row: StoredEvent, form: ForkForm | None) -> str:
+    """Return the page with the fork form open at the event's fields; "" if there are none to
+    edit."""
+    can_edit = form is not None and (form.event or form.sections)
+    return fork_here_url(row.session, row.number, edit=True) if can_edit else ""
 
 
 def _chunks(chunks: Sequence[Event]) -> Chunks | None:
@@ -209,7 +235,12 @@ def _parts(event: Event, row: StoredEvent) -> tuple[ContentPart, ...]:
 
 
 def _with_try_link(part: ContentPart, row: StoredEvent) -> ContentPart:
-    """A call of a tool can be made by itself; those of the framework's own ask people and such."""
-    if not isinstance(part, CallPart) or not part.id or part.name in FRAMEWORK_CALLS:
+    """Add the link that tries a tool by itself; the framework's own calls, such as questions, have
+    none."""
+    if not isinstance(part, CallPart | ResponsePart) or not part.id or part.name in FRAMEWORK_CALLS:
         return part
     return replace(part, try_href=try_call_url(row.session, row.number, part.id))
+
+
+def _without_try_link(part: ContentPart) -> ContentPart:
+    return replace(part, try_href="") if isinstance(part, CallPart | ResponsePart) else part

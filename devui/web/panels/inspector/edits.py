@@ -1,4 +1,4 @@
-"""What people changed of what was held: the original, what replaced it, and how they differ."""
+"""What people changed while something was held: the original, its replacement, and the diff."""
 
 import json
 from collections.abc import Iterable, Sequence
@@ -15,7 +15,7 @@ from devui.wire.gates import GUARD, original
 
 
 def event_edits(rows: Iterable[EditRow], summary: Summary) -> EventEdits | None:
-    """What was held before and what people put there; None for an event that nobody changed."""
+    """Return what was held and what replaced it; None if nobody changed the event."""
     if not summary.edited:
         return None
     edits = tuple(rows)
@@ -24,7 +24,8 @@ def event_edits(rows: Iterable[EditRow], summary: Summary) -> EventEdits | None:
 
 
 def _only_guarded(rows: Sequence[EditRow]) -> bool:
-    """Whether nobody chose what took the place of a call: its recorded result did."""
+    """Return whether all edits are the guard's, which replaces calls with their recorded
+    results."""
     return bool(rows) and all(row.edit.actor == GUARD for row in rows)
 
 
@@ -44,7 +45,7 @@ def _edit_shown(row: EditRow) -> EditShown:
 
 
 def mark_numbers(marks: object) -> set[int]:
-    """The numbers of the edits that an event's marks name."""
+    """Return the numbers of the edits that an event's marks name."""
     entries = marks if isinstance(marks, list) else []
     numbers = (mark.get("edit") for mark in entries if isinstance(mark, dict))
     return {number for number in numbers if isinstance(number, int)}

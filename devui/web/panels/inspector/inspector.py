@@ -1,4 +1,5 @@
-"""The inspector: what its tab shows of the selected event, or of the session as it is now."""
+"""The inspector: what its current tab shows of the selected event, or of the session as it is
+now."""
 
 import asyncio
 import json
@@ -18,7 +19,7 @@ from devui.web.panels.breakpoints.panel import breakpoints_panel, enabled_count
 from devui.web.panels.chat.content_parts import ContentPart, TextPart
 from devui.web.panels.graph.panel import graph_panel
 from devui.web.panels.hold.panel import pending
-from devui.web.panels.inspector.detail import event_detail
+from devui.web.panels.inspector.detail import edit_url, event_detail
 from devui.web.panels.inspector.edits import event_edits, mark_numbers
 from devui.web.panels.inspector.log import log_line
 from devui.web.panels.inspector.parts import (
@@ -33,7 +34,7 @@ from devui.web.panels.inspector.parts import (
     Tab,
     TabKey,
 )
-from devui.web.panels.recovery.actions import goes_on, opening_message
+from devui.web.panels.recovery.actions import is_resumable, opening_message
 from devui.web.panels.recovery.parts import ForkForm
 from devui.web.panels.request.answer import differs_from_answer
 from devui.web.panels.request.panel import request_panel
@@ -46,7 +47,7 @@ from devui.web.panels.state.key_history import key_history, pin_bar
 from devui.web.panels.state.keys import further_changes, some_changes, some_state
 from devui.web.panels.state.panel import state_panel
 from devui.web.panels.state.uncommitted import event_notes, groups, of_run
-from devui.web.panels.timeline.rewound import rewind_mark
+from devui.web.panels.timeline.rewind_marks import rewind_mark
 from devui.web.services import Services
 from devui.web.text.formats import plural
 from devui.web.text.jsontree import json_text
@@ -67,16 +68,17 @@ TABS: Final[tuple[tuple[TabKey, str], ...]] = (
 )
 
 LOG_LINES: Final = 1000
-"""The last lines of a run's output, which are shown; the log's own address has all of them."""
+"""How many of the last lines of a run's output are shown; the log's own URL has all of them."""
 _HEAVY: Final = 32 * 1024
-"""Bytes of an event, or characters of a state, from which on their panels are put together on
+"""The size of an event in bytes, or of a state in characters, above which panels are built on
 another thread."""
 
 T = TypeVar("T")
 
 
 def tab_of(name: str | None, *, has_selection: bool) -> TabKey:
-    """The requested tab; without one, an event shows itself, and the present its state."""
+    """Return the requested tab; by default, Event for a selected event and State for the
+    present."""
     for key, _ in TABS:
         if key == name:
             return key
@@ -91,7 +93,7 @@ async def inspector(
     *,
     query: PageQuery = EVERYTHING,
 ) -> Inspector:
-    """The tabs and the panel of one; `query` is what it shows of it."""
+    """Return the tabs and the panel of the current one; `query` says what it shows."""
     number, at = row.number if row else None, query.at.number if query.at else None
     since = query.since.number if query.since else None
     tabs = tuple(
@@ -175,7 +177,7 @@ async def _state_tab(
 
 
 async def raw(services: Services, session: SessionRow, row: EventRow) -> RawPanel:
-    """One event as its JSON."""
+    """Return one event as JSON."""
     body = await services.journal.events.body(session.key, row.number)
     event = body[1] if body else Event("{}")
     edits = event_edits(await _edits(services, row, event), row.summary)
@@ -185,7 +187,7 @@ async def raw(services: Services, session: SessionRow, row: EventRow) -> RawPane
 
 
 async def _edits(services: Services, row: EventRow, event: Event) -> list[EditRow]:
-    """What people did on the way to an event."""
+    """Return the edits that people made before an event was committed."""
     if not row.summary.edited:
         return []
     numbers = mark_numbers(event.metadata[EDITED])
@@ -200,7 +202,7 @@ async def detail(
     fork: str = "",
     until: int | None = None,
 ) -> EventDetail:
-    """One event in full, as of the event `until`; `fork`: with the form for one open."""
+    """Return one event in full, as of event `until`; `fork` says how its fork form is open."""
     events = services.journal.events
     body = await events.body(session.key, row.number)
     changes = await some_changes(services.journal, session.key, row.number)
@@ -232,9 +234,11 @@ async def detail(
     await prepare(_markdown(panel.parts))
     rewinds = await taken_back(services.journal, session.key, until=until)
     changed = await differs_from_answer(services.journal, row, event)
+    form = await _runnable(services, session, row, panel.fork)
     return replace(
         panel,
-        fork=await _runnable(services, session, row, panel.fork),
+        fork=form,
+        edit_href=edit_url(row, form),
         failure=await _failure(services, row, event),
         rewind=rewind_mark(rewinds, row.number, session.key, "detail"),
         answer_href=session_url(session.key, event=row.number, tab="request") if changed else "",
@@ -244,9 +248,12 @@ async def detail(
 async def _runnable(
     services: Services, session: SessionRow, row: EventRow, form: ForkForm | None
 ) -> ForkForm | None:
-    """The form for a fork with what can run in it: if the app can't resume, only the message that
-    led to the event, and no call that was edited."""
-    if form is None or goes_on(services, session.app):
+    """Return the fork form limited to what can run in the fork.
+
+    If the app can't resume, a fork can only rerun the message that led to the event, without edits
+    to a call.
+    """
+    if form is None or is_resumable(services, session.app):
         return form
     if await opening_message(services, session.key, row.invocation_id) in {0, row.number}:
         return form
@@ -256,7 +263,7 @@ async def _runnable(
 
 
 async def _failure(services: Services, row: EventRow, event: Event) -> Failure | None:
-    """The exception that an error event reports, if it ended the run."""
+    """Return the exception that an error event reports, if it ended the run."""
     if row.summary.kind != "error" or not row.run:
         return None
     run = await services.journal.runs.get(row.run)
@@ -264,22 +271,22 @@ async def _failure(services: Services, row: EventRow, event: Event) -> Failure |
         return None
     later = await services.journal.events.page(row.session, after=row.seq, before=run.seq, limit=50)
     if any(each.run == row.run and each.summary.kind == "error" for each in later):
-        return None  # that one ended the run: its message may be the same, its traceback isn't
+        return None  # the later one ended the run; its message may be the same, its traceback isn't
     return event_failure(event, run.error)
 
 
 async def _build(row: EventRow, build: Callable[[], T]) -> T:
-    """A panel about an event."""
+    """Build a panel about an event."""
     return await _beside(build, heavy=row.size > _HEAVY or row.chunks > 0)
 
 
 async def _beside(build: Callable[[], T], *, heavy: bool) -> T:
-    """A panel; a large one does not hold up everyone else meanwhile."""
+    """Build a panel, a large one on another thread so that it doesn't block the event loop."""
     return await asyncio.to_thread(build) if heavy else build()
 
 
 def _markdown(parts: Iterable[ContentPart]) -> Iterator[str]:
-    """The markdown of an event's parts."""
+    """Yield the Markdown texts in an event's parts."""
     for part in parts:
         if isinstance(part, TextPart) and part.markdown:
             yield part.text
@@ -288,9 +295,9 @@ def _markdown(parts: Iterable[ContentPart]) -> Iterator[str]:
 async def state(
     services: Services, session: SessionRow, row: EventRow | None, *, at: EventRow | None = None
 ) -> StatePanel:
-    """The state as of an event, or now, on a page that is as of `at`.
+    """Return the state as of an event, or now, on a page that is shown as of `at`.
 
-    `temp:` state is known while its run lives.
+    `temp:` state is known only while its run is in progress.
     """
     journal = services.journal
     live = services.runs.live(session.key)
@@ -315,7 +322,7 @@ async def state(
 
 
 async def log(services: Services, session: SessionRow, row: EventRow | None) -> LogPanel:
-    """The output of the event's run, or of the newest."""
+    """Return the output of the event's run, or of the newest run."""
     newest = await services.journal.runs.newest(session.key)
     of_event = await services.journal.runs.get(row.run) if row and row.run else None
     run = of_event or newest

@@ -1,4 +1,4 @@
-"""Lines that agents printed or logged."""
+"""Lines that agents print or log."""
 
 from devui.store.rows import OutputLine
 from devui.web.panels.inspector.parts import LogLine
@@ -8,7 +8,7 @@ from devui.web.text.visible import visible
 
 
 def log_line(number: int, line: OutputLine) -> LogLine:
-    """A line that the agent printed or logged; `number` counts within its run."""
+    """Return one line of an agent's output; `number` counts within its run."""
     return LogLine(
         number=number,
         stream=visible(line.stream),

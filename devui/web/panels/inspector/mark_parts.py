@@ -1,4 +1,4 @@
-"""What the debugger says about an event and its state, beside what the event itself says."""
+"""What the debugger says about an event and its state, in addition to the event itself."""
 
 from dataclasses import dataclass
 from typing import ClassVar, Literal
@@ -8,7 +8,7 @@ from devui.web.basic_parts import JsonText, Moment
 
 @dataclass(frozen=True, slots=True)
 class RewindMark:
-    """That an event counts no more: the first thing in its row, in its message, in its detail."""
+    """Marks an event as rewound, at the start of its row, its message or its detail."""
 
     template: ClassVar[str] = "inspector/rewind_mark.html"
     number: int
@@ -20,64 +20,66 @@ class RewindMark:
 
 @dataclass(frozen=True, slots=True)
 class RewindNews:
-    """That a range of events counts no more, or again: the page marks what of it it shows."""
+    """Tells the page that a range of events was rewound or restored; it marks those that it
+    shows."""
 
     template: ClassVar[str] = "inspector/rewind_news.html"
     first: int
     last: int
     marks: tuple[RewindMark, ...] = ()
-    """One for each place, to be copied; none for events that count again."""
+    """One mark for each place, which the page copies; empty if the events were restored."""
 
 
 @dataclass(frozen=True, slots=True)
 class EditShown:
-    """One thing a person did while the run was held."""
+    """One edit that was made while the run was held."""
 
     number: int
-    """Of the edit, as in `GET /api/sessions/{key}/edits`."""
+    """The edit's number, as in `GET /api/sessions/{key}/edits`."""
     word: str
     """`edited`, `mocked`."""
     sentence: str
     moment: Moment
     original: JsonText
     replacement: JsonText | None
-    """What took its place; None where nothing did."""
+    """What replaced the original; None if nothing did."""
     diff: tuple[str, ...] = ()
-    """The lines that differ, each with `+` or `-` before it."""
+    """The changed lines, each prefixed with `+` or `-`."""
 
 
 @dataclass(frozen=True, slots=True)
 class EventEdits:
-    """What people, or the guard, did on the way to one event; the original is kept."""
+    """The edits that people or the guard made before one event was committed; the original is
+    kept."""
 
     template: ClassVar[str] = "inspector/event_edits.html"
     summary: str
-    """All of it in a sentence."""
+    """All edits in one sentence."""
     items: tuple[EditShown, ...]
     title: str = "Changed by a person"
 
 
 @dataclass(frozen=True, slots=True)
 class NoteShown:
-    """What was noticed of the state at one event."""
+    """Something noticed about the state at one event."""
 
     kind: Literal["dirty", "silent", "overlap"]
     label: str
     """`dirty read`, `state changed without a delta`."""
     text: str
     fate: str = ""
-    """What became of the write: `committed as #7`, `lost`."""
+    """The outcome of the write: `committed as #7`, `lost`."""
     href: str | None = None
-    """Where that can be seen."""
+    """The link to that outcome."""
     place: str = ""
-    """Who did it."""
+    """Who did it: the agent, callback or tool."""
     code: str = ""
-    """Where in the code, `agent.py:12 in book`; "" if that isn't known."""
+    """The location in the code, `agent.py:12 in book`; "" if unknown."""
 
 
 @dataclass(frozen=True, slots=True)
 class EventNotes:
-    """Everything that was noticed of the state at one event."""
+    """Everything noticed about the state at one event."""
 
     template: ClassVar[str] = "inspector/event_notes.html"
     items: tuple[NoteShown, ...]

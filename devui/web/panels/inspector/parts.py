@@ -1,4 +1,4 @@
-"""The inspector: one event in full, the state as of it, its JSON, the log of its run."""
+"""The parts of the inspector: one event in full, the state as of it, its JSON, its run's log."""
 
 from dataclasses import dataclass
 from typing import ClassVar, Literal, TypeAlias
@@ -23,18 +23,18 @@ TabKey = Literal["event", "state", "raw", "log", "breaks", "run", "request", "gr
 
 @dataclass(frozen=True, slots=True)
 class TabAsk:
-    """Makes a tab, or the trace, if it is open, ask for itself anew: what is typed in it stays.
+    """Makes an open tab, or the open trace, reload itself; text typed into it is kept.
 
-    Its element is `#{tab}-ask`, that of the tab `#{tab}`.
+    Its element is `#{tab}-ask`, the tab's is `#{tab}`.
     """
 
     template: ClassVar[str] = "inspector/tab_ask.html"
     tab: Literal["standing", "trace", "graph", "files", "request"]
     href: str
     fields: str = ""
-    """The element whose fields say what the tab shows."""
+    """The element whose fields are sent along; they say what the tab shows."""
     inside: str = ""
-    """The element whose content is the answer; "" if the answer is the tab's element."""
+    """The element whose content is replaced with the response; "" to replace the tab's element."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,12 +45,12 @@ class Tab:
     current: bool
     shortcut: str
     count: str = ""
-    """How many there are; "" for a tab that counts nothing."""
+    """The number of items; "" if the tab has no count."""
 
 
 @dataclass(frozen=True, slots=True)
 class MoreLink:
-    """Leads to what is not shown."""
+    """A link to what isn't shown."""
 
     text: str
     """`Show 9,900 more keys`."""
@@ -62,14 +62,14 @@ class StateScope:
     label: str
     """`session`, `user:`, `app:`, `temp:`."""
     note: str
-    """Who shares these values and how long they live."""
+    """Who shares these values, and how long they last."""
     values: tuple[StateValue, ...]
     more: MoreLink | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class StateKeys:
-    """Some keys of one scope; the link below them brings the next ones."""
+    """Some keys of one scope; the link below them loads the next ones."""
 
     template: ClassVar[str] = "inspector/state_keys.html"
     values: tuple[StateValue, ...]
@@ -78,36 +78,36 @@ class StateKeys:
 
 @dataclass(frozen=True, slots=True)
 class PendingGroup:
-    """What one agent, callback or tool wrote and no committed event carries."""
+    """What one agent, callback or tool wrote that isn't in any committed event."""
 
     by: str
     label: str
     """`pending from planner: 2 keys`."""
     values: tuple[StateValue, ...]
     is_lost: bool = False
-    """The run is over: it will never be committed."""
+    """Whether the run has ended, so that this will never be committed."""
 
 
 @dataclass(frozen=True, slots=True)
 class StatePanel:
     """All state, by scope.
 
-    Its element is `#state-live` when it follows the newest event, else `#state-at`.
+    Its element is `#state-live` if it follows the newest event, else `#state-at`.
     """
 
     template: ClassVar[str] = "inspector/state_panel.html"
     number: int | None
-    """The event the state is as of; None for now."""
+    """The event as of which the state is shown; None for now."""
     scopes: tuple[StateScope, ...]
     changed: int
     """How many keys the selected event changed."""
     pending: tuple[PendingGroup, ...] = ()
-    """What is written and not committed, or was lost."""
+    """Uncommitted writes, and those that were lost."""
 
 
 @dataclass(frozen=True, slots=True)
 class ChangedPlace:
-    """One place in a value; None where there is nothing."""
+    """One changed place in a value; None means that there is no value."""
 
     path: str
     old: JsonTree | None
@@ -116,22 +116,22 @@ class ChangedPlace:
 
 @dataclass(frozen=True, slots=True)
 class ChangedKey:
-    """A key whose value is another one."""
+    """A state key whose value differs."""
 
     key: str
-    """With its prefix."""
+    """The key, including its prefix."""
     mark: Mark
     by: str
-    """Who wrote what it is now: `#11`, `start`, `elsewhere`."""
+    """Where the newer value was written: `#11`, `start`, `elsewhere`."""
     href: str | None
     places: tuple[ChangedPlace, ...]
     more: str
-    """How many places are not shown, in words."""
+    """How many places aren't shown, in words."""
 
 
 @dataclass(frozen=True, slots=True)
 class StateDiff:
-    """What differs in the state between two moments, the earlier one first."""
+    """The differences in the state between two moments, the earlier one first."""
 
     template: ClassVar[str] = "inspector/state_diff.html"
     first: str
@@ -139,37 +139,37 @@ class StateDiff:
     last: str
     """`#11`, `now`."""
     hint: str
-    """Which of the two stays, and what to do about the other one."""
+    """Which of the two moments is fixed, and how to change the other."""
     keys: tuple[ChangedKey, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class StateWith:
-    """With which other moment the state is to be compared."""
+    """The form that chooses another moment to compare the state with."""
 
     action: str
     event: int | None
-    """The event that the tab shows; None for now."""
+    """The event as of which the tab shows the state; None for now."""
     at: int | None
-    """The event that the whole page is as of."""
+    """The event that the whole page is shown as of."""
     since: int | None
-    """The event that is marked; 0: before the first."""
+    """The marked event; 0 for the moment before the first."""
     mark_href: str
-    """The same with the tab's event marked; "" for now, and for the one that is."""
+    """The link that marks the tab's event; "" if it shows the present or the marked event
+    itself."""
     unmark_href: str
 
 
 @dataclass(frozen=True, slots=True)
 class StateTab:
-    """The state, or what differs in it; above it who wrote the key that is pinned. Goes into
-    `#panel`."""
+    """The state, or its differences, and the history of the pinned key. Goes into `#panel`."""
 
     template: ClassVar[str] = "inspector/state_tab.html"
     state: StatePanel | StateDiff
     compare: StateWith
     edit: StateForm | None = None
     new_href: str = ""
-    """The form for a new key; "" where the state can't be edited."""
+    """The link to the form for a new key; "" if the state can't be edited."""
     history: KeyHistory | None = None
 
 
@@ -182,7 +182,7 @@ class ArtifactLink:
 
 @dataclass(frozen=True, slots=True)
 class Chunks:
-    """The partial events an answer arrived in."""
+    """The partial events in which an answer arrived."""
 
     count: int
     texts: tuple[str, ...]
@@ -199,39 +199,46 @@ class EventDetail:
     author: str
     moment: Moment
     final: bool | None
-    """`is_final_response()`, of each answer and not just of the invocation's last; None for a
-    user's event, of which it says nothing."""
+    """ADK's `is_final_response()`, which is true for each answer and not just an invocation's last;
+    None for a user's event, to which it doesn't apply."""
     partial: bool
     error: Fact | None
-    """Code as label, message as value."""
+    """The error code as label, the message as value."""
     parts: tuple[ContentPart, ...]
     changes: tuple[StateValue, ...]
-    """What the event did to the state, old and new."""
+    """The state changes of the event, with old and new values."""
     more_changes: MoreLink | None
     artifacts: tuple[ArtifactLink, ...]
     actions: tuple[Fact, ...]
-    """The other actions: transfer, escalate, requested confirmations…"""
+    """The other actions: transfer, escalate, confirmation requests, …"""
     model: tuple[Fact, ...]
     """Tokens, finish reason, model version."""
     identity: tuple[Fact, ...]
-    """Invocation, branch, id, run, size."""
+    """Id, invocation, run, long-running calls, role, size."""
+    place: tuple[Fact, ...]
+    """Branch, node and output of the event, if it has them."""
     note: NoteForm
     like: LikeThis | None
     fork: ForkForm | None
-    """None of both in a file."""
+    """`like` and `fork` are None in an exported file."""
+    edit_href: str
+    """The link to that form with the event's fields open; "" if the event can't be edited."""
+    try_href: str
+    """The page that tries its only call, or the call of its only result; "" if it has none or
+    several, which then have their own links."""
     chunks: Chunks | None
     raw: JsonText
     edits: EventEdits | None = None
-    """What people did on the way to it."""
+    """The edits made before it was committed."""
     notes: EventNotes | None = None
-    """What was noticed of the state."""
+    """What was noticed about the state."""
     failure: Failure | None = None
-    """In place of `error`, with its place in the code and its traceback."""
+    """Shown instead of `error`, with the location in the code and the traceback."""
     rewind: RewindMark | None = None
     answer_href: str = ""
-    """The answer of the model, if the event says something else."""
+    """The link to the model's response, if the event differs from it."""
     whole: str = ""
-    """Where all of it is, if it has texts of which only the beginning is shown."""
+    """The URL of the whole event, if it may have texts that are shown only in part."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -244,7 +251,7 @@ class RawPanel:
 
 @dataclass(frozen=True, slots=True)
 class LogLine:
-    """One line that the agent printed or logged. The element's id is `l-{number}`."""
+    """One line of an agent's output. The element's id is `l-{number}`."""
 
     template: ClassVar[str] = "inspector/log_line.html"
     number: int
@@ -262,24 +269,24 @@ class LogPanel:
     run: str | None
     lines: tuple[LogLine, ...]
     live: bool
-    """Whether more lines may come."""
+    """Whether more lines may follow."""
     ask_href: str
-    """Where it is as it is now."""
+    """The URL that reloads the panel."""
     left_out: str = ""
-    """How many lines before these are not shown, in words."""
+    """How many earlier lines aren't shown, in words."""
     href: str | None = None
-    """The whole log as text; None while there is nothing in it."""
+    """The URL of the whole log as text; None if it is empty."""
 
 
 @dataclass(frozen=True, slots=True)
 class Hint:
-    """What an empty inspector says."""
+    """The message of an empty inspector."""
 
     template: ClassVar[str] = "inspector/hint.html"
     title: str
     text: str
     ask: str = ""
-    """The id of what asks for the tab anew, if it may have more to show later."""
+    """The id of the element that reloads the tab, if it may have more to show later."""
 
 
 Panel: TypeAlias = (
@@ -299,28 +306,29 @@ Panel: TypeAlias = (
 
 @dataclass(frozen=True, slots=True)
 class Inspector:
-    """The tabs and what the chosen one shows. Goes into `#inspector`."""
+    """The tabs and the panel of the current one. Goes into `#inspector`."""
 
     template: ClassVar[str] = "inspector/inspector.html"
     tab: TabKey
     tabs: tuple[Tab, ...]
     panel: Panel
     sticky: bool
-    """An event is selected: choosing another row keeps the tab; narrow pages open the drawer."""
+    """Whether an event is selected: then choosing another row keeps the tab, and narrow pages open
+    the drawer."""
     hits: int | None = None
-    """The breakpoint whose past is shown, kept in the same way."""
+    """The breakpoint whose past hits are shown; kept in the same way."""
     at: int | None = None
-    """The event that the whole page is as of, kept, too."""
+    """The event that the whole page is shown as of; kept, too."""
     pin: PinBar | None = None
+    """The state key whose history is shown; kept, too."""
     since: int | None = None
-    """The event whose state others' are compared with, kept, too."""
-    """The state key whose history is shown, kept, too."""
+    """The event whose state is compared with; kept, too."""
 
 
 @dataclass(frozen=True, slots=True)
 class Selection:
-    """The answer to choosing a row, a tab or a view: the inspector, and along with it the transport
-    bar, the watched keys, and the trace if it is shown."""
+    """The response to choosing a row, a tab or a view: the inspector, the transport bar, the
+    watched keys, and the trace if it is shown."""
 
     template: ClassVar[str] = "inspector/selection.html"
     inspector: Inspector

@@ -1,1 +1,1 @@
-"""Long work: how far exports, imports and tests are, and stopping them."""
+"""Jobs: the progress of exports, imports, tests and replays, and stopping them."""

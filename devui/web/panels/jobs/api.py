@@ -1,4 +1,4 @@
-"""Long work over HTTP, for pages and programs: its progress, and stopping it."""
+"""Jobs over HTTP, for pages and programs: their progress, and stopping them."""
 
 import re
 from typing import Final
@@ -10,20 +10,20 @@ from typing_extensions import TypedDict
 from devui.debugger.background.jobs import Job, Kind, Status
 from devui.web.errors import NotFound
 from devui.web.htmx import HtmxRequest
+from devui.web.json_answers import answer
 from devui.web.links import apps_url, export_url, session_url, test_url
 from devui.web.operation import operation
 from devui.web.panels.jobs.panel import job_list
-from devui.web.panels.runs.api import answer
 from devui.web.services import services_of
 from devui.web.text.numbers import whole_number
 
 JOB_HEADER: Final = "x-devui-job"
-"""The id that a client gives to its request as a job, so that it can follow it."""
+"""The header with a client's own id for its request as a job, to follow its progress."""
 _ID: Final = re.compile(r"[0-9a-f]{32}")
 
 
 def wanted_id(request: Request) -> str:
-    """The id that the request names; "" for none, or for one of another form."""
+    """Return the id that the request names; "" without one, or if it is malformed."""
     job_id = request.headers.get(JOB_HEADER, "")
     return job_id if _ID.fullmatch(job_id) else ""
 
@@ -36,10 +36,10 @@ class JobJson(TypedDict):
     session: int | None
     """The key of the session; null for an import and for an export of several sessions."""
     name: str
-    """Of the session or the file."""
+    """The name of the session or the file."""
     done: int
     total: int
-    """0 until it is known; in a unit of its own."""
+    """0 until known; the unit depends on the job."""
     status: Status
 
 
@@ -70,14 +70,14 @@ async def stop(request: Request) -> Response:
 
 
 async def show_list(request: Request) -> Response:
-    """The list of a page: jobs of the session `?session=`, or imports."""
+    """Return a page's list: jobs of the session `?session=`, or those of no single session."""
     server = services_of(request)
     session = whole_number(request.query_params.get("session", ""))
     return server.render.page(job_list(server.jobs, session))
 
 
 async def stop_in_list(request: Request) -> Response:
-    """Stop a job, and show the list again; without htmx, the page that has it."""
+    """Stop a job and return the list again; without htmx, redirect to the page that has it."""
     server, job = services_of(request), _job_of(request)
     job.stop()
     if HtmxRequest.read(request.headers):
@@ -91,7 +91,7 @@ async def stop_in_list(request: Request) -> Response:
 
 
 def _job_of(request: Request) -> Job:
-    """The job of the path; raises NotFound."""
+    """Return the job in the path; raises NotFound."""
     job = services_of(request).jobs.get(request.path_params["job"])
     if job is None:
         raise NotFound("there is no such job; devui remembers only the most recent ones")

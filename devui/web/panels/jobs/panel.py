@@ -1,4 +1,4 @@
-"""Long work: how far it is, and stopping it."""
+"""The list of jobs, with their progress and buttons to stop them."""
 
 import time
 from dataclasses import dataclass
@@ -12,35 +12,35 @@ from devui.web.text.visible import visible
 
 @dataclass(frozen=True, slots=True)
 class JobItem:
-    """One job that takes a while, or that was stopped a moment ago."""
+    """A job that takes a while, or that was just stopped."""
 
     id: str
     text: str
     """`Exporting Trip to London`."""
     percent: int | None
-    """None while it is not known how much there is."""
+    """None while the total is unknown."""
     stop_action: str
-    """"" once it is stopped or stopping."""
+    """Where to stop it; "" once it is stopped or stopping."""
 
 
 @dataclass(frozen=True, slots=True)
 class JobList:
-    """The jobs of a session, or those of no single one; the page asks again while one is active."""
+    """The jobs of a session, or those of no single one; it reloads while one of them is active."""
 
     template: ClassVar[str] = "jobs/jobs.html"
     href: str
     jobs: tuple[JobItem, ...] = ()
     active: bool = False
-    """A job is under way, shown or not."""
+    """Whether a job is in progress, shown or not."""
 
 
 NO_IMPORTS: Final = JobList("/jobs")
 
 
 UNSHOWN: Final = 0.4
-"""Seconds before a job is shown; quicker ones show no bar at all."""
+"""Seconds before a job is shown; quicker ones never are."""
 _AFTERWARDS: Final = 8.0
-"""Seconds for which a stopped job is shown."""
+"""Seconds for which a stopped job stays in the list."""
 _WORDS: Final = {
     "export": ("Exporting", "The export of"),
     "import": ("Importing", "The import of"),
@@ -50,7 +50,7 @@ _WORDS: Final = {
 
 
 def job_list(jobs: Jobs, session: int | None) -> JobList:
-    """The jobs of a session; with None, imports and exports of several sessions."""
+    """Return the jobs of a session; with None, imports, and exports of several sessions."""
     here, now = [job for job in jobs.all() if job.session == session], time.monotonic()
     items = tuple(_item(job) for job in here if _is_shown(job, now))
     return JobList(jobs_url(session), items, active=any(job.ended is None for job in here))

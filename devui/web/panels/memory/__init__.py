@@ -1,1 +1,1 @@
-"""What an app remembers of its users."""
+"""The memory of an app: what it remembers of its users."""

@@ -6,14 +6,14 @@ from starlette.requests import Request
 from starlette.responses import Response
 from typing_extensions import TypedDict
 
+from devui.web.json_answers import answer
 from devui.web.operation import Query, Refusal, operation
 from devui.web.panels.memory.panel import search_memory
-from devui.web.panels.runs.api import answer
 from devui.web.services import services_of
 
 
 class MemoryJson(TypedDict):
-    """What an app remembers of a user."""
+    """An app's memories of a user."""
 
     service: str
     """The class of the app's memory service."""
@@ -26,7 +26,7 @@ class MemoryJson(TypedDict):
 @operation(
     MemoryJson,
     query={
-        "user": Query(str, "Whose; `user` by default"),
+        "user": Query(str, "The user whose memories to search; `user` by default"),
         "q": Query(str, "Words to search for; without them the newest memories"),
     },
     refusals=(Refusal(409, "The app failed to load, or its memory service failed"),),

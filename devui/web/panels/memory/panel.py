@@ -1,4 +1,4 @@
-"""What an app remembers of a user, in words."""
+"""An app's memories of a user, in words."""
 
 from collections.abc import Mapping
 from typing import Any, Final
@@ -15,7 +15,7 @@ from devui.web.text.visible import visible
 from devui.wire.events import Content
 
 LISTED: Final = 100
-"""Memories that are shown."""
+"""Maximum number of memories shown."""
 _EMPTY: Final = (
     "No memories of this user yet. Agents add them with callback_context.add_session_to_memory(), "
     "programs with PATCH …/memory."
@@ -27,8 +27,8 @@ _UNLISTED: Final = (
 
 
 async def search_memory(services: Services, app: str, user: str, query: str) -> dict[str, Any]:
-    """What the app's memory answers. Raises Conflict if the app doesn't load or its service fails,
-    UnknownApp."""
+    """Return the answer of the app's memory service. Raises UnknownApp, and Conflict if the app
+    doesn't load or its service fails."""
     try:
         return await services.runs.trials.recall(app, user, query, LISTED)
     except UnknownApp:
@@ -38,7 +38,7 @@ async def search_memory(services: Services, app: str, user: str, query: str) -> 
 
 
 async def memory_panel(services: Services, app: str, user: str, query: str) -> MemoryPanel:
-    """The newest memories, or those that match. Raises UnknownApp."""
+    """Return the newest memories, or those that match. Raises UnknownApp."""
     empty = MemoryPanel(memory_url(app), user, query)
     try:
         answer = await search_memory(services, app, user, query)

@@ -10,13 +10,13 @@ class MemoryItem:
 
     author: str
     at: str
-    """As the service tells it."""
+    """The time as the service reports it, to the minute."""
     text: str
 
 
 @dataclass(frozen=True, slots=True)
 class MemoryPanel:
-    """Its element is `#memory`, on the page of an app."""
+    """A user's memories, on the page of an app. Its element is `#memory`."""
 
     template: ClassVar[str] = "memory/memory_panel.html"
     action: str
@@ -26,4 +26,4 @@ class MemoryPanel:
     service: str = ""
     """The class of the service."""
     note: str = ""
-    """Why there is nothing to see, or not all."""
+    """Why there are no memories, or not all of them."""

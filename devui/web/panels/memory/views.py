@@ -9,7 +9,7 @@ from devui.web.services import services_of
 
 
 async def show(request: Request) -> Response:
-    """What is remembered of `user`, or of that what matches `q`."""
+    """Return the memories of `user`, or those that match `q`."""
     services, app, query = services_of(request), request.path_params["app"], request.query_params
     services.apps.require(app)
     user, words = query.get("user", "").strip() or "user", query.get("q", "").strip()

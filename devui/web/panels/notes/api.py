@@ -11,16 +11,16 @@ from devui.store.rows import NoteRow
 from devui.web.adk.bodies import parse
 from devui.web.adk.contents import Strict
 from devui.web.errors import NotFound
+from devui.web.json_answers import answer
 from devui.web.lookup import session_of
 from devui.web.operation import operation
-from devui.web.panels.runs.api import answer
 from devui.web.security.intake import read_json
 from devui.web.services import Services
 from devui.web.text.numbers import whole_number
 
 
 class NoteBody(Strict):
-    """`PATCH /api/sessions/{key}/notes/{number}`: what is left out stays as it is."""
+    """`PATCH /api/sessions/{key}/notes/{number}`: members left out stay as they are."""
 
     text: str | None = Field(default=None, max_length=LONGEST)
     starred: bool | None = None
@@ -31,7 +31,7 @@ class NoteJson(TypedDict):
     """A note on an event."""
 
     number: int
-    """The event's; 0 is the session."""
+    """The number of the event; 0 for the session."""
     text: str
     starred: bool
     actor: str
@@ -78,14 +78,14 @@ async def save_note(
     starred: bool | None = None,
     actor: str,
 ) -> NoteRow:
-    """Keep it, and tell who looks at the session; raises EventNotFound, BadValue."""
+    """Save a note and publish the change; raises EventNotFound, BadValue."""
     row = await services.journal.notes.put(session, number, text=text, starred=starred, actor=actor)
     services.bus.publish(session, NoteChanged(row))
     return row
 
 
 def note_json(row: NoteRow) -> NoteJson:
-    """A note as JSON."""
+    """Return a note as JSON."""
     return {
         "number": row.number,
         "text": row.text,

@@ -1,4 +1,4 @@
-"""Notes and stars on open pages: the marks that change."""
+"""Notes and stars on open pages: updates of their marks."""
 
 from collections.abc import Iterable
 
@@ -13,13 +13,13 @@ from devui.web.services import Services
 
 
 def marks_of(services: Services, notes: Iterable[NoteRow]) -> Markup:
-    """The marks of rows that have changed, for the page that shows them."""
+    """Return updates of the marks of these notes, for a page with their rows."""
     part = services.render.part
     return Markup("").join(fill(f"#nm-{note.number}", part(note_mark(note))) for note in notes)
 
 
 class LiveNotes:
-    """The marks for one reader: at first all there are, for notes are told to who listens alone."""
+    """One reader's marks. The first update has all: changes made before it were not delivered."""
 
     def __init__(self, services: Services, session: int) -> None:
         self._services = services
@@ -27,7 +27,7 @@ class LiveNotes:
         self._first = True
 
     async def changes(self, batch: Batch) -> Markup:
-        """The marks that are new."""
+        """Return the updates of new and changed marks."""
         notes = [news.note for news in batch.news if isinstance(news, NoteChanged)]
         if self._first:
             self._first = False

@@ -10,7 +10,7 @@ from devui.web.text.visible import readable, visible
 
 @dataclass(frozen=True, slots=True)
 class NoteMark:
-    """At the left of a row: a star, a note. Goes into `#nm-{number}`."""
+    """A star or a note at the left of a row. Goes into `#nm-{number}`."""
 
     template: ClassVar[str] = "notes/note_mark.html"
     text: str = ""
@@ -26,23 +26,23 @@ class NoteForm:
 
     template: ClassVar[str] = "notes/note_form.html"
     number: int
-    """Of the event; 0: the session."""
+    """The number of the event; 0 for the session."""
     action: str
     text: str = ""
     starred: bool = False
     by: str = ""
-    """Who wrote it last."""
+    """The author of the text."""
 
 
 def note_mark(note: NoteRow | None) -> NoteMark:
-    """What stands at the left of a row."""
+    """Return the mark at the left of a row."""
     return NoteMark() if note is None else NoteMark(visible(note.text), note.starred)
 
 
 def note_form(session: int, number: int, note: NoteRow | None) -> NoteForm:
-    """The star and the note of an event, or with 0 of the session."""
+    """Return the star and the note of an event; those of the session for 0."""
     action = note_url(session, number)
     if note is None:
         return NoteForm(number, action)
-    by = f"by {visible(note.actor)}" if note.text else ""
+    by = visible(note.actor) if note.text else ""
     return NoteForm(number, action, readable(note.text), note.starred, by)

@@ -15,7 +15,7 @@ from devui.web.text.numbers import whole_number
 
 
 async def change(request: Request) -> Response:
-    """Star an event or write about it; 0 is the session."""
+    """Star an event or write a note on it; 0 is the session."""
     services, session = await session_of(request)
     form = await read_form(request)
     number = whole_number(request.path_params["number"])

@@ -1,4 +1,4 @@
-"""What the command palette lists from the server."""
+"""The command palette's results from the server."""
 
 from dataclasses import dataclass
 from typing import ClassVar
@@ -6,7 +6,7 @@ from typing import ClassVar
 
 @dataclass(frozen=True, slots=True)
 class PaletteItem:
-    """Something to go to."""
+    """A place to go to."""
 
     label: str
     href: str
@@ -26,4 +26,4 @@ class PaletteResults:
     template: ClassVar[str] = "palette/results.html"
     groups: tuple[PaletteGroup, ...]
     is_indexing: bool = False
-    """Events are still being indexed for the search: the palette asks again."""
+    """Whether events are still being indexed for the search: the palette then asks again."""

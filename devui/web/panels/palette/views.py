@@ -7,7 +7,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from devui.debugger.history.paths import Pin
-from devui.debugger.predicates.filters import Typed
+from devui.debugger.predicates.filters import FilterInput
 from devui.debugger.search.hits import find
 from devui.store.rows import SessionRow
 from devui.store.state import prefixed
@@ -22,19 +22,19 @@ from devui.web.text.numbers import whole_number
 from devui.web.text.visible import visible
 
 _MOST: Final = 6
-"""Items of a group."""
+"""Maximum number of items in a group."""
 _PATIENCE: Final = 0.05
-"""Seconds for events that aren't indexed yet: the page asks again for them."""
+"""Seconds to wait for events to be indexed; the page asks again for the rest."""
 
 
 async def show(request: Request) -> Response:
-    """What matches the text `q`; the page shows `session`, if any."""
+    """Return what matches the text `q`; the page shows `session`, if given."""
     services = services_of(request)
-    filter_field = Typed.read(request.query_params.get("q"))
+    filter_field = FilterInput.read(request.query_params.get("q"))
     text, key = filter_field.text.strip(), whole_number(request.query_params.get("session"))
     progress = await services.search_index.catch_up(_PATIENCE) if text and key else None
     groups = [
-        PaletteGroup("Sessions", await _sessions(services, text)),
+        PaletteGroup("Sessions", await _sessions(services, text, key)),
         PaletteGroup("Events", await _events(services, filter_field, key)),
         PaletteGroup("State keys", await _keys(services, text, key)),
         PaletteGroup("Apps", _apps(services, text)),
@@ -47,10 +47,12 @@ async def show(request: Request) -> Response:
     return services.render.page(PaletteResults(filled_groups, is_indexing))
 
 
-async def _sessions(services: Services, text: str) -> tuple[PaletteItem, ...]:
+async def _sessions(services: Services, text: str, here: int | None) -> tuple[PaletteItem, ...]:
     journal = services.journal
     rows: Sequence[SessionRow] = (
-        await journal.search.titled(text, _MOST) if text else await journal.sessions.recent(_MOST)
+        await journal.search.titled(text, _MOST)
+        if text
+        else [row for row in await journal.sessions.recent(_MOST + 1) if row.key != here][:_MOST]
     )
     forks = await journal.forks.among([row.key for row in rows])
     return tuple(
@@ -69,7 +71,7 @@ async def _sessions(services: Services, text: str) -> tuple[PaletteItem, ...]:
 
 
 async def _events(
-    services: Services, filter_field: Typed, key: int | None
+    services: Services, filter_field: FilterInput, key: int | None
 ) -> tuple[PaletteItem, ...]:
     if filter_field.filter is None or key is None:
         return ()

@@ -1,4 +1,4 @@
-"""Questions and their answers as JSON, and what an answer has to fit."""
+"""Questions and their answers as JSON, and the checks that an answer must pass."""
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, replace
@@ -9,29 +9,31 @@ from starlette.requests import Request
 from starlette.responses import Response
 from typing_extensions import TypedDict
 
-from devui.debugger.questions.answers import open_until
+from devui.debugger.questions.answers import latest_result, open_until
 from devui.debugger.questions.askers import Asker
 from devui.debugger.questions.open import open_questions
 from devui.debugger.questions.questions import answered_once
+from devui.debugger.runs.options import last_options
 from devui.debugger.runs.request import RunRequest
 from devui.store.errors import Overtaken, RunActive
 from devui.store.rows import EventRow, RunRow, SessionRow
 from devui.web.adk.bodies import parse
 from devui.web.adk.contents import Strict
 from devui.web.errors import Conflict, NotFound, Unprocessable
+from devui.web.json_answers import answer
 from devui.web.lookup import session_of
 from devui.web.operation import Refusal, operation
 from devui.web.panels.chat.chat import who_asks
 from devui.web.panels.questions.parts import FieldKind
 from devui.web.panels.questions.questions import CREDENTIAL, answer_of, form_of, sign_in_link
 from devui.web.panels.questions.schema_forms import Fields, WrongFields
-from devui.web.panels.runs.api import answer
 from devui.web.panels.runs.schemas import PositionJson
+from devui.web.restored_secrets import restore_secrets
 from devui.web.security.intake import read_json
 from devui.web.services import Services
 
 _SECONDS_TO_ASK: Final = 10
-"""How long an answer waits for the end of the run: a question is seen before that."""
+"""Seconds that an answer waits for the run to end: a question is visible before that."""
 _STILL_ASKING: Final = (
     "the run that asks is still in progress: wait for it to end or stop it, then answer"
 )
@@ -50,7 +52,7 @@ class Question:
 async def question_at(
     services: Services, session: SessionRow, number: int, call_id: str
 ) -> Question:
-    """The question that event `number` asks by this call; raises NotFound."""
+    """Return the question that event `number` asks with this call; raises NotFound."""
     body = await services.journal.events.body(session.key, number)
     calls = body[1].calls if body else ()
     call = next((call for call in calls if call.id == call_id), None)
@@ -62,21 +64,26 @@ async def question_at(
 async def answer_question(
     services: Services, session: SessionRow, question: Question, fields: Fields, *, actor: str
 ) -> RunRow:
-    """Answer a question once (R31), and let its invocation go on in the run that is returned.
+    """Answer a question once (R31), and continue its invocation in the run that is returned.
 
-    A long-running tool of the app takes several results, one after the other.
+    A long-running tool of the app takes several results, one after another.
 
     Raises:
-        WrongFields: a field does not hold what it is for.
-        Unprocessable: no such choice.
-        AnsweredAlready, ForeignQuestion: nothing is to be answered here.
-        Conflict: the run that asks is still under way.
+        WrongFields: a field has an invalid value.
+        Unprocessable: there is no such choice.
+        AnsweredAlready, ForeignQuestion: the question is not open here.
+        Conflict: the run that asks is still in progress.
     """
     name = question.name
     response = answer_of(name, question.args, fields)
+    if not answered_once(name) and (latest := await _latest(services, session, question)):
+        response = await restore_secrets(services, response, latest)
     part = {"functionResponse": {"id": question.id, "name": name, "response": response}}
     message = {"role": "user", "parts": [part]}
-    run_request = RunRequest(message=message, invocation=question.event.invocation_id, actor=actor)
+    invocation = question.event.invocation_id
+    options = await last_options(services.journal, session.key, invocation)
+    run_request = RunRequest(message=message, invocation=invocation, actor=actor)
+    run_request = run_request.with_options(options)
     last_seen: int | None = None
     while True:
         if answered_once(name):
@@ -87,9 +94,16 @@ async def answer_question(
         try:
             return await services.runs.start(session, replace(run_request, last_seen=last_seen))
         except Overtaken:
-            continue  # what the user has said meanwhile may be the answer
+            continue  # a message sent in the meantime may be the answer
         except RunActive as error:
             raise Conflict(_STILL_ASKING) from error
+
+
+async def _latest(
+    services: Services, session: SessionRow, question: Question
+) -> Mapping[str, Any] | None:
+    """Return the current response to a question's call."""
+    return await latest_result(services.journal, session.key, question.id, question.event.seq)
 
 
 class ReplyBody(Strict):
@@ -99,7 +113,7 @@ class ReplyBody(Strict):
     """The number of the event that asks."""
     call: str = Field(min_length=1, max_length=1000)
     fields: dict[str, str] = Field(default_factory=dict)
-    """The text of each field of the form by name, and in `choice` the value of a choice."""
+    """The text of each field of the form, by name; `choice` has the value of a choice."""
     actor: str = Field(default="api", max_length=100)
 
 
@@ -116,14 +130,14 @@ class QuestionFieldJson(TypedDict):
 
 
 class QuestionChoiceJson(TypedDict):
-    """An answer to choose."""
+    """A possible answer."""
 
     value: str
     label: str
 
 
 class QuestionFormJson(TypedDict):
-    """What an agent asks a person, as a form."""
+    """A question from an agent to a person, as a form."""
 
     event: int
     """The number of the event that asks."""
@@ -133,9 +147,9 @@ class QuestionFormJson(TypedDict):
     hint: str
     """The question in words."""
     about: str
-    """What to decide on: a call, a payload."""
+    """The subject of the decision: a call, a payload."""
     link: str
-    """The sign-in page; empty for none."""
+    """The sign-in page; empty if there is none."""
     fields: list[QuestionFieldJson]
     choices: list[QuestionChoiceJson]
 
@@ -155,7 +169,8 @@ async def every(request: Request) -> Response:
     for each in await open_questions(services.journal, run) if run else ():
         question = await question_at(services, session, each["event"], each["call"])
         asker = Asker(**each["for"]) if each["for"] else None
-        forms.append(_form(question, who=who_asks(each["agent"], asker)))
+        latest = await _latest(services, session, question)
+        forms.append(_form(question, who_asks(each["agent"], asker), latest))
     return answer({"questions": forms})
 
 
@@ -171,7 +186,7 @@ async def every(request: Request) -> Response:
 async def take(request: Request) -> Response:
     """Answer a question.
 
-    The session's run continues with it.
+    Continues the session's run with the answer.
     """
     services, session = await session_of(request)
     body = parse(ReplyBody, await read_json(request))
@@ -183,8 +198,8 @@ async def take(request: Request) -> Response:
     return answer(await services.runs.position(run.id), status=201)
 
 
-def _form(question: Question, who: str) -> dict[str, Any]:
-    form = form_of(question.name, question.args, who)
+def _form(question: Question, who: str, latest: Mapping[str, Any] | None) -> dict[str, Any]:
+    form = form_of(question.name, question.args, who, latest)
     return {
         "event": question.event.number,
         "call": question.id,

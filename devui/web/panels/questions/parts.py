@@ -1,4 +1,4 @@
-"""Forms by which a person answers what an agent asks."""
+"""Forms with which a person answers an agent's questions."""
 
 from dataclasses import dataclass
 from typing import ClassVar, Literal
@@ -8,18 +8,18 @@ FieldKind = Literal["text", "long", "secret", "number", "whole", "boolean", "cho
 
 @dataclass(frozen=True, slots=True)
 class AskField:
-    """One thing to fill in."""
+    """One field to fill in."""
 
     name: str
     label: str
     kind: FieldKind
     value: str = ""
     options: tuple[str, ...] = ()
-    """Of a `choice`."""
+    """The options of a `choice`."""
     hint: str = ""
     required: bool = False
     error: str = ""
-    """What is wrong with what was filled in."""
+    """The error in what was filled in."""
     type: str = ""
     """`list of str`, if the label is a name in code."""
 
@@ -47,7 +47,7 @@ class Ask:
 
     template: ClassVar[str] = "questions/ask.html"
     slot: str
-    """DOM id, known from the call's id."""
+    """DOM id, derived from the call's id."""
     action: str
     event: int
     """The number of the event that asks."""
@@ -56,6 +56,6 @@ class Ask:
     fields: tuple[AskField, ...]
     choices: tuple[AskChoice, ...]
     about: str = ""
-    """What the answer judges: a call, a payload."""
+    """The subject of the decision: a call, a payload."""
     link: str = ""
-    """Where a person signs in, for a credential by OAuth."""
+    """The sign-in page, for a credential by OAuth."""

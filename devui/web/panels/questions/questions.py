@@ -1,4 +1,4 @@
-"""What agents ask people, as forms; and what the forms say, as function responses.
+"""Agents' questions to people as forms, and the filled-in forms as function responses.
 
 An agent asks with a call that no tool answers: a confirmation, an input, a credential (adk-runtime
 8.4 to 8.6, 12.6), or a long-running tool of the app's own. The answer is a message of the user
@@ -12,6 +12,7 @@ from importlib.util import find_spec
 from typing import Any, Final
 from urllib.parse import parse_qsl, urlsplit
 
+from devui.debugger.events.summary import unwrapped
 from devui.web.errors import BadRequest, Unprocessable
 from devui.web.panels.questions.parts import AskChoice, AskField
 from devui.web.panels.questions.schema_forms import Fields, SchemaForm, WrongFields, schema_of
@@ -23,22 +24,22 @@ from devui.wire.events import fields_in
 
 @dataclass(frozen=True, slots=True)
 class Form:
-    """How a question is put to a person."""
+    """A question as presented to a person."""
 
     hint: str
     """The question in words."""
     fields: tuple[AskField, ...]
     choices: tuple[AskChoice, ...]
     about: str = ""
-    """What is to be judged: the call, the agent's payload."""
+    """The subject of the decision: the call, the agent's payload."""
 
 
 CREDENTIAL: Final = "adk_request_credential"
-"""The name of the call that asks for one."""
+"""The name of the call that asks for a credential."""
 _ONE_LINE: Final = 60
-"""Characters of JSON that still read well without indentation."""
+"""Maximum characters of JSON that still read well on one line."""
 _FOR_PROGRAMS: Final = "ToolConfirmation"
-"""In what runtimes say for want of an author's hint: how a program answers."""
+"""Marks the hint that runtimes use if the author gave none: it says how programs answer."""
 _NO_CODE: Final = (
     "the address has no code: sign in first, then paste the full address from the browser"
 )
@@ -53,25 +54,31 @@ _TRUTH: Final = ("true", "false")
 _SEND: Final = (AskChoice("send", "Send answer"),)
 
 
-def form_of(name: str, args: Mapping[str, Any], who: str) -> Form:
-    """How the call of this name is answered; `who` it is that needs the answer, for a sentence."""
+def form_of(
+    name: str, args: Mapping[str, Any], who: str, latest: Mapping[str, Any] | None = None
+) -> Form:
+    """Return the form for the call of this name; `who` needs the answer and appears in a sentence.
+
+    `latest` is the current response, which a long-running tool's form updates.
+    """
     if name == CREDENTIAL:
         return _credential(args, who)
-    return _FORMS.get(name, _any_form)(args)
+    form = _FORMS.get(name)
+    return form(args) if form else _any_form(latest)
 
 
 def answer_of(name: str, args: Mapping[str, Any], fields: Fields) -> dict[str, Any]:
-    """The function response that the filled-in form says.
+    """Return the function response for a filled-in form.
 
     Raises:
-        WrongFields: a field does not hold what it is for.
-        Unprocessable: none of the buttons was pressed that there are.
+        WrongFields: a field has an invalid value.
+        Unprocessable: the choice isn't one of the question's buttons.
     """
     return _ANSWERS.get(name, _any_answer)(args, fields)
 
 
 def sign_in_link(args: Mapping[str, Any]) -> str:
-    """Where a person signs in, if the call asks for that; "" for anything but http(s)."""
+    """Return the sign-in page that the call asks for; "" for anything but http(s)."""
     oauth2 = fields_in(fields_in(_auth(args).get("exchangedAuthCredential")).get("oauth2"))
     address = str(oauth2.get("authUri") or "")
     return web_address(address)
@@ -98,7 +105,10 @@ def _confirmation(args: Mapping[str, Any]) -> Form:
 
 
 def _of_payload(field: AskField) -> AskField:
-    """A text may be empty; and a box that isn't ticked would send nothing, like no payload."""
+    """Return the field for a payload: an unchecked box would send nothing, as if there were none.
+
+    Text fields are never required, since an empty text is a valid value.
+    """
     if field.kind == "boolean":
         return replace(field, kind="choice", options=_TRUTH, required=True)
     return replace(field, required=field.required and field.kind not in {"text", "long"})
@@ -140,7 +150,7 @@ def _fields(schema: Mapping[str, Any]) -> tuple[AskField, ...]:
 
 
 def _alone(schema: Mapping[str, Any]) -> dict[str, Any]:
-    """The schema of a single answer, as that of an object with nothing else in it."""
+    """Return the schema of a single answer as that of an object with this one member."""
     one = schema or {"type": "string"}
     rest = {"$defs": schema["$defs"]} if "$defs" in schema else {}
     answer = {"title": "Answer", **one}
@@ -228,9 +238,10 @@ def _credentials(args: Mapping[str, Any], fields: Fields) -> dict[str, Any]:
 
 
 def _sent_back(login: Mapping[str, Any], address: str) -> str:
-    """The address if this sign-in can have ended there: with a code or a refusal (RFC 6749 4.1.2).
+    """Return the address if this sign-in can have ended there: with a code or an error (RFC 6749
+    4.1.2). Raises WrongFields.
 
-    Runtimes drop any other one and ask again, without a word to the person.
+    Runtimes drop any other address and ask again without telling the person why.
     """
     query = dict(parse_qsl(urlsplit(address).query))
     if not query.keys() & {"code", "error"}:
@@ -248,7 +259,7 @@ def _scheme_type(scheme: Mapping[str, Any]) -> str:
     return str(scheme.get("type") or scheme.get("type_") or "")
 
 
-# --- tools that take long -------------------------------------------------------------------
+# --- long-running tools ----------------------------------------------------------------------
 
 
 def _choices(args: Mapping[str, Any]) -> Form:
@@ -261,8 +272,11 @@ def _choice(args: Mapping[str, Any], fields: Fields) -> dict[str, Any]:
     return {"result": _option(args.get("options") or [], fields.get("choice"))}
 
 
-def _any_form(args: Mapping[str, Any]) -> Form:
+def _any_form(latest: Mapping[str, Any] | None) -> Form:
     field = _json_field("response", "Result of the call, as JSON or text", {"status": "done"})
+    text = _result_text(latest) if latest else ""
+    if text and text == clipped(text):  # the start of a longer text would be sent as the whole
+        field = replace(field, value=text)
     hint = "This call is long-running. Enter its result, and update it whenever it changes."
     return Form(hint, (field,), (AskChoice("send", "Send result"),))
 
@@ -274,18 +288,30 @@ def _any_answer(args: Mapping[str, Any], fields: Fields) -> dict[str, Any]:
     return value if isinstance(value, dict) else {"result": value}
 
 
+def _result_text(response: Mapping[str, Any]) -> str:
+    """Return the text that `_any_answer` reads as this response."""
+    value = unwrapped(response)
+    if isinstance(value, str):
+        try:
+            if parse_typed_or_text(value) == value:
+                return value
+        except BadRequest:
+            pass
+    return json.dumps(response if isinstance(value, dict) else value, ensure_ascii=False, indent=2)
+
+
 # --- JSON in a field -------------------------------------------------------------------------
 
 
 def _arguments(args: Mapping[str, Any]) -> str:
-    """As in the rows, but whole: each on a line of its own if together they are long."""
+    """Return the arguments in full: each on its own line if they are long together."""
     each = [f"{name}={_readable(value)}" for name, value in args.items()]
     line = ", ".join(each)
     return line if len(line) <= _ONE_LINE else "\n  " + ",\n  ".join(each) + "\n"
 
 
 def _readable(value: Any) -> str:
-    """JSON for people: on one line if that is short."""
+    """Format JSON for display: on one line if it is short."""
     line = json.dumps(value, ensure_ascii=False)
     return line if len(line) <= _ONE_LINE else json.dumps(value, ensure_ascii=False, indent=2)
 

@@ -1,6 +1,7 @@
-"""Forms made from a JSON Schema, and what their fields say.
+"""Forms made from a JSON Schema, and the values of their fields.
 
-Objects in objects are fields side by side; lists, and what has no schema, are JSON in a field.
+The members of nested objects are fields of the same form; lists, and members without a schema, are
+JSON in a field.
 """
 
 import json
@@ -32,14 +33,14 @@ _TYPES: Final[Mapping[str, tuple[type, ...]]] = {
     "object": (dict,),
 }
 _LONG: Final = 80
-"""Characters from which on a text gets several lines."""
+"""Characters above which a text gets several lines."""
 _DEEPEST: Final = 4
 _MEMBERS: Final = 30
-"""Members of an object that is edited by fields, as long as nobody gives a schema."""
+"""Maximum members of an object that is edited by fields, for objects without a schema."""
 
 
 class WrongFields(ValueError):
-    """What fields say does not fit the schema; `errors` are sentences by the fields' names."""
+    """The values of fields don't fit the schema; `errors` has a sentence per field name."""
 
     def __init__(self, errors: Mapping[str, str]) -> None:
         super().__init__("; ".join(errors.values()))
@@ -49,8 +50,8 @@ class WrongFields(ValueError):
 class SchemaForm:
     """The form of an object's schema; its fields are named `at.name`, `at.name.inner`.
 
-    Labels are titles, for people whom an agent asks. With `is_code` they are names with their
-    types, for who knows the code: a tool's parameters, a result.
+    Labels are titles, for people whom an agent asks. With `is_code`, they are names with their
+    types, for readers of the code: a tool's parameters, a result.
     """
 
     def __init__(self, schema: Mapping[str, Any], at: str, *, is_code: bool = False) -> None:
@@ -59,11 +60,11 @@ class SchemaForm:
         self._is_code = is_code
 
     def fields(self, values: Mapping[str, Any] | None = None) -> tuple[AskField, ...]:
-        """What to fill in, with these values and no others, or else with the defaults."""
+        """Return the fields to fill in, with these values only, or with the defaults if None."""
         return tuple(self._inputs(self._root, values, self._at, "", must=True, depth=0))
 
     def read(self, entries: Fields) -> dict[str, Any]:
-        """What the fields say. Raises WrongFields."""
+        """Return the values of the fields. Raises WrongFields."""
         errors: dict[str, str] = {}
         value = self._object(self._root, entries, self._at, errors, depth=0)
         if errors:
@@ -142,7 +143,7 @@ class SchemaForm:
     def _members(
         self, schema: Mapping[str, Any]
     ) -> Iterator[tuple[str, Mapping[str, Any], bool, bool]]:
-        """Name, schema, whether it has to be there, and whether it may be null."""
+        """Yield name, schema, whether the member is required, and whether it may be null."""
         required = schema.get("required") or ()
         for name, one in fields_in(schema.get("properties")).items():
             plain, nullable = resolved(fields_in(one), self._root)
@@ -150,10 +151,10 @@ class SchemaForm:
 
 
 def schema_of(value: Any, depth: int = 0) -> dict[str, Any] | None:
-    """A schema for values like this object, so that it is edited by fields of its members' types.
+    """Return a schema for values like this object, so that it is edited by fields of its types.
 
-    None if it is no object with members, or too large or too deep for fields, or if a member's
-    name has a dot, which separates names in the fields' own.
+    None if it isn't an object with members, is too large or too deep for fields, or has a member
+    with a dot in its name, which separates the names in the fields' own.
     """
     if not isinstance(value, Mapping) or not 0 < len(value) <= _MEMBERS or depth >= _DEEPEST:
         return None
@@ -183,7 +184,7 @@ def _type_of(value: Any) -> str | None:
 
 
 def filled_again(field: AskField, entries: Fields, errors: Mapping[str, str]) -> AskField:
-    """The field with what was filled in, and with what is wrong with it."""
+    """Return the field with the value that was filled in, and the error in it."""
     value = entries.get(field.name, field.value)
     if field.kind == "boolean":
         value = "true" if field.name in entries else "false"
@@ -191,7 +192,7 @@ def filled_again(field: AskField, entries: Fields, errors: Mapping[str, str]) ->
 
 
 def _is_open(schema: Mapping[str, Any], value: Any, depth: int) -> bool:
-    """Whether an object's members are fields, rather than it being JSON in one."""
+    """Return whether an object's members are fields of their own, not one field with JSON."""
     is_shown = type_in(schema) == "object" and bool(schema.get("properties")) and depth < _DEEPEST
     return is_shown and (value is None or isinstance(value, Mapping))
 
@@ -205,7 +206,7 @@ def _field(
     is_null: bool,
     words: str | None,
 ) -> AskField:
-    """`words` are its type, where that stands beside the label."""
+    """Return the field; `words` is the type to show beside its label, if any."""
     options = schema.get("enum")
     kind: FieldKind = _KINDS.get(type_in(schema), "json")
     if isinstance(value, bool | list | Mapping) and kind != "boolean":
@@ -240,7 +241,7 @@ def _field(
 
 _MOST: Final = 50_000
 _WRITTEN: Final[Mapping[str, str]] = {"array": "JSON list", "object": "JSON object"}
-"""How values are written that have no field of their own kind; of any type the form says it."""
+"""The format of values without a kind of field of their own, for forms that show no types."""
 
 
 def _options(options: Sequence[Any]) -> tuple[str, ...]:
@@ -253,7 +254,7 @@ _NOTHING: Final = object()
 def _field_value(
     schema: Mapping[str, Any], text: str | None, *, required: bool, nullable: bool
 ) -> Any:
-    """The value of one field, or that there is none. Raises ValueError with what is wrong."""
+    """Return the value of one field, or `_NOTHING`. Raises ValueError with the reason."""
     kind = type_in(schema)
     if kind == "boolean" and text in {None, "on", "true", "false"}:
         return text in {"on", "true"}
@@ -290,7 +291,7 @@ def _parse(schema: Mapping[str, Any], kind: str, text: str) -> Any:
 
 
 def check(schema: Mapping[str, Any], value: Any) -> None:
-    """Raises ValueError if the value is not of the schema's type, or out of its bounds."""
+    """Raise ValueError if the value isn't of the schema's type, or is out of its bounds."""
     expected_type = _TYPES.get(type_in(schema))
     is_bool = isinstance(value, bool) and type_in(schema) != "boolean"
     if expected_type is not None and (is_bool or not isinstance(value, expected_type)):

@@ -1,1 +1,1 @@
-"""The messages that wait for the end of a session's run."""
+"""The queue: messages that wait for the end of a session's run."""

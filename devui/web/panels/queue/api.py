@@ -15,9 +15,10 @@ from devui.store.runs.queued import QueuedRow
 from devui.web.adk.bodies import parse
 from devui.web.adk.contents import Message, Strict
 from devui.web.errors import NotFound
+from devui.web.json_answers import answer
 from devui.web.lookup import session_of
 from devui.web.operation import Refusal, operation
-from devui.web.panels.runs.api import MESSAGE_BYTES, answer, message_of
+from devui.web.panels.runs.api import MESSAGE_BYTES, message_of
 from devui.web.panels.runs.schemas import PositionJson
 from devui.web.panels.settings.reading import SettingsBody, SettingsJson, settings_of_body
 from devui.web.security.intake import read_json
@@ -36,13 +37,13 @@ class QueueBody(Strict):
 
 
 class QueuedBody(Strict):
-    """`PATCH /api/sessions/{key}/queue/{number}`: files of the message stay."""
+    """`PATCH /api/sessions/{key}/queue/{number}`: the message keeps its files."""
 
     text: str = Field(min_length=1)
 
 
 class QueuedJson(TypedDict):
-    """A message that waits."""
+    """A queued message."""
 
     number: int
     message: dict[str, Any]
@@ -50,7 +51,7 @@ class QueuedJson(TypedDict):
     streaming: bool
     pause: bool
     settings: SettingsJson | None
-    """Null: the agents' own."""
+    """Null for the agents' own settings."""
     actor: str
     at: float
     """Seconds since the epoch."""
@@ -84,7 +85,7 @@ async def add(request: Request) -> Response:
     It is sent when the session's run ends, or at once if there is no run. Answers with the queue.
     """
     services, session = await session_of(request)
-    body = parse(QueueBody, await read_json(request, limit=MESSAGE_BYTES, of_runtime=True))
+    body = parse(QueueBody, await read_json(request, limit=MESSAGE_BYTES, allow_runtime_json=True))
     run_request = RunRequest(
         message=message_of(body.message),
         streaming=body.streaming,
@@ -119,7 +120,7 @@ async def remove(request: Request) -> Response:
 async def send(request: Request) -> Response:
     """Send a queued message now.
 
-    Before those that wait longer. Answers with the position of its run.
+    It is sent before earlier messages. Answers with the position of its run.
     """
     services, session = await session_of(request)
     run = await services.queue.send(session, _number(request))

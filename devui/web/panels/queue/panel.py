@@ -1,4 +1,4 @@
-"""What the chat shows of the queue."""
+"""The queue as the chat shows it."""
 
 import json
 from typing import Final
@@ -23,7 +23,7 @@ _WHY: Final[dict[Waiting, str]] = {
 
 
 async def queue_panel(services: Services, session: SessionRow) -> QueuePanel:
-    """The session's messages that wait; without any, an empty panel."""
+    """Return the session's queued messages; an empty panel if there are none."""
     rows = await services.journal.queued.list(session.key)
     if not rows:
         return QueuePanel()

@@ -8,21 +8,21 @@ from devui.web.panels.chat.content_parts import SpokenPart
 
 @dataclass(frozen=True, slots=True)
 class QueuedMessage:
-    """One message that waits, and what can be done about it."""
+    """One queued message, with its actions."""
 
     template: ClassVar[str] = "queue/queued_message.html"
     number: int
     pieces: tuple[SpokenPart, ...]
     text: str
-    """What is in the field to edit it."""
+    """The text in the field for editing it."""
     action: str
     can_send: bool
-    """No run is in the way."""
+    """Whether no run prevents it from being sent."""
 
 
 @dataclass(frozen=True, slots=True)
 class QueuePanel:
-    """Goes into `#queue`."""
+    """The queued messages. Goes into `#queue`."""
 
     template: ClassVar[str] = "queue/queue_panel.html"
     messages: tuple[QueuedMessage, ...] = ()

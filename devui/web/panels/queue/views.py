@@ -11,7 +11,7 @@ from devui.web.text.numbers import whole_number
 
 
 async def change(request: Request) -> Response:
-    """Do with one message of the queue what the button says."""
+    """Edit, remove or send a queued message, depending on the button."""
     services, session = await session_of(request)
     number = whole_number(request.path_params["number"])
     if number is None:

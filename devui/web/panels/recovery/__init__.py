@@ -1,1 +1,1 @@
-"""Resume, fork, rewind, and close after a run has ended early."""
+"""Resume, fork, rewind and close after a run has ended early."""

@@ -1,4 +1,4 @@
-"""What pages and programs alike do to go on, back, or another way: resume, rewind, fork."""
+"""Resume, rewind and fork, shared by the pages and the API."""
 
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
@@ -9,18 +9,24 @@ from devui.debugger.apps.apps import UnknownApp
 from devui.debugger.events.news import PositionChanged
 from devui.debugger.guard.ground import guard_of_fork, guard_over
 from devui.debugger.guard.guard import Guard, Policy
-from devui.debugger.recovery.answers import CallAnswer, Misjudged, Settled, opening, settle
+from devui.debugger.recovery.answers import (
+    CallAnswer,
+    CallDecision,
+    InvalidDecision,
+    decide,
+    opening,
+)
 from devui.debugger.recovery.cutoff import is_over
 from devui.debugger.recovery.forking import Forking, ForkRequest, NotForkable, message_text
 from devui.debugger.recovery.unknown import unknown_calls
+from devui.debugger.runs.options import last_options
 from devui.debugger.runs.request import RunRequest
-from devui.debugger.runs.settings import last_settings
 from devui.debugger.stepping.commands import Like
 from devui.debugger.workers.workers import AppBroken
 from devui.store.rows import EventRow, ForkRow, SessionRow
 from devui.web.errors import Conflict, NotFound, Unprocessable
+from devui.web.restored_secrets import restore_secrets
 from devui.web.services import Services
-from devui.web.unmasked import unmasked
 from devui.wire.events import Content, Event
 from devui.wire.messages import AgentInfo
 
@@ -35,20 +41,20 @@ CONCLUDED = (
 
 
 class NoCheckpoints(Conflict):
-    """An invocation that cannot be resumed."""
+    """The invocation can't be resumed: its app records no checkpoints."""
 
 
 class Finished(Conflict):
-    """An invocation that has nothing left to resume."""
+    """The invocation has nothing left to resume."""
 
 
-def goes_on(services: Services, app: str) -> bool:
-    """Whether what was cut off can be resumed, as far as that is known without loading the app."""
+def is_resumable(services: Services, app: str) -> bool:
+    """Return whether an interrupted run can be resumed, as far as known without loading the app."""
     try:
         info = services.workers.status(app).info
     except UnknownApp:
         return True
-    return info is None or info.goes_on
+    return info is None or info.is_resumable
 
 
 async def decisions_for(
@@ -58,12 +64,12 @@ async def decisions_for(
     answers: Mapping[str, CallAnswer],
     *,
     actor: str,
-) -> tuple[Settled, ...]:
-    """The decisions for a resume; raises Undecided, Unprocessable, Finished, NoCheckpoints and
-    Conflict.
+) -> tuple[CallDecision, ...]:
+    """Return the decisions for a resume; raises DecisionRequired, Unprocessable, Finished,
+    NoCheckpoints and Conflict.
 
-    Whether it can be is known of an app that is loaded, and has to be known before anything is
-    done: what is decided is told to the agent once, and is in the session from then on.
+    The app is loaded first, to know whether it can resume: the agent receives a decision once, and
+    the session keeps it, so there must be none for a resume that can't happen.
     """
     runs = await services.journal.runs.list(session.key)
     newest = next((run for run in runs if run.invocation_id == invocation), None)
@@ -77,17 +83,17 @@ async def decisions_for(
             await services.workers.worker(session.app)
         except AppBroken as error:
             raise Conflict(f"nothing was resumed: {session.app} failed to load: {error}") from error
-    if not goes_on(services, session.app):
+    if not is_resumable(services, session.app):
         raise NoCheckpoints(NO_CHECKPOINTS)
     calls = await unknown_calls(services.journal, session.key, invocation)
     try:
-        return settle(calls, answers, actor)
-    except Misjudged as error:
+        return decide(calls, answers, actor)
+    except InvalidDecision as error:
         raise Unprocessable(str(error)) from error
 
 
 async def ask_no_more(services: Services, session: SessionRow) -> None:
-    """Ask no more about what was cut off; the session stays as it is. Raises Conflict."""
+    """Close an interrupted invocation without resuming it. Raises Conflict during a run."""
     if services.runs.live(session.key) is not None:
         raise Conflict("a run is in progress on this session: stop it first")
     run = await services.journal.runs.newest(session.key)
@@ -99,11 +105,11 @@ async def ask_no_more(services: Services, session: SessionRow) -> None:
 
 
 async def make_fork(services: Services, session: SessionRow, request: ForkRequest) -> SessionRow:
-    """Fork; raises Unprocessable for a fork that makes no sense."""
+    """Fork a session; raises Unprocessable for a fork that isn't possible."""
     if request.event is not None:
         body = await services.journal.events.body(session.key, request.number)
         original = body[1].fields if body else {}
-        request = replace(request, event=await unmasked(services, request.event, original))
+        request = replace(request, event=await restore_secrets(services, request.event, original))
     try:
         return await Forking(services.journal, services.bus).fork(session, request)
     except NotForkable as error:
@@ -114,39 +120,61 @@ async def run_fork(
     services: Services,
     fork: SessionRow,
     *,
-    streaming: bool,
+    text: str | None = None,
+    streaming: bool | None = None,
     policy: Policy = "ask",
     run_to: Like | None = None,
     actor: str = "api",
 ) -> str:
-    """Say the parent's message that follows, or resume what the fork cut through; `policy` is what
-    becomes of tools that the parent has run behind the fork. `run_to`: hold what is like this.
+    """Run a fork: send the message that follows in the parent, or `text` instead of it, or resume
+    the invocation that the fork cut in two. Return the run's id.
 
-    Raises Undecided when calls of unknown outcome are in the way, and Conflict when it cannot run
+    `policy` decides about tools that the parent ran after the fork; `run_to` is where the run is
+    held. The run has the options of the parent's, except for `streaming` if given. Raises
+    DecisionRequired if calls of unknown outcome need a decision, and Conflict if the fork can't run
     or nothing is left to do.
     """
     row = await services.journal.forks.get(fork.key)
-    decisions: tuple[Settled, ...] = ()
+    decisions: tuple[CallDecision, ...] = ()
     if row is None:
         raise NotFound("this session isn't a fork")
     if row.reason == "message":
-        content = await message_after(services, row)
         body = await services.journal.events.body(row.parent, row.number + 1)
+        event = body[1] if body else None
+        content = await _message_with(services, text, event)
+        if content is None and event is not None:
+            content = message_of(event)
         before = body[0].invocation_id if body else None
-        settings = await last_settings(services.journal, row.parent, before)
-        request = RunRequest(message=content, streaming=streaming, settings=settings, actor=actor)
+        options = await last_options(services.journal, row.parent, before)
+        request = RunRequest(message=content, actor=actor)
     elif row.invocation is None:
         raise Conflict("the fork starts after a finished invocation: send it a message")
     else:
         decisions = await decisions_for(services, fork, row.invocation, {}, actor=actor)
-        request = RunRequest(
-            invocation=row.invocation, streaming=streaming, opening=opening(decisions), actor=actor
-        )
+        options = await last_options(services.journal, row.parent, row.invocation)
+        request = RunRequest(invocation=row.invocation, opening=opening(decisions), actor=actor)
     guard = await first_guard(
         services, fork, policy, invocation=request.invocation, decisions=decisions
     )
     request = replace(request, guard=guard, run_to=run_to)
+    request = request.with_options(options, streaming=streaming)
     return (await services.runs.start(fork, request)).id
+
+
+async def _message_with(
+    services: Services, text: str | None, event: Event | None
+) -> dict[str, Any] | None:
+    """Return the event's message with this text, unchanged if the text is; None without text."""
+    text = (text or "").strip()
+    if not text:
+        return None
+    before = (message_text(event) if event else None) or ""
+    # A text area normalizes line ends, and what it shows has its secrets redacted.
+    initial = before.replace("\r\n", "\n").replace("\r", "\n").strip()
+    text = await restore_secrets(services, text, initial)
+    if event and text == initial and all(part.is_text_alone for part in event.parts):
+        return message_of(event)
+    return {"role": "user", "parts": [{"text": text}]}
 
 
 async def first_guard(
@@ -155,11 +183,11 @@ async def first_guard(
     policy: Policy = "ask",
     *,
     invocation: str | None = None,
-    decisions: Sequence[Settled] = (),
+    decisions: Sequence[CallDecision] = (),
 ) -> Guard | None:
-    """The guard for the next run of a session: that of a fork which has not run yet.
+    """Return the guard for a session's next run if it is a fork that hasn't run yet.
 
-    Calls of unknown outcome in the invocation that goes on have been decided about already.
+    Calls of unknown outcome in the resumed invocation have already been decided about.
     """
     agents = _agents(services, session.app)
     guard = await guard_of_fork(services.journal, session, policy=policy, agents=agents)
@@ -172,7 +200,7 @@ async def first_guard(
 
 
 def _agents(services: Services, app: str) -> list[AgentInfo]:
-    """The agents of an app as far as they are known without loading it."""
+    """Return the agents of an app, as far as known without loading it."""
     try:
         info = services.workers.status(app).info
     except UnknownApp:
@@ -181,20 +209,20 @@ def _agents(services: Services, app: str) -> list[AgentInfo]:
 
 
 async def message_after(services: Services, row: ForkRow) -> dict[str, Any] | None:
-    """The message of the parent right behind the fork, if it is still there."""
+    """Return the parent's message directly after the fork, if it still exists."""
     body = await services.journal.events.body(row.parent, row.number + 1)
     return message_of(body[1]) if body else None
 
 
 def message_of(event: Event) -> dict[str, Any] | None:
-    """The user's message, to be sent again; None for an event that is none."""
+    """Return the user's message, to be sent again; None for any other event."""
     if message_text(event) is None:
         return None
     return {**event.content.fields, "role": "user"}
 
 
 async def opening_message(services: Services, session: int, invocation: str) -> int:
-    """The number of the user's message that the invocation began with; 0 if it began otherwise."""
+    """Return the number of the user message that began the invocation; 0 if none did."""
     beginnings = await services.journal.events.beginnings(session, [invocation])
     number = beginnings.get(invocation, 0)
     body = await services.journal.events.body(session, number) if number else None
@@ -202,16 +230,18 @@ async def opening_message(services: Services, session: int, invocation: str) -> 
 
 
 async def unsent(services: Services, session: SessionRow) -> str:
-    """The message that a fork was made to say in another way, while nothing has been said."""
+    """Return the message that a fork was made to replace, until the fork has sent one; else ""."""
     row = await services.journal.forks.get(session.key)
     if row is None or row.reason != "message" or session.events != row.number:
+        return ""
+    if services.runs.live(session.key) is not None:  # the run is about to send it
         return ""
     content = await message_after(services, row)
     return Content(content).text if content else ""
 
 
 async def invocation_of(services: Services, session: SessionRow, number: int) -> str:
-    """The invocation of an event; raises NotFound."""
+    """Return the invocation of an event; raises NotFound."""
     row = await _event(services, session, number)
     return row.invocation_id
 
@@ -230,15 +260,16 @@ async def rewind_session(
     *,
     text: str | None = None,
     unchanged: bool = False,
-    streaming: bool = True,
+    streaming: bool | None = None,
     policy: Policy = "ask",
     actor: str = "api",
 ) -> str:
-    """Begin a run that takes the session back, and then says the text, or what was said
-    (`unchanged`); the run's id.
+    """Start a run that rewinds the session and then sends the text, or the original message if
+    `unchanged`; return the run's id.
 
-    `policy` is what becomes of tools that had run in what is taken back. Raises Conflict for a
-    message that isn't one.
+    `policy` decides about tools that ran in the rewound part. The message is sent with the options
+    of the rewound run, except for `streaming` if given. Raises Conflict for a message to repeat
+    that isn't one.
     """
     events = await services.journal.events.of_invocation(session.key, invocation)
     if not events:
@@ -248,8 +279,8 @@ async def rewind_session(
         message = message_of(events[0][1])
         if message is None:
             raise Conflict(f"#{events[0][0].number} isn't a user message")
-    elif text is not None and text.strip():
-        message = {"role": "user", "parts": [{"text": text.strip()}]}
+    else:
+        message = await _message_with(services, text, events[0][1])
     if message is not None:
         guard = await guard_over(
             services.journal,
@@ -258,9 +289,8 @@ async def rewind_session(
             policy=policy,
             agents=_agents(services, session.app),
         )
-        settings = await last_settings(services.journal, session.key, invocation)
-        then = RunRequest(
-            message=message, streaming=streaming, settings=settings, guard=guard, actor=actor
-        )
+        options = await last_options(services.journal, session.key, invocation)
+        then = RunRequest(message=message, guard=guard, actor=actor)
+        then = then.with_options(options, streaming=streaming)
     run_request = RunRequest(rewind=invocation, then=then, actor=actor)
     return (await services.runs.start(session, run_request)).id

@@ -1,4 +1,4 @@
-"""Going on, going back and going another way over HTTP: resume, close, rewind, fork."""
+"""Recovery over HTTP: close interrupted invocations, rewind and fork sessions."""
 
 import json
 from typing import Any
@@ -8,9 +8,9 @@ from starlette.requests import Request
 from starlette.responses import Response
 from typing_extensions import TypedDict
 
-from devui.debugger.events.from_outside import FirstEvent
+from devui.debugger.events.first_event import FirstEvent
 from devui.debugger.guard.guard import Policy
-from devui.debugger.recovery.answers import Undecided
+from devui.debugger.recovery.answers import DecisionRequired
 from devui.debugger.recovery.cutoff import Cutoff, Standing, cutoff
 from devui.debugger.recovery.forking import ForkRequest, Reason
 from devui.debugger.secrets.redaction import Redactor
@@ -18,6 +18,7 @@ from devui.store.rows import ForkRow, SessionRow
 from devui.web.adk.bodies import parse
 from devui.web.adk.contents import Strict
 from devui.web.errors import Conflict
+from devui.web.json_answers import answer
 from devui.web.lookup import session_of
 from devui.web.operation import Refusal, operation
 from devui.web.panels.recovery.actions import (
@@ -27,7 +28,7 @@ from devui.web.panels.recovery.actions import (
     rewind_session,
     run_fork,
 )
-from devui.web.panels.runs.api import answer, unknown_json
+from devui.web.panels.runs.api import unknown_json
 from devui.web.panels.runs.schemas import PositionJson, UnknownCallJson
 from devui.web.security.intake import read_json
 from devui.web.services import Services
@@ -50,18 +51,20 @@ class ForkBody(Strict):
     id: str | None = None
     run: bool = False
     """Send the message, or resume the invocation at the fork."""
-    streaming: bool = True
+    streaming: bool | None = None
+    """Defaults to that of the run being repeated or resumed."""
     guard: Policy = "ask"
     actor: str = Field(default="api", max_length=100)
 
 
 class RewindBody(Strict):
-    """`POST /api/sessions/{key}/rewind`: to before an invocation, or the one of an event."""
+    """`POST /api/sessions/{key}/rewind`: to before an invocation, or before that of an event."""
 
     invocation_id: str | None = None
     number: int | None = None
     message: str | None = None
-    streaming: bool = True
+    streaming: bool | None = None
+    """Defaults to that of the run being repeated or resumed."""
     guard: Policy = "ask"
     actor: str = Field(default="api", max_length=100)
 
@@ -73,14 +76,14 @@ class RewindBody(Strict):
 
 
 class StreamedJson(TypedDict):
-    """Streamed text of an answer that became no event."""
+    """Streamed text of an answer that never became an event."""
 
     author: str
     text: str
 
 
 class CutoffJson(TypedDict):
-    """Where the newest invocation was left."""
+    """Where the newest invocation stopped."""
 
     standing: Standing
     run: str | None
@@ -91,7 +94,7 @@ class CutoffJson(TypedDict):
     streamed: list[StreamedJson]
     unknown: list[UnknownCallJson]
     unsaid: dict[str, Any] | None
-    """The message of its run that is no event, as a Content."""
+    """The message of its run that never became an event, as a Content."""
 
 
 class ForkJson(TypedDict):
@@ -125,7 +128,7 @@ class ForkedJson(LineageJson):
 
     run: str | None
     detail: str | None
-    """Why it didn't start; the fork exists."""
+    """Why the run didn't start; the fork exists."""
     unknown: list[UnknownCallJson]
 
 
@@ -160,7 +163,7 @@ async def fork(request: Request) -> Response:
     [forking and going back](#forking-and-going-back).
     """
     services, session = await session_of(request)
-    body = parse(ForkBody, await read_json(request, limit=_LIMIT, of_runtime=True))
+    body = parse(ForkBody, await read_json(request, limit=_LIMIT, allow_runtime_json=True))
     fork_request = ForkRequest(
         number=body.number,
         message=body.message,
@@ -182,10 +185,10 @@ async def fork(request: Request) -> Response:
             members["run"] = await run_fork(
                 services, child, streaming=body.streaming, policy=body.guard, actor=body.actor
             )
-        except Undecided as error:
+        except DecisionRequired as error:
             members["unknown"] = [unknown_json(call) for call in error.calls]
             members["detail"] = str(error)
-        except Conflict as error:  # the fork is made all the same
+        except Conflict as error:  # the fork exists anyway
             members["detail"] = str(error)
     return answer(members, status=201)
 
@@ -210,7 +213,7 @@ async def rewind(request: Request) -> Response:
     The rewind is a run of its own.
     """
     services, session = await session_of(request)
-    body = parse(RewindBody, await read_json(request, limit=_LIMIT, of_runtime=True))
+    body = parse(RewindBody, await read_json(request, limit=_LIMIT, allow_runtime_json=True))
     invocation = body.invocation_id or await invocation_of(services, session, body.number or 0)
     row = await rewind_session(
         services,
@@ -225,7 +228,7 @@ async def rewind(request: Request) -> Response:
 
 
 async def lineage_of(services: Services, session: SessionRow) -> dict[str, Any]:
-    """A session, the fork that it is, and the forks of it and of its parent."""
+    """Return a session with its fork record, its siblings and its forks, as JSON."""
     journal = services.journal
     row = await journal.forks.get(session.key)
     siblings = await journal.forks.of(row.parent) if row else []

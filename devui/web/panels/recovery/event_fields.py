@@ -1,4 +1,4 @@
-"""Fields for what an event says, with which a fork has another event in its place."""
+"""Form fields for the content of an event, which a fork replaces with what they contain."""
 
 import copy
 from collections.abc import Iterator, Mapping
@@ -15,16 +15,16 @@ _SAYS: Final[Mapping[str, tuple[str, str]]] = {
     "functionCall": ("args", "Arguments of {}"),
     "functionResponse": ("response", "Result of {}"),
 }
-"""By the kind of a part: the member with its values, and what they are."""
+"""By kind of part: the member with its values, and the label of its fields."""
 
 
 def fields_of(event: Event) -> tuple[EventFields, ...]:
-    """The arguments, results and texts of an event, as far as fields can hold them."""
+    """Return the fields for an event's arguments, results and texts that fields can hold."""
     return tuple(_sections(event))
 
 
 def with_fields(event: Event, entries: Mapping[str, str]) -> dict[str, Any]:
-    """The event in wire form with what the fields say. Raises WrongFields."""
+    """Return the event in wire form with the values of the fields. Raises WrongFields."""
     fields = copy.deepcopy(dict(event.fields))
     errors: dict[str, str] = {}
     for place, kind, values in _editable(event):
@@ -52,14 +52,14 @@ def _sections(event: Event) -> Iterator[EventFields]:
             yield EventFields("", (text,))
             continue
         form = SchemaForm(schema_of(values) or {}, _name(place), is_code=True).fields(values)
-        # A field of a choice that isn't taken must not keep the form from being sent.
+        # A required field of a choice that isn't selected must not block the form.
         fields = tuple(replace(field, required=False) for field in form)
         tool = event.parts[place].fields[kind].get("name", "")
         yield EventFields(visible(_SAYS[kind][1].format(tool)), fields)
 
 
 def _editable(event: Event) -> Iterator[tuple[int, str, Fields]]:
-    """Place, kind and values of the parts that fields can hold."""
+    """Yield the place, kind and values of each part that fields can hold."""
     for place, part in enumerate(event.parts):
         for kind, (member, _) in _SAYS.items():
             values = fields_in(fields_in(part.fields.get(kind)).get(member))

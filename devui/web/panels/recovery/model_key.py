@@ -1,4 +1,4 @@
-"""Runs that failed because a model's service got no key, or one that it refuses."""
+"""Runs that failed because a model's service got no key or refused it."""
 
 import re
 from typing import Final, NamedTuple
@@ -8,18 +8,21 @@ from devui.web.panels.recovery.parts import MissingKey
 
 
 class _Message(NamedTuple):
-    """What a service, or the library that calls it, says of a key."""
+    """A message about a key from a service, or from the library that calls it."""
 
     pattern: str
     variable: str
-    """Where the key is from, if the error doesn't name it; `\\1` stands for a group."""
+    """The variable with the key, if the error doesn't name one; `\\1` stands for a group."""
     is_refused: bool = False
 
 
 _MESSAGES: Final = (
     _Message("No API key was provided|Missing key inputs argument", "GOOGLE_API_KEY"),
     _Message("Set OPENAI_API_KEY in the environment", "OPENAI_API_KEY"),  # devui.runtime
-    _Message("api_key client option must be set", "OPENAI_API_KEY"),
+    _Message(
+        r"api_key client option must be set|Missing credentials\. Please pass an `api_key`",
+        "OPENAI_API_KEY",
+    ),
     _Message(r"Missing (\w+) API Key", r"\1_API_KEY"),  # LiteLLM
     _Message(
         "API key not valid|API_KEY_INVALID|API key expired|API key was reported as leaked",
@@ -34,7 +37,7 @@ _GOOGLE: Final = ("GOOGLE_API_KEY", "GEMINI_API_KEY")
 
 
 def missing_key(error: str, apps: AppFolder, app: str) -> MissingKey | None:
-    """What to do about an error of a model without a valid key; None for any other error."""
+    """Return what to do about a missing or invalid model key; None for any other error."""
     for message in _MESSAGES:
         if match := re.search(message.pattern, error):
             break

@@ -1,4 +1,4 @@
-"""What was cut off and how it can go on, forks and rewinds, as the session page shows them."""
+"""Interrupted invocations, forks and rewinds, as the session page shows them."""
 
 import json
 from collections.abc import Mapping
@@ -15,16 +15,18 @@ from devui.web.links import (
     close_url,
     fork_here_url,
     forks_url,
+    replays_url,
     rewind_url,
     runs_url,
     session_url,
 )
 from devui.web.panels.apps.lists import forked_at, session_name
 from devui.web.panels.chat.run_notes import cut_off
-from devui.web.panels.recovery.actions import CONCLUDED, goes_on, opening_message
+from devui.web.panels.recovery.actions import CONCLUDED, is_resumable, opening_message
 from devui.web.panels.recovery.event_fields import fields_of
 from devui.web.panels.recovery.model_key import missing_key
 from devui.web.panels.recovery.parts import (
+    AgainMenu,
     ForkChoice,
     ForkForm,
     ForkLink,
@@ -34,7 +36,7 @@ from devui.web.panels.recovery.parts import (
 )
 from devui.web.panels.timeline.kinds import WORDS
 from devui.web.services import Services
-from devui.web.text.formats import clipped, plural
+from devui.web.text.formats import clipped, event_numbers, plural
 from devui.web.text.jsontree import indented
 from devui.web.text.visible import visible
 from devui.wire.events import Event
@@ -75,18 +77,20 @@ _LOST: Final[Mapping[str, str]] = {
     "before_tool": "{tool} wasn't called.",
     "after_tool": "Lost: the result of {tool}.",
 }
-"""By the gate at which something was held; at the others nothing is lost with it."""
+"""By the gate at which something was held; at the other gates, nothing is lost."""
 _EDITABLE: Final = 60_000
-"""Bytes of an event that a form still offers to be changed."""
+"""Maximum bytes of an event that a form offers for editing."""
 _FILLABLE: Final = 20_000
-"""Bytes of one that it offers as fields."""
+"""Maximum bytes of an event that a form offers as fields."""
+_SAYABLE: Final = 20_000
+"""Maximum characters of a message that the page offers for editing and running again."""
 
 
 async def resume(services: Services, session: int, live: LiveRun | None) -> Resume:
-    """What became of the newest invocation, if that needs a word."""
+    """Return how the newest invocation ended and how to continue it, if that is worth showing."""
     if await services.journal.imports.get(session) is not None:
         row = await services.journal.sessions.get(session)
-        count = await services.journal.imports.set_aside(session)
+        count = await services.journal.imports.unknown_members(session)
         fields = plural(count, "unrecognized field")
         verb = "was stored but not used" if count == 1 else "were stored but not used"
         aside = f"{fields} in the file {verb}." if count else ""
@@ -111,7 +115,7 @@ async def resume(services: Services, session: int, live: LiveRun | None) -> Resu
     retries = stands.standing == "failed" and not was_cut_off(stands.run)
     is_fork = stands.standing == "forked"
     row = await services.journal.sessions.get(session)
-    stays = _NO_WAY_BACK if row is not None and not goes_on(services, row.app) else ""
+    stays = _NO_WAY_BACK if row is not None and not is_resumable(services, row.app) else ""
     message = await opening_message(services, session, stands.invocation)
     is_of_a_tool = any(call.is_failed for call in stands.unknown)
     is_of_a_model = stands.standing == "failed" and not is_of_a_tool
@@ -139,19 +143,45 @@ async def resume(services: Services, session: int, live: LiveRun | None) -> Resu
     )
 
 
+async def again_menu(
+    services: Services, session: SessionRow, row: EventRow, event: Event
+) -> AgainMenu | None:
+    """Return the ways to run a user's message again; None for any other event."""
+    text = message_text(event)
+    if text is None:
+        return None
+    journal, number = services.journal, row.number
+    newest = await journal.events.body(session.key, session.events)
+    is_last = newest is not None and newest[0].invocation_id == row.invocation_id
+    is_imported = await journal.imports.get(session.key) is not None
+    new_keys = await _new_keys(services, session.key, number)
+    is_plain = all(part.is_text_alone for part in event.parts) and len(text) <= _SAYABLE
+    return AgainMenu(
+        number=number,
+        rewind_action="" if is_imported else rewind_url(session.key),
+        fork_action=forks_url(session.key),
+        replay_action=replays_url(session.key),
+        text=text if is_plain else "",
+        hides=event_numbers(number, session.events),
+        new_keys=new_keys,
+        forks_first=is_imported or not is_last,
+    )
+
+
 async def _new_keys(services: Services, session: int, message: int) -> str:
-    """The session's state keys that it didn't have before the message."""
+    """Return the session's state keys with values that it didn't have before the message."""
     state = services.journal.state
     moment = await state.moment(session, message - 1)
     if moment is None:  # the session was deleted in the meantime
         return ""
     before = {value.key for value in await state.at(session, moment) if value.scope == "session"}
-    now = [value.key for value in await state.at(session) if value.scope == "session"]
-    return clipped(", ".join(visible(key) for key in now if key not in before))
+    now = (value for value in await state.at(session) if value.scope == "session")
+    keys = (value.key for value in now if value.value != "null")
+    return clipped(", ".join(visible(key) for key in keys if key not in before))
 
 
 async def _error_text(services: Services, stands: Cutoff) -> str:
-    """The message of the exception that ended the run, or of its model's error."""
+    """Return the message of the exception that ended the run, or of its model's error."""
     if stands.run is not None and stands.run.error:
         details = json.loads(stands.run.error)
         return str(details.get("message") if isinstance(details, dict) else details)
@@ -161,7 +191,7 @@ async def _error_text(services: Services, stands: Cutoff) -> str:
 
 
 def _loss(hold: Mapping[str, Any]) -> tuple[str, str]:
-    """What became of something that was held, and its words; those of an event with its kind."""
+    """Return what happened to something that was held, and its text if it was an event."""
     who, text = visible(str(hold.get("agent") or "")), visible(str(hold.get("text") or ""))
     if hold["gate"] == "before_commit":
         word = WORDS.get(hold.get("kind") or "other", "event")
@@ -170,7 +200,7 @@ def _loss(hold: Mapping[str, Any]) -> tuple[str, str]:
 
 
 def unknown_slot(call: str) -> str:
-    """What the ids of the fields about a call begin with."""
+    """Return the prefix of the ids of the fields about a call."""
     digest = sha1(call.encode("utf-8", "replace"), usedforsecurity=False).hexdigest()[:12]
     return f"u-{digest}"
 
@@ -208,7 +238,7 @@ def _ask(call: UnknownCall, session: int, *, resumable: bool) -> UnknownAsk:
 
 
 def _verb(call: UnknownCall) -> str:
-    """What became of the call, in the words after its name."""
+    """Return what happened to the call, in the words after its name."""
     if call.is_edited:
         return "was edited"
     if call.is_failed:
@@ -220,7 +250,7 @@ def _verb(call: UnknownCall) -> str:
 
 
 def fork_form(event: Event, row: EventRow, fork: str = "") -> ForkForm:
-    """The form for a fork at an event; `fork` as in `PageQuery`."""
+    """Return the form for a fork at an event; `fork` as in `PageQuery`."""
     text, is_whole = indented(event.fields, _EDITABLE)
     is_message = message_text(event) is not None
     sections = fields_of(event) if is_whole and len(text) < _FILLABLE else ()
@@ -239,7 +269,7 @@ def fork_form(event: Event, row: EventRow, fork: str = "") -> ForkForm:
 
 
 async def lineage(services: Services, session: SessionRow) -> Lineage:
-    """Where the session comes from, and what was forked from it."""
+    """Return where the session was forked from, and what was forked from it."""
     journal = services.journal
     row = await journal.forks.get(session.key)
     forks = await journal.forks.of(session.key)

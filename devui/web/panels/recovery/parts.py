@@ -1,4 +1,4 @@
-"""Going on after an end that came too early, going back, and going another way."""
+"""Parts about interrupted invocations, forks and rewinds."""
 
 from dataclasses import dataclass
 from typing import ClassVar, Literal
@@ -8,31 +8,31 @@ from devui.web.panels.questions.parts import AskField
 
 @dataclass(frozen=True, slots=True)
 class UnknownAsk:
-    """A call that has perhaps been made, and what may become of it."""
+    """A call that may have been made, and the choices for it."""
 
     id: str
     slot: str
-    """Begins the ids of its fields."""
+    """The prefix of the ids of its fields."""
     tool: str
     args: str
     href: str
     """The event with the call."""
     edit_href: str
-    """Where its arguments are edited, in a fork."""
+    """Where to edit its arguments, in a fork."""
     note: str
-    """Why the first choice is what it is."""
+    """The reason for the default choice."""
     default: str
     """`run`, `fail`, `recorded` or `wait`."""
     recorded: str = ""
-    """What it returned, as JSON; "" when that is not known."""
+    """What it returned, as JSON; "" if unknown."""
     writes: str = ""
-    """What comes into the state with that."""
+    """The state that using this result writes."""
     may_wait: bool = False
-    """Somebody may still answer it."""
+    """Whether someone may still answer it."""
     held_back: bool = False
-    """It was not made, and is just made now unless somebody wants something else."""
+    """Whether it was not made; it is then made now, unless another choice is taken."""
     verb: str = "was in progress"
-    """What became of it, after its name."""
+    """What happened to it, after its name."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,57 +40,57 @@ class MissingKey:
     """A model's key that is missing or refused, and where to put one."""
 
     is_refused: bool
-    """There is one, and the service doesn't take it."""
+    """Whether there is a key that the service refuses."""
     variable: str
     """The environment variable: `GOOGLE_API_KEY`."""
     file: str
-    """The app's `.env`, from the folder that the agents folder is in."""
+    """The app's `.env`, relative to the parent of the agents folder."""
     is_google: bool
-    """The variables of Vertex AI do as well."""
+    """Whether the variables of Vertex AI work as well."""
     is_hosted: bool
-    """The app runs in a program of its author, which reads no `.env`."""
+    """Whether the app runs in its author's own program, which reads no `.env`."""
 
 
 @dataclass(frozen=True, slots=True)
 class Resume:
-    """What became of the newest invocation, and ways to go on. Goes into `#resume`."""
+    """How the newest invocation ended, and ways to continue. Goes into `#resume`."""
 
     template: ClassVar[str] = "recovery/resume.html"
     title: str = ""
-    """"" when there is nothing to say."""
+    """The title; "" if there is nothing to show."""
     is_imported: bool = False
-    """The session is read only, and `fork_action` is the only way on."""
+    """Whether the session is read-only, so that `fork_action` is the only way to continue."""
     text: str = ""
     href: str = ""
-    """The event that is spoken of."""
+    """The event that the text is about."""
     label: str = ""
-    """The words of that link."""
+    """The text of that link."""
     action: str = ""
-    """Where a resume is posted; "" when nothing can go on."""
+    """Where to post a resume; "" if nothing can be resumed."""
     invocation: str = ""
     fork_action: str = ""
     mark: str = "stop"
-    """The icon of what became of it."""
+    """The icon for how it ended."""
     again: str = "Resume"
-    """The button: a failure of the agent's own code is retried, anything else is resumed."""
+    """The button's text: a failure of the agent's own code is retried, anything else resumed."""
     number: int = 0
     """The last committed event of the invocation."""
     resend_action: str = ""
-    """Where the message of the invocation is sent once more; "" if it began with none."""
+    """Where to send the invocation's message again; "" if it didn't begin with one."""
     message: int = 0
     """The number of that message."""
     new_keys: str = ""
-    """State keys that were new in the invocation: a rewind sets them to None, a fork has none."""
+    """State keys that are new since the message: a rewind sets them to None, a fork lacks them."""
     close_action: str = ""
     losses: tuple[tuple[str, str], ...] = ()
-    """What was held and is gone, a line each."""
+    """What was held and is lost, one line each."""
     streamed: tuple[str, ...] = ()
-    """The words of answers that are no events, a text each."""
+    """The texts of answers that never became events."""
     unknown: tuple[UnknownAsk, ...] = ()
     key: MissingKey | None = None
-    """What is said in the place of `stays` if the run failed for that."""
+    """Shown instead of `stays` if a missing or refused key made the run fail."""
     stays: str = ""
-    """Why there is no way to resume it; "" if there is one."""
+    """Why it can't be resumed; "" if it can."""
 
 
 ForkChoice = Literal["same", "message", "fields", "event"]
@@ -98,53 +98,71 @@ ForkChoice = Literal["same", "message", "fields", "event"]
 
 @dataclass(frozen=True, slots=True)
 class EventFields:
-    """Fields for one thing that an event says."""
+    """Fields for one piece of an event's content."""
 
     title: str
-    """What it is: `Arguments of pay`; "" of a text."""
+    """A title such as `Arguments of pay`; "" for a text."""
     fields: tuple[AskField, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class ForkForm:
-    """A fork at an event; in its detail."""
+    """The form for a fork, in the detail of an event."""
 
     template: ClassVar[str] = "recovery/fork_form.html"
     action: str
     number: int
     is_message: bool
     event: str
-    """The event as JSON, to be changed; "" when it is too large for that."""
+    """The event as JSON, for editing; "" if it is too large for that."""
     sections: tuple[EventFields, ...] = ()
-    """The same as fields, as far as there are any for it."""
+    """The parts of the event that fields can hold."""
     choice: ForkChoice = "same"
-    """What is to change, unless somebody chooses another."""
+    """What the fork changes by default."""
     reruns: bool = False
-    """Its app can't resume in the middle of an invocation, so what can run is its message."""
+    """Whether the app can't resume within an invocation, so that only its message can run again."""
     open: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class SayAgain:
-    """What opens the menu of a user's message; its inside is fetched with the first opening."""
+    """The button for the menu of a user's message, which loads when it is first opened."""
 
     template: ClassVar[str] = "recovery/say_again.html"
     number: int
     href: str
-    """The inside, which is a page of its own, too."""
+    """Where to load the menu, which is also a page of its own."""
 
 
 @dataclass(frozen=True, slots=True)
 class AgainMenu:
-    """The menu's inside: back to before a user's message, and saying it in another way."""
+    """The menu of a user's message: run it again, unchanged or edited, in a fork or here."""
 
     template: ClassVar[str] = "recovery/again_menu.html"
     number: int
     rewind_action: str
+    """Where to post a rewind; "" for a read-only session."""
     fork_action: str
     replay_action: str
     text: str
-    """What was said, if it is nothing but text; "" when it cannot be said again from here."""
+    """The message's text; "" if it has files or is too long to edit in one field."""
+    hides: str
+    """`#1 to #25`: the events that a rewind to before the message hides from models."""
+    new_keys: str = ""
+    """State keys that a rewind sets to None; a fork doesn't have them."""
+    forks_first: bool = True
+    """Whether running it again here would hide more than its answer."""
+
+
+@dataclass(frozen=True, slots=True)
+class UndoRewind:
+    """The button that undoes a rewind with another one to before it; in the rewind's message."""
+
+    template: ClassVar[str] = "recovery/undo_rewind.html"
+    number: int
+    action: str
+    hidden: str
+    """`#1 to #25`: the events that the rewind hides."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,14 +176,14 @@ class ForkLink:
 
 @dataclass(frozen=True, slots=True)
 class Lineage:
-    """Where the session comes from and what was forked from it. Goes into `#lineage`."""
+    """Where the session was forked from and what was forked from it. Goes into `#lineage`."""
 
     template: ClassVar[str] = "recovery/lineage.html"
     parent: ForkLink | None = None
-    """None for a session that is no fork."""
+    """None if the session isn't a fork, or its parent is missing."""
     compare_href: str = ""
-    """The parent beside the fork."""
+    """A comparison of the parent with the fork."""
     parent_note: str = ""
-    """What is said of a parent that was deleted, or that stayed where the session was exported."""
+    """A note about a parent that was deleted, or not exported with the session."""
     siblings: tuple[ForkLink, ...] = ()
     forks: tuple[ForkLink, ...] = ()

@@ -1,4 +1,4 @@
-"""The page's buttons for going on, back and another way: close, fork, rewind."""
+"""The page's buttons for interrupted invocations, forks and rewinds."""
 
 import contextlib
 import json
@@ -13,7 +13,7 @@ from starlette.responses import HTMLResponse, RedirectResponse, Response
 
 from devui.debugger.guard.guard import Policy
 from devui.debugger.predicates.expressions import similar
-from devui.debugger.recovery.answers import CallAnswer, Undecided
+from devui.debugger.recovery.answers import CallAnswer, DecisionRequired
 from devui.debugger.recovery.forking import ForkRequest
 from devui.debugger.stepping.commands import Like
 from devui.store.rows import SessionRow
@@ -23,7 +23,6 @@ from devui.web.links import session_url
 from devui.web.lookup import actor_of, session_of, theme_of
 from devui.web.panels.apps.lists import session_name
 from devui.web.panels.breakpoints.from_event import traits_of
-from devui.web.panels.chat.chat import again_menu
 from devui.web.panels.questions.schema_forms import WrongFields
 from devui.web.panels.recovery.actions import (
     ask_no_more,
@@ -34,7 +33,7 @@ from devui.web.panels.recovery.actions import (
     run_fork,
 )
 from devui.web.panels.recovery.event_fields import with_fields
-from devui.web.panels.recovery.panel import unknown_slot
+from devui.web.panels.recovery.panel import again_menu, unknown_slot
 from devui.web.panels.session.page import AgainPage
 from devui.web.security.intake import parse_typed, read_form
 from devui.web.services import Services
@@ -45,16 +44,17 @@ _LIMIT = 20_000_000
 
 
 async def close(request: Request) -> Response:
-    """Ask no more about what was cut off."""
+    """Close an interrupted invocation without resuming it."""
     services, session = await session_of(request)
     await ask_no_more(services, session)
     return acknowledge(request, session.key)
 
 
 async def fork(request: Request) -> Response:
-    """Make a fork and show it; with `run` it goes on at once, unless calls are to be decided.
+    """Make a fork and show it; with `run`, also run it unless calls need a decision. A `text`
+    replaces the parent's message.
 
-    What makes no sense is told in the form, which stays as it was filled in.
+    Invalid values are reported in the form, which stays as it was filled in.
     """
     services, session = await session_of(request)
     form = await read_form(request)
@@ -74,11 +74,11 @@ async def fork(request: Request) -> Response:
         alert = renew(".fork [role=alert]", escape(str(error)))
         return HTMLResponse(alert, status_code=error.status)
     if form.get("run") is not None:
-        with contextlib.suppress(Undecided, Conflict):  # the fork's own page tells
+        with contextlib.suppress(DecisionRequired, Conflict):  # the fork's own page says why
             await run_fork(
                 services,
                 child,
-                streaming=True,
+                text=_text(form),
                 policy=_policy(form),
                 run_to=run_to,
                 actor=actor_of(form),
@@ -87,12 +87,12 @@ async def fork(request: Request) -> Response:
 
 
 async def again(request: Request) -> Response:
-    """The menu of a user's message; a page, unless htmx asks."""
+    """Return the menu of a user's message; a whole page, unless htmx asks."""
     services, session = await session_of(request)
     number = whole_number(request.path_params["number"])
     body = await services.journal.events.body(session.key, number) if number else None
-    menu = again_menu(body[0].number, body[1], session.key) if body else None
-    if menu is None or body is None or body[0].author != USER:
+    menu = await again_menu(services, session, *body) if body and body[0].author == USER else None
+    if menu is None:
         raise NotFound("there is no such user message")
     if HtmxRequest.read(request.headers):
         return services.render.page(menu)
@@ -101,8 +101,8 @@ async def again(request: Request) -> Response:
 
 
 async def rewind(request: Request) -> Response:
-    """Take the session back to before a message; then say it in another way if there is a text, or
-    as it was with `unchanged`."""
+    """Rewind the session to before a message; then send the text if there is one, or with
+    `unchanged` the same message."""
     services, session = await session_of(request)
     form = await read_form(request)
     invocation = await invocation_of(
@@ -112,7 +112,7 @@ async def rewind(request: Request) -> Response:
         services,
         session,
         invocation,
-        text=str(form.get("text") or "") or None,
+        text=_text(form),
         unchanged="unchanged" in form,
         policy=_policy(form),
         actor=actor_of(form),
@@ -121,9 +121,9 @@ async def rewind(request: Request) -> Response:
 
 
 def call_answers(form: FormData) -> dict[str, CallAnswer]:
-    """What the bar's form says about calls: `do:ID`, `result:ID`, `reason:ID`.
+    """Return the form's decisions about calls: `do:ID`, `result:ID`, `reason:ID`.
 
-    Raises WrongFields, with the ids of the calls whose results are no JSON.
+    Raises WrongFields, with the ids of the calls whose results aren't JSON.
     """
     answers: dict[str, CallAnswer] = {}
     wrong: dict[str, str] = {}
@@ -150,9 +150,9 @@ def call_answers(form: FormData) -> dict[str, CallAnswer]:
 
 
 def ask_again(request: Request, form: FormData, wrong: WrongFields) -> Response:
-    """What is wrong with the results, at each; raises Unprocessable where no script puts it there.
+    """Return the errors in the results, each for its place in the form, which stays as it was.
 
-    All else that was filled in stays as it is.
+    Raises Unprocessable if the page has no script to show them.
     """
     if not HtmxRequest.read(request.headers):
         raise Unprocessable(str(wrong)) from wrong
@@ -186,12 +186,12 @@ def _fork_request(form: FormData) -> ForkRequest:
 async def _to_here(
     services: Services, session: SessionRow, order: ForkRequest
 ) -> tuple[ForkRequest, Like]:
-    """A fork before the message that led to the event, and what to run to in it."""
+    """Return a fork before the message that led to the event, and where its run is held."""
     body = await services.journal.events.body(session.key, order.number)
     row = body[0] if body else None
     message = await opening_message(services, session.key, row.invocation_id) if row else 0
     if row is None or not message:
-        raise Unprocessable(f"no message led to #{order.number} that could be sent again")
+        raise Unprocessable(f"no message that led to #{order.number} can be sent again")
     traits = traits_of(row, row.summary)
     like = Like(condition=similar(**traits))
     if row.summary.kind == "call":  # its arguments are edited before the tool, not at the commit
@@ -202,7 +202,7 @@ async def _to_here(
 async def _event_from_fields(
     services: Services, session: SessionRow, number: int, form: FormData
 ) -> dict[str, Any]:
-    """The event of that number with what the form's fields say."""
+    """Return the event of that number with the values of the form's fields."""
     body = await services.journal.events.body(session.key, number)
     if body is None:
         raise NotFound(f"session {session.key} has no event #{number}")
@@ -213,8 +213,13 @@ async def _event_from_fields(
         raise Unprocessable("; ".join(wrong.errors.values())) from wrong
 
 
+def _text(form: FormData) -> str | None:
+    """Return the text to send; a browser without script submits lines that end in CRLF."""
+    return str(form.get("text") or "").replace("\r\n", "\n") or None
+
+
 def _policy(form: FormData) -> Policy:
-    """What is to become of tools that have run before."""
+    """Return what to do about tools that have run before."""
     match form.get("guard"):
         case "recorded":
             return "recorded"
@@ -252,7 +257,7 @@ def _gone_to(request: Request, url: str) -> Response:
 
 
 def acknowledge(request: Request, session: int) -> Response:
-    """Nothing for htmx, which sees the change on the stream; the page again for a plain form."""
+    """Return nothing for htmx, which sees the change on the stream; a plain form gets the page."""
     if HtmxRequest.read(request.headers):
         return Response(status_code=204)
     return RedirectResponse(session_url(session), status_code=303)

@@ -1,1 +1,1 @@
-"""Replays: a recorded run once more (decisions/0012)."""
+"""Replays: executing a recorded run again (decisions/0012)."""

@@ -1,4 +1,4 @@
-"""Executing a recorded run again over HTTP (docs/guide/api.md)."""
+"""Replaying a recorded run over HTTP (docs/guide/api.md)."""
 
 import json
 from typing import Annotated, Any
@@ -8,7 +8,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 from typing_extensions import TypedDict
 
-from devui.debugger.bundles.exchange import Wish
+from devui.debugger.bundles.exchange import ExportOptions
 from devui.debugger.guard.guard import Policy
 from devui.debugger.replays.recordings import NotRecorded
 from devui.debugger.replays.replays import ReplayRequest, recording_text
@@ -16,13 +16,13 @@ from devui.debugger.saved_tests.cleaning import cleaned
 from devui.web.adk.bodies import parse
 from devui.web.adk.contents import Strict
 from devui.web.errors import NotFound, Unprocessable
+from devui.web.json_answers import answer, large_answer
 from devui.web.lookup import session_of
 from devui.web.operation import Query, operation
 from devui.web.panels.bundles.api import exchange
 from devui.web.panels.jobs.api import wanted_id
 from devui.web.panels.replays.panel import replays
 from devui.web.panels.replays.verdict_json import ReplayVerdictJson
-from devui.web.panels.runs.api import answer, large_answer
 from devui.web.panels.settings.reading import SettingsJson
 from devui.web.security.intake import read_json
 from devui.web.services import Services, services_of
@@ -37,12 +37,12 @@ class ReplayBody(Strict):
     run: str | None = None
     """The run's id; by default the newest one."""
     live_tools: bool = False
-    """Call tools, instead of answering from the recording."""
+    """Call tools instead of answering from the recording."""
     guard: Policy = "ask"
     pause: bool = False
-    """Start it held."""
+    """Start held."""
     breakpoints: bool = True
-    """Hold it at breakpoints."""
+    """Stop at breakpoints."""
     engine: ReplayEngine | None = None
     note: str | None = Field(default=None, max_length=2000)
     actor: str = Field(default="api", max_length=100)
@@ -54,7 +54,7 @@ class ReplayJson(TypedDict):
     run: str
     session: int | None
     source: str
-    """The run that it executes again."""
+    """The run that it replays."""
     sourceSession: int | None
     liveTools: bool
     verdict: ReplayVerdictJson | None
@@ -74,13 +74,13 @@ class RunToldJson(TypedDict):
     ended: float | None
     error: dict[str, Any] | None
     settings: SettingsJson | None
-    """For its model calls; null for the agents' own settings."""
+    """The settings of its model calls; null for the agents' own."""
     replay: ReplayJson | None
     """Null if the run isn't a replay."""
 
 
 class RunsJson(TypedDict):
-    """The runs of a session, the oldest first."""
+    """The runs of a session, oldest first."""
 
     runs: list[RunToldJson]
 
@@ -94,7 +94,7 @@ RecordingJson = Annotated[
 async def start(request: Request) -> Response:
     """Replay a run in a fork, with recorded model and tool answers.
 
-    On the app's engine, or on `google-adk`, `devui` or the `other` one, which continues after
+    Uses the app's engine, or `google-adk`, `devui` or the `other` one, which continues after
     differences. The guide explains
     [replaying](#replaying).
     """
@@ -146,7 +146,7 @@ async def recording(request: Request) -> Response:
         recorded_run = await replays(services).recording(session, request.query_params.get("run"))
     except NotRecorded as error:
         raise Unprocessable(str(error)) from error
-    redactor = await exchange(services).redactor_of(session.key, Wish())
+    redactor = await exchange(services).redactor_of(session.key, ExportOptions())
     return await large_answer(
         lambda: json.loads(recording_text(cleaned(recorded_run, redactor, lambda *_: None)))
     )

@@ -29,20 +29,20 @@ from devui.web.text.worddiff import word_diff
 
 
 def replays(services: Services) -> Replays:
-    """The replays of a server; they are forks."""
+    """Return the replays of a server, which makes them in forks."""
     return Replays(services.journal, services.runs, Forking(services.journal, services.bus))
 
 
 _OFFERED: Final = 30
-"""How many runs the form offers."""
+"""Maximum number of runs that the form offers."""
 _TEXT: Final = 40
-"""Characters of the message that a run answers."""
+"""Maximum characters of the message that a run answers."""
 _NO_CALLS: Final = "no live calls"
 _LIVE_TOOLS: Final = "recorded models, live tools"
 
 
 async def replay(services: Services, session: SessionRow) -> Replay:
-    """What the newest run replays; empty for any other run."""
+    """Return what the newest run replays; an empty part for any other run."""
     run = await services.journal.runs.newest(session.key)
     report = await replays(services).as_json(run.id) if run else None
     if run is None or report is None:
@@ -68,7 +68,7 @@ async def replay(services: Services, session: SessionRow) -> Replay:
     result = _with_verdict(begin, verdict, calls, source, extent[0])
     if verdict["divergence"] is None or run.status == "failed" or source is None:
         return result
-    # It went on after the difference: on another engine, with the recorded answers.
+    # On another engine, a replay continues after a difference, with the recorded answers.
     return replace(
         result,
         title="Replay differs",
@@ -82,12 +82,12 @@ async def replay(services: Services, session: SessionRow) -> Replay:
 async def _under_way(
     services: Services, session: SessionRow, begin: Replay, extent: tuple[int, int]
 ) -> Replay:
-    """How far it is, and Stop."""
+    """Return the replay's progress, with a way to stop it."""
     live, row = services.runs.live(session.key), await services.journal.sessions.get(session.key)
     if live is None or row is None or not extent[0]:
         return begin
     total = extent[1] - extent[0] + 1
-    count = min(max(row.events - extent[0] + 1, 0), total)  # the fork has all before the run
+    count = min(max(row.events - extent[0] + 1, 0), total)  # the fork has all events before the run
     return replace(
         begin,
         text=f"{count:,} of {plural(total, 'event')}, {begin.text}",
@@ -100,7 +100,7 @@ async def _under_way(
 async def _sides(
     services: Services, source: SessionRow, source_run: str, session: SessionRow, run: str
 ) -> Compared:
-    """How the compare page names a recorded run and its replay."""
+    """Return the names of a recorded run and its replay on the compare page."""
     names = []
     for where, run_id in ((source, source_run), (session, run)):
         runs = [each["run"] for each in await replays(services).runs(where)]
@@ -151,7 +151,7 @@ def _heading(verdict: dict[str, Any]) -> tuple[str, Literal["same", "other"]]:
 
 
 def _field(difference: dict[str, Any]) -> ReplayField:
-    """A field with what differs in it; of long texts a little around that."""
+    """Return a field with its difference; of long texts, only the parts around it."""
     pieces = [*around(word_diff(_json(difference["expected"]), _json(difference["actual"])))]
     return ReplayField(
         visible(difference["field"] or "value"),
@@ -160,8 +160,9 @@ def _field(difference: dict[str, Any]) -> ReplayField:
     )
 
 
-async def replay_form(services: Services, session: SessionRow) -> ReplayForm | None:
-    """The form that begins a replay; None without a run that could be executed again."""
+async def replay_form(services: Services, session: SessionRow, run: str) -> ReplayForm | None:
+    """Return the form that starts a replay, of `run` by default; None if there is no run that
+    can be executed again."""
     runs = [
         each
         for each in await replays(services).runs(session)
@@ -169,13 +170,15 @@ async def replay_form(services: Services, session: SessionRow) -> ReplayForm | N
     ]
     if not runs:
         return None
-    runs = runs[::-1][:_OFFERED]
+    default = next((each for each in runs if each["run"] == run), runs[-1])
+    runs = [each for n, each in enumerate(runs[::-1]) if n < _OFFERED or each is default]
     firsts = await services.journal.events.rows(session.key, sorted(each["first"] for each in runs))
     texts = {row.number: row.summary.text for row in firsts}
     return ReplayForm(
         action=replays_url(session.key),
         runs=tuple(ReplayRun(each["run"], _label(each, texts[each["first"]])) for each in runs),
-        watch_href=moment_url(session.key, runs[0]["first"], tab="run"),
+        default=default["run"],
+        play_href=moment_url(session.key, default["first"], tab="run"),
         test_href=test_url(session.key),
         jobs=job_list(services.jobs, session.key),
     )

@@ -1,4 +1,4 @@
-"""Executing a recorded run again: how it is begun, and what came of it."""
+"""Replays: the form that starts one, and its result."""
 
 from dataclasses import dataclass
 from typing import ClassVar, Literal
@@ -11,7 +11,7 @@ Tone = Literal["going", "same", "other"]
 
 @dataclass(frozen=True, slots=True)
 class ReplayField:
-    """A field that differs; values are JSON in pieces by what differs, () for none."""
+    """A field that differs; values are JSON, split at the differences, () for no value."""
 
     field: str
     expected: Pieces
@@ -20,11 +20,11 @@ class ReplayField:
 
 @dataclass(frozen=True, slots=True)
 class Replay:
-    """What the session's newest run replays, and what came of it. Goes into `#replay`."""
+    """What the session's newest run replays, and the result. Goes into `#replay`."""
 
     template: ClassVar[str] = "replays/replay.html"
     title: str = ""
-    """"" when the newest run is no replay."""
+    """The title; "" if the newest run isn't a replay."""
     tone: Tone = "going"
     text: str = ""
     source_href: str = ""
@@ -33,26 +33,26 @@ class Replay:
     """`#5 of Weather`."""
     fields: tuple[ReplayField, ...] = ()
     expected: str = ""
-    """The recorded call or event as JSON, where single fields do not tell the difference."""
+    """The recorded call or event as JSON, if single fields don't show the difference."""
     actual: str = ""
     nearest: str = ""
-    """For a call that was not recorded: the one that comes next."""
+    """For a call that isn't recorded: the recorded one that comes next."""
     notes: tuple[str, ...] = ()
     event_href: str = ""
-    """The recorded event where the difference is."""
+    """The recorded event at the difference."""
     event: str = ""
     action: str = ""
-    """Where it is executed once more."""
+    """Where to replay the run again."""
     run: str = ""
     """The recorded run."""
     committed: int = 0
-    """Events committed so far, while it goes on."""
+    """Events committed so far, while it is in progress."""
     recorded: int = 0
     stop_action: str = ""
-    """"" once it has ended or is stopping."""
+    """Where to stop it; "" once it has ended or is stopping."""
     live_tools: bool = False
     other_engine: bool = False
-    """It was executed on the engine that the app does not run on."""
+    """Whether it was executed on the engine that the app doesn't run on."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,15 +65,17 @@ class ReplayRun:
 
 @dataclass(frozen=True, slots=True)
 class ReplayForm:
-    """Begins a replay; in the tab about the run."""
+    """The form that starts a replay, in the Run tab."""
 
     template: ClassVar[str] = "replays/replay_form.html"
     action: str
     runs: tuple[ReplayRun, ...]
-    """The newest first."""
-    watch_href: str
-    """The page as of the first event of the newest run, from which it is played."""
+    """Newest first."""
+    default: str
+    """The run selected at first."""
+    play_href: str
+    """The page as of the first event of that run, to play it back from there."""
     test_href: str
-    """Where a test is made of the session."""
+    """Where to make a test from the session."""
     jobs: JobList
-    """Among them the replays that are being prepared."""
+    """The session's jobs, including replays in preparation."""

@@ -1,4 +1,4 @@
-"""What a replay's verdict is as JSON."""
+"""A replay's verdict as JSON."""
 
 from typing import Any, Literal, NotRequired
 
@@ -22,14 +22,14 @@ class DivergenceJson(TypedDict):
     message: str
     """What happened, in one or two sentences."""
     place: int
-    """How many of the recorded events the replay had committed."""
+    """The number of recorded events that the replay had committed."""
     agent: str | None
     branch: str | None
     expected: Any
     """The recorded call or event; null if there is none."""
     actual: Any
     differences: list[FieldDifferenceJson]
-    """The fields that differ, the first ones if there are many."""
+    """The fields that differ; only the first ones if there are many."""
     nearest: Any
     """For a call that isn't recorded: the recorded one that comes next."""
 
@@ -38,16 +38,16 @@ class ReplayVerdictJson(TypedDict):
     """The result of a replay."""
 
     identical: bool
-    """Whether it ended, and everything matches the recording."""
+    """Whether it ended and everything matches the recording."""
     events: int
-    """How many events match the recording."""
+    """The number of events that match the recording."""
     recorded: int
-    """How many events the recording has."""
+    """The number of events in the recording."""
     calls: int
-    """How many calls of models and tools were answered from the recording."""
+    """The number of model and tool calls answered from the recording."""
     live: int
-    """How many live calls of tools were made."""
+    """The number of live tool calls."""
     strayed: NotRequired[bool]
-    """A live call gave a different result than recorded, so models may see different requests."""
+    """Whether a live call's result differs from the recording, so that requests may differ, too."""
     notes: list[str]
     divergence: DivergenceJson | None

@@ -1,4 +1,4 @@
-"""The page's buttons for executing a recorded run again."""
+"""The page's buttons for replaying a run."""
 
 from starlette.datastructures import FormData
 from starlette.requests import Request
@@ -18,7 +18,7 @@ from devui.web.text.numbers import whole_number
 
 
 async def start(request: Request) -> Response:
-    """Execute a run again in a fork and show that."""
+    """Replay a run in a fork, and show the fork."""
     services, session = await session_of(request)
     form = await read_form(request)
     replay_request = ReplayRequest(
@@ -39,7 +39,7 @@ async def start(request: Request) -> Response:
 
 
 async def _run(services: Services, session: SessionRow, form: FormData) -> str | None:
-    """The run that is named, or that made an event. Raises Unprocessable."""
+    """Return the run that the form names, or that made its event. Raises Unprocessable."""
     number = whole_number(str(form.get("number") or ""))
     if number is None:
         return str(form.get("run") or "") or None

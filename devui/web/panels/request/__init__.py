@@ -1,1 +1,1 @@
-"""What was sent to a model or a tool, and how it differs from the call before."""
+"""What was sent to a model or a tool, and how it differs from another call's request."""

@@ -1,4 +1,4 @@
-"""What a model answered, before callbacks, plugins, and planners made an event of it."""
+"""A model's answer, before callbacks, plugins and planners turned it into an event."""
 
 import asyncio
 import json
@@ -6,29 +6,28 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final
 
-from devui.debugger.background.turns import PIECE, TURN
+from devui.debugger.background.slices import PIECE, SLICE
 from devui.store.journal import Journal
 from devui.store.rows import EventRow
+from devui.store.summaries import OF_MODELS
 from devui.web.panels.request.parts import DiffBlock, ModelAnswer
 from devui.web.panels.request.prompt_diff import around, as_text, body_of
 from devui.web.text.worddiff import Change, word_diff
 from devui.wire.events import Event, fields_in
 
-_OF_MODELS: Final = frozenset({"text", "thought", "call", "human", "transfer", "error"})
-"""Kinds of events that may come of a model's answer."""
 _BY_CODE: Final = "A callback, plugin, or planner changed this answer."
 _BY_HAND: Final = "This answer was edited before it was committed."
 _COMPARED: Final = 500_000
-"""Characters that are compared word by word; a longer text is shown as replaced."""
+"""Maximum characters compared word by word; a longer text is shown as replaced."""
 _DECODER: Final = json.JSONDecoder()
 _START: Final = re.compile(r"[^\s,\]]")
-"""Where the next member of a list begins."""
+"""The start of a list's next member."""
 
 
 def answers_in(text: str) -> Iterator[Any]:
-    """The answers of a model call from their JSON, `[seconds, response]` each.
+    """Yield the answers of a model call from their JSON, `[seconds, response]` each.
 
-    They are decoded one by one: the decoder lets no other thread run until it has ended, and a
+    They are decoded one by one: the decoder blocks all other threads until it returns, and a
     streamed answer has thousands of chunks.
     """
     place = text.find("[") + 1
@@ -38,7 +37,7 @@ def answers_in(text: str) -> Iterator[Any]:
 
 
 def whole_answers(answers: Iterable[Any]) -> list[Event]:
-    """The responses, of `[seconds, response]` each, that aren't chunks of another one."""
+    """Return the complete responses of pairs `[seconds, response]`, without streamed chunks."""
     responses = (fields_in(response) for _, response in answers)
     return [Event.of(each) for each in responses if not each.get("partial")]
 
@@ -46,8 +45,8 @@ def whole_answers(answers: Iterable[Any]) -> list[Event]:
 def model_answer(
     answers: Sequence[Any], stored: tuple[EventRow, Event] | None
 ) -> ModelAnswer | None:
-    """The answer as it came, and how its event differs from it; None if nothing came, and nothing
-    was put in its place."""
+    """Return the answer as received, and how its event differs from it; None if there is neither an
+    answer nor a substitute."""
     whole = whole_answers(answers)
     bodies = tuple(body for each in whole if (body := body_of(each.content.fields)).parts)
     if stored is None or not is_changed(whole, *stored):
@@ -58,7 +57,7 @@ def model_answer(
 
 
 async def differs_from_answer(journal: Journal, row: EventRow, event: Event) -> bool:
-    """Whether the event says something else than the model whose answer it is."""
+    """Return whether the event's content differs from the answer of its model."""
     if row.summary.edited or not _is_of_model(row):
         return False
     spans = await journal.spans.of_event(row.session, row.number)
@@ -71,19 +70,19 @@ async def differs_from_answer(journal: Journal, row: EventRow, event: Event) -> 
     def compare() -> bool:
         return is_changed(whole_answers(answers_in(text)), row, event)
 
-    is_large = len(text) + row.size > TURN
+    is_large = len(text) + row.size > SLICE
     return await asyncio.to_thread(compare) if is_large else compare()
 
 
 def _is_of_model(row: EventRow) -> bool:
-    return row.author != "user" and row.summary.kind in _OF_MODELS
+    return row.author != "user" and row.summary.kind in OF_MODELS
 
 
 def is_changed(answers: Sequence[Event], row: EventRow, event: Event) -> bool:
-    """Whether the event says something else than the one answer it came of.
+    """Return whether the event's content differs from the single answer it was made from.
 
-    Ids that the runtime gives to calls don't count, nor how texts are cut into parts: code
-    executors and planners do that.
+    Ids that the runtime gives to calls don't count, nor does how texts are split into parts: code
+    executors and planners change both.
     """
     if len(answers) != 1 or not _is_of_model(row):
         return False

@@ -1,4 +1,4 @@
-"""What a model was asked otherwise than in another call, over HTTP."""
+"""The differences between two model requests, over HTTP."""
 
 import asyncio
 
@@ -9,11 +9,12 @@ from typing_extensions import TypedDict
 from devui.debugger.events.spans import SentRequest, request_and_answers
 from devui.store.rows import SessionRow, SpanRow
 from devui.web.errors import NotFound
+from devui.web.json_answers import answer
 from devui.web.lookup import session_of
 from devui.web.operation import Query, operation
 from devui.web.panels.request.parts import DiffBlock, Difference
 from devui.web.panels.request.prompt_diff import prompt_diff
-from devui.web.panels.runs.api import answer, number_in
+from devui.web.panels.runs.api import number_in
 from devui.web.services import Services
 from devui.web.text.numbers import whole_number
 
@@ -26,13 +27,13 @@ class PromptPieceJson(TypedDict):
 
 
 class PromptBlockJson(TypedDict):
-    """Blocks that say the same, or one that does not."""
+    """Equal blocks in a row, or one that differs."""
 
     kind: Difference
     label: str
-    """Which, such as `12 unchanged messages` or `user #3`."""
+    """The block's label, such as `12 unchanged messages` or `user #3`."""
     breaks: bool
-    """Nothing after this can come from a provider's cache."""
+    """Whether nothing from here on can come from a provider's cache."""
     note: str
     pieces: list[PromptPieceJson]
 
@@ -41,12 +42,12 @@ _With = TypedDict("_With", {"with": int, "withEvent": int | None})
 
 
 class PromptDiffJson(_With):
-    """How one model request differs from another one."""
+    """How one model request differs from another."""
 
     span: int
     event: int | None
     verdict: str
-    """The prefix that a provider can still have in its cache."""
+    """The prefix that a provider may still have in its cache."""
     blocks: list[PromptBlockJson]
     tools: list[PromptBlockJson]
     config: list[PromptBlockJson]
@@ -64,8 +65,8 @@ class PromptDiffJson(_With):
 async def show(request: Request) -> Response:
     """Compare two model requests.
 
-    How [what was sent](debugging.md#what-was-sent) to a model differs. Blocks are aligned by their
-    text; `breaks` marks where the cached prefix ends.
+    Shows how [what was sent](debugging.md#what-was-sent) to a model differs. Blocks are aligned by
+    their text; `breaks` marks where the cached prefix ends.
     """
     services, session = await session_of(request)
     span, after = await _model_call(services, session, whole_number(request.path_params["span"]))
@@ -97,7 +98,7 @@ async def show(request: Request) -> Response:
 async def _model_call(
     services: Services, session: SessionRow, span: int | None
 ) -> tuple[SpanRow, SentRequest]:
-    """A model call with its request; raises NotFound."""
+    """Return a model call with its request; raises NotFound."""
     row = await services.journal.spans.get(session.key, span) if span is not None else None
     is_asked = row is not None and row.type == "model"
     body = (await request_and_answers(services.journal, row))[0] if row and is_asked else None

@@ -7,7 +7,7 @@ from itertools import accumulate, pairwise
 from statistics import median
 from typing import Any, Final
 
-from devui.debugger.background.turns import beside
+from devui.debugger.background.slices import beside
 from devui.debugger.events.preview import one_line
 from devui.debugger.events.spans import SentRequest, request_and_answers, sent_and_result
 from devui.debugger.events.usage import usage_of
@@ -28,7 +28,6 @@ from devui.web.links import (
 from devui.web.panels.chat.chat import StreamedCalls
 from devui.web.panels.inspector.parts import Hint
 from devui.web.panels.request.answer import answers_in, model_answer
-from devui.web.panels.request.held import request_at_gate
 from devui.web.panels.request.parts import (
     Block,
     BlockBody,
@@ -38,6 +37,7 @@ from devui.web.panels.request.parts import (
     RawRequest,
     RequestPanel,
     Share,
+    ShareBar,
     Streamed,
     StreamedPiece,
     ToolCallsPanel,
@@ -60,17 +60,17 @@ from devui.web.text.visible import visible
 from devui.wire.events import Event, fields_in
 
 MOST: Final = 2_000
-"""Pieces that can be stepped through."""
+"""Maximum number of chunks to step through."""
 _STALL: Final = 1.0
-"""Seconds without a piece from which on a gap may be a stall."""
+"""Seconds without a chunk from which a gap may be a stall."""
 _LONGER: Final = 5
-"""How many times as long as the usual gap a stall is."""
+"""A stall is at least this many times as long as the median gap."""
 
 _Piece = tuple[float, str, str]
 
 
 def streamed_answer(answers: Sequence[Any]) -> Streamed | None:
-    """The pieces of an answer, from `[seconds, response]` each; None if it came at once."""
+    """Return the chunks of an answer, from `[seconds, response]` each; None if it came at once."""
     responses = [(float(at), Event.of(fields_in(response))) for at, response in answers]
     partial = [(at, each) for at, each in responses if each.is_partial]
     pieces = list(_pieces(partial[:MOST]))
@@ -100,7 +100,7 @@ def _text(response: Event) -> str:
 
 
 def _pieces(partial: Sequence[tuple[float, Event]]) -> Iterator[_Piece]:
-    """When each came, what it adds, and the call whose arguments are whole with it."""
+    """Yield each chunk's time and text, and the call whose arguments it completes."""
     calls = StreamedCalls()
     for at, response in partial:
         text, whole = "", ""
@@ -117,7 +117,7 @@ def _stalls(times: Sequence[float]) -> list[tuple[float, float]]:
 
 
 def _piece_notes(pieces: Sequence[_Piece]) -> Iterator[str]:
-    """When each came, how long after the previous chunk, and how long it is."""
+    """Yield when each chunk arrived, how long after the previous one, and its length."""
     before: float | None = None
     for at, text, whole in pieces:
         gap = (
@@ -136,18 +136,23 @@ def _stream_summary(times: Sequence[float], stalls: Sequence[tuple[float, float]
 
 
 HEAVY: Final = 32 * 1024
-"""Characters of what was sent from which on it is read and shown on another thread."""
+"""Characters of a request above which it is read and rendered in another thread."""
 CALLS: Final = 300
-"""How many calls there are to choose from, the newest of the session."""
+"""Maximum number of calls to choose from: the newest of the session."""
 PREVIOUS: Final = 0
-"""In place of a span's id: the call of the same agent before this one."""
+"""In place of a span's id: the previous call of the same agent."""
 _AT_ONCE: Final = 60_000
-"""Characters that come along with the panel; what is beyond is asked for when it is unfolded."""
+"""Characters that are sent with the panel; blocks beyond load when they are unfolded."""
 _UNFOLDED: Final = 2_000
-"""Characters of a block that is shown unfolded."""
+"""Maximum characters of a block that is shown unfolded."""
 _WIDE: Final = 1000.0
-_KINDS: Final = frozenset({"system", "tools", "user", "model", "result"})
-"""Kinds of blocks with a colour."""
+_KIND_LABELS: Final = {
+    **{kind: kind for kind in ("system", "tools", "user", "model", "other")},
+    "result": "tool results",
+}
+"""Kinds of blocks with a colour, with their names in the legend."""
+_DENSE: Final = 40
+"""With more shares than this, the lines between them are thinner."""
 _SENT: Final = (
     "As sent by the runtime, after all callbacks. The provider's SDK may still change it."
 )
@@ -160,7 +165,7 @@ _HELD: Final = (
 async def request_panel(
     services: Services, session: SessionRow, row: EventRow | None, against: int | None
 ) -> RequestPanel | ToolCallsPanel | Hint:
-    """What the selected event came of; `against` names the call to compare with."""
+    """Return the requests behind the selected event; `against` names the call to compare with."""
     if row is None:
         return await _newest(services, session, against)
     spans = await services.journal.spans.of_event(session.key, row.number)
@@ -186,11 +191,11 @@ async def request_panel(
 async def _newest(
     services: Services, session: SessionRow, against: int | None
 ) -> RequestPanel | Hint:
-    """The request that waits for its model call, else that of the last call."""
+    """Return the request held before its model call, or else that of the last call."""
     live = services.runs.live(session.key)
     for hold in live.stepper.holds if live else ():
         if hold.arrival.gate == "before_model":
-            request, agent = request_at_gate(hold.arrival.payload), hold.arrival.agent
+            request, agent = SentRequest.at_gate(hold.arrival.payload), hold.arrival.agent
             return await asyncio.to_thread(_panel, None, request, agent=agent, note=_HELD)
     calls = await services.journal.spans.model_calls(session.key, limit=1)
     if calls:
@@ -200,7 +205,7 @@ async def _newest(
 
 
 async def raw_request(services: Services, span: SpanRow) -> RawRequest:
-    """The whole request as JSON."""
+    """Return the whole request as JSON."""
     request, _ = await request_and_answers(services.journal, span)
     if request is None:
         return RawRequest(json_text(None))
@@ -208,7 +213,7 @@ async def raw_request(services: Services, span: SpanRow) -> RawRequest:
 
 
 async def block_body(services: Services, span: SpanRow, position: int) -> BlockBody | None:
-    """One block of a request, from 0; None if there is none."""
+    """Return the block at this position of a request, from 0; None if there is none."""
     request, _ = await request_and_answers(services.journal, span)
     if request is None:
         return None
@@ -227,7 +232,7 @@ def _nothing(row: EventRow) -> Hint:
 
 
 def _rest_of(body: tuple[EventRow, Event] | None, call: str | None, result: Any) -> Rest | None:
-    """What leads to all of a tool's result: the event has it, unless a callback changed it."""
+    """Return the link to a tool's whole result in its event; None if a callback changed it."""
     if body is None:
         return None
     row, event = body
@@ -246,7 +251,7 @@ def _rest_of(body: tuple[EventRow, Event] | None, call: str | None, result: Any)
 def _tool(
     place: tuple[int, int], span: SpanRow, args: Any, result: Any, rest: Rest | None
 ) -> ToolSent:
-    """`place` is the session and the number of the event."""
+    """Return a tool call; `place` is the key of the session and the number of the event."""
     has_result = result is not None and not span.error and span.seconds is not None
     return ToolSent(
         name=visible(span.name),
@@ -268,7 +273,7 @@ async def _model_call(
     span: SpanRow,
     against: int | None,
 ) -> RequestPanel | Hint:
-    """A call, as that of the selected event or as the last one."""
+    """Return a call, as that of the selected event or as the last one."""
     request, answers = await request_and_answers(services.journal, span)
     if request is None:
         return Hint(
@@ -317,7 +322,7 @@ def _panel(
     than: tuple[SpanRow | None, SentRequest | None] = (None, None),
     trials: int = 0,
 ) -> RequestPanel:
-    """A call, or with no span a request that is held before it."""
+    """Return a call's panel; without a span, that of a request held before its call."""
     texts = blocks_of(request)
     usage = _usage(answers)
     tools = json.loads(request.tools.text) if request.tools else []
@@ -326,7 +331,6 @@ def _panel(
     blocks = _blocks(span, texts, tokens)
     system = blocks[0] if request.system else None
     diff = prompt_diff(than[0], than[1], request) if than[0] and than[1] else None
-    cached = _WIDE * usage.cached / usage.prompt if usage and usage.prompt else 0.0
     return RequestPanel(
         model=visible(request.model or (span.name if span else "")),
         agent=visible(agent),
@@ -335,9 +339,11 @@ def _panel(
         error=visible(span.error or "") if span else "",
         form=form,
         diff=diff,
-        bar=_bar(texts, request, tokens),
-        cached=cached,
-        bar_title=_bar_title(usage) if span else "estimated from characters",
+        bar=_bar(
+            _shares(texts, request, tokens),
+            usage,
+            _bar_title(usage) if span else "estimated from characters",
+        ),
         system=system,
         messages=tuple(blocks[1:] if system else blocks),
         tools=tuple(
@@ -356,13 +362,13 @@ def _panel(
 
 
 def _usage(answers: Sequence[Any]) -> Usage | None:
-    """What the model counted, as its last response says."""
+    """Return the token counts of the model's last response that has any."""
     responses = (Event.of(fields_in(each)) for _, each in reversed(answers))
     return next((usage for each in responses if (usage := usage_of(each))), None)
 
 
 def _estimate(usage: Usage | None, characters: int) -> float | None:
-    """Tokens a character, as far as that is known."""
+    """Return the tokens per character; None if unknown."""
     return usage.prompt / characters if usage and usage.prompt and characters else None
 
 
@@ -393,8 +399,21 @@ def _size(characters: int, tokens: float | None) -> str:
     return f"{formats.group_digits(characters)} chars{about}"
 
 
-def _bar(texts: list[BlockText], request: SentRequest, tokens: float | None) -> tuple[Share, ...]:
-    """Blocks and tools in the order in which providers take them for their cache."""
+def _bar(shares: tuple[Share, ...], usage: Usage | None, title: str) -> ShareBar:
+    kinds = dict.fromkeys(share.kind for share in shares)
+    return ShareBar(
+        shares,
+        title,
+        kinds=tuple((kind, _KIND_LABELS[kind]) for kind in kinds),
+        cached=round(_WIDE * usage.cached / usage.prompt, 2) if usage and usage.prompt else 0.0,
+        is_dense=len(shares) > _DENSE,
+    )
+
+
+def _shares(
+    texts: list[BlockText], request: SentRequest, tokens: float | None
+) -> tuple[Share, ...]:
+    """Return blocks and tools in the order in which providers cache them."""
     tools = [("tools", len(request.tools.text))] if request.tools else []
     pieces = [(f"{each.kind} {each.place}".strip(), len(each.text)) for each in texts]
     head = 1 if request.system else 0
@@ -405,7 +424,7 @@ def _bar(texts: list[BlockText], request: SentRequest, tokens: float | None) -> 
     starts = accumulate((size for _, size in parts), initial=0)
     return tuple(
         Share(
-            kind=kind if kind in _KINDS else "other",
+            kind=kind if kind in _KIND_LABELS else "other",
             x=round(_WIDE * start / total, 2),
             width=round(_WIDE * size / total, 2),
             title=visible(f"{name}: {100 * size / total:.1f}%, {_size(size, tokens)}"),

@@ -1,4 +1,4 @@
-"""What went to a model or a tool, as a tab of the inspector (dev-uis 4.1, item 5)."""
+"""What was sent to a model or a tool, as a tab of the inspector (dev-uis 4.1, item 5)."""
 
 from dataclasses import dataclass
 from typing import ClassVar, Literal
@@ -11,7 +11,7 @@ Difference = Literal["same", "added", "removed", "changed"]
 
 @dataclass(frozen=True, slots=True)
 class BlockBody:
-    """What a block of a request says."""
+    """The content of a request's block."""
 
     template: ClassVar[str] = "request/block_body.html"
     parts: tuple[ContentPart, ...]
@@ -25,22 +25,22 @@ class Block:
     kind: str
     """The role, or `result`."""
     role: str
-    """As it is sent: `system`, `user`, `model`, …"""
+    """As sent: `system`, `user`, `model`, …"""
     place: str
     """`#3` among the messages; "" for the system instruction."""
     preview: str
     size: str
-    """`1,204 characters`, and about how many tokens."""
+    """`1,204 chars`, with an estimate of the tokens if known."""
     body: BlockBody | None
-    """None for one that is asked for when it is unfolded."""
+    """None for a block that loads when it is unfolded."""
     href: str = ""
-    """Where it is asked for."""
+    """Where to load it."""
     open: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class ToolShown:
-    """A tool as the model was told of it."""
+    """A tool as declared to the model."""
 
     dom_id: str
     name: str
@@ -51,12 +51,26 @@ class ToolShown:
 
 @dataclass(frozen=True, slots=True)
 class Share:
-    """A block's piece of the bar, in thousandths of its width."""
+    """A block's share of the bar, in thousandths of its width."""
 
     kind: str
     x: float
     width: float
     title: str
+
+
+@dataclass(frozen=True, slots=True)
+class ShareBar:
+    """Each block's share of the prompt."""
+
+    shares: tuple[Share, ...]
+    title: str
+    kinds: tuple[tuple[str, str], ...] = ()
+    """The kinds that occur, with their names."""
+    cached: float = 0.0
+    """The part of the bar that came from the provider's cache, in thousandths."""
+    is_dense: bool = False
+    """Whether there are so many shares that the lines between them are thinner."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,39 +84,39 @@ class OtherCall:
 
 @dataclass(frozen=True, slots=True)
 class DiffForm:
-    """Which call to compare with."""
+    """The choice of the call to compare with."""
 
     action: str
     event: int | None
-    """The selected one."""
+    """The selected event."""
     calls: tuple[OtherCall, ...]
-    """The first is none."""
+    """The calls to choose from; the first choice is no call."""
 
 
 @dataclass(frozen=True, slots=True)
 class DiffBlock:
-    """Blocks that say the same, or one that does not."""
+    """Equal blocks in a row, or one that differs."""
 
     kind: Difference
     label: str
     """`12 unchanged messages`, `user #3`."""
     pieces: tuple[tuple[Difference, str], ...] = ()
     breaks: bool = False
-    """From here on nothing can come from a provider's cache."""
+    """Whether nothing from here on can come from a provider's cache."""
     note: str = ""
-    """Why it is not shown word by word, and such."""
+    """A remark, such as why no words are compared."""
 
 
 @dataclass(frozen=True, slots=True)
 class PromptDiff:
-    """What differs from another request."""
+    """The differences from another request."""
 
     title: str
     """`compared with #3 of planner`."""
     href: str
     """The other call's event; "" if it has none."""
     verdict: str
-    """What remains of the prefix that a provider can have in its cache."""
+    """What remains of the prefix that a provider may have in its cache."""
     blocks: tuple[DiffBlock, ...]
     tools: tuple[DiffBlock, ...]
     config: tuple[DiffBlock, ...]
@@ -110,43 +124,43 @@ class PromptDiff:
 
 @dataclass(frozen=True, slots=True)
 class StreamedPiece:
-    """One of them."""
+    """One chunk of a streamed answer."""
 
     text: str
     note: str
-    """When it came, how long after the one before, and how long it is."""
+    """When it arrived, how long after the previous one, and its length."""
     x: float
 
 
 @dataclass(frozen=True, slots=True)
 class Streamed:
-    """An answer in the pieces that it came in; places are in thousandths of the time."""
+    """A streamed answer, chunk by chunk. Positions are in thousandths of its duration."""
 
     pieces: tuple[StreamedPiece, ...]
     ticks: str
-    """The marks as a path."""
+    """The marks, as an SVG path."""
     stalls: tuple[tuple[float, float], ...]
-    """Where one begins, and how wide it is."""
+    """The start and the width of each stall."""
     summary: str
     differs: bool
-    """The whole answer says something else than its pieces."""
+    """Whether the final answer differs from its chunks."""
 
 
 @dataclass(frozen=True, slots=True)
 class ModelAnswer:
-    """What the model said itself, before callbacks."""
+    """The model's own answer, before callbacks."""
 
     bodies: tuple[BlockBody, ...]
-    """One, unless the model answers several times to one request."""
+    """One, unless the model answered a request several times."""
     difference: DiffBlock | None
-    """What its event says instead, if that is something else."""
+    """How its event differs from it; None if it doesn't."""
     by: str = ""
     """Who or what may have changed it, as a sentence."""
 
 
 @dataclass(frozen=True, slots=True)
 class RequestPanel:
-    """One call of a model: everything that was sent."""
+    """One model call, with everything that was sent."""
 
     template: ClassVar[str] = "request/request_panel.html"
     model: str
@@ -156,27 +170,24 @@ class RequestPanel:
     facts: tuple[Fact, ...]
     error: str
     form: DiffForm | None
-    """None for a request that is held."""
+    """None for a held request."""
     diff: PromptDiff | None
-    bar: tuple[Share, ...]
-    cached: float
-    """How much of the bar came from the provider's cache, in thousandths."""
-    bar_title: str
+    bar: ShareBar
     system: Block | None
     messages: tuple[Block, ...]
     tools: tuple[ToolShown, ...]
     config: JsonTree | None
     answer: ModelAnswer | None
-    """None if nothing came."""
+    """None if there was no answer."""
     streamed: Streamed | None
     raw_href: str = ""
-    """"" for a request that isn't recorded yet, like the two addresses below."""
+    """"" for a request that isn't recorded yet, as in the two addresses below."""
     json_href: str = ""
     again_href: str = ""
     is_newest: bool = False
-    """No event is selected: it is another one when the run goes on."""
+    """Whether no event is selected: the panel then changes as the run continues."""
     trial_note: str = ""
-    """How often it was asked again, in words."""
+    """How often it was sent again, in words."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -189,7 +200,7 @@ class RawRequest:
 
 @dataclass(frozen=True, slots=True)
 class ToolSent:
-    """One call of a tool: what it got and what it gave."""
+    """One tool call: its arguments and its result."""
 
     name: str
     id: str

@@ -1,6 +1,6 @@
-"""The blocks of a request to a model, and how they differ from another request's.
+"""The blocks of a model request, and how they differ from those of another request.
 
-Blocks are aligned by what they say, so that a message that was put in between moves no other.
+Blocks are aligned by their content, so that an inserted message doesn't shift the others.
 """
 
 import json
@@ -23,15 +23,15 @@ from devui.web.text.worddiff import word_diff
 from devui.wire.events import Event, fields_in
 
 PREVIEW: Final = 160
-"""Characters of a block that are read before it is unfolded."""
+"""Characters of a block shown before it is unfolded."""
 
 
 @dataclass(frozen=True, slots=True)
 class BlockText:
-    """A block as text, files left out."""
+    """A block as text, without files."""
 
     key: str
-    """Two blocks of one key say the same."""
+    """Equal for blocks with the same content."""
     role: str
     place: str
     value: Any
@@ -39,25 +39,25 @@ class BlockText:
 
     @property
     def kind(self) -> str:
-        """The role, or `result`: results of tools are sent with the role `user`."""
+        """The role, or `result`: tool results are sent with the role `user`."""
         parts = fields_in(self.value).get("parts") or []
         has_result = any("functionResponse" in fields_in(part) for part in parts)
         return "result" if has_result else self.role
 
 
 def blocks_of(request: SentRequest) -> list[BlockText]:
-    """The system instruction, if there is one, then the messages."""
+    """Return the system instruction, if there is one, then the messages."""
     return [*_system(request.system), *_messages(request.contents)]
 
 
 def body_of(value: Any) -> BlockBody:
-    """What a block says, in full."""
+    """Return the full content of a block."""
     content = value if isinstance(value, Mapping) else {"parts": _parts(value)}
     return BlockBody(content_parts(Event.of({"author": "user", "content": content})))
 
 
 def declarations(tools: Any) -> Iterator[tuple[str, str, Any]]:
-    """Name, description and schema of each tool; a tool of the provider has its name alone."""
+    """Yield name, description and schema of each tool; a provider's own tool has only its name."""
     for tool in tools if isinstance(tools, list) else []:
         for key, value in fields_in(tool).items():
             if key == "functionDeclarations" and isinstance(value, list):
@@ -67,7 +67,7 @@ def declarations(tools: Any) -> Iterator[tuple[str, str, Any]]:
 
 
 def tool_shown(dom_id: str, declaration: tuple[str, str, Any]) -> ToolShown:
-    """A tool as the model was told of it."""
+    """Return a tool as declared to the model."""
     name, description, schema = declaration
     size = len(json.dumps(schema, ensure_ascii=False)) + len(description) if schema else 0
     return ToolShown(
@@ -80,7 +80,7 @@ def tool_shown(dom_id: str, declaration: tuple[str, str, Any]) -> ToolShown:
 
 
 def as_text(value: Any) -> str:
-    """What a content says, to be read and compared: text as it is, all else as JSON."""
+    """Return a content as text to read and compare, with JSON for everything but text."""
     parts = value.get("parts") if isinstance(value, Mapping) else _parts(value)
     return "\n".join(_part_text(fields_in(part)) for part in parts or [])
 
@@ -104,7 +104,7 @@ def _declaration(tool: Mapping[str, Any]) -> tuple[str, str, Any]:
 
 
 def _parts(value: Any) -> list[Any]:
-    """What stands for a content: a text, a part, or a list of these."""
+    """Return the parts of a shorthand for a content: a text, a part, or a list of these."""
     items = value if isinstance(value, list) else [value]
     return [{"text": each} if isinstance(each, str) else each for each in items]
 
@@ -121,19 +121,19 @@ def _part_text(part: Mapping[str, Any]) -> str:
 
 
 _BLOCK_LENGTH: Final = 6_000
-"""Characters of a block that came or went as a whole."""
+"""Maximum characters of a block that was added or removed as a whole."""
 _AROUND: Final = 200
-"""Characters of what stayed the same on each side of a change."""
+"""Characters of unchanged text shown on each side of a change."""
 _MOST: Final = 200_000
-"""Characters of all pieces of a comparison."""
+"""Maximum characters of all pieces of a comparison."""
 _ALIGNED: Final = 2_000
-"""Blocks that differ and are still aligned; beyond, they are compared in their order."""
+"""Maximum number of differing blocks to align; more are compared in their order."""
 
 _Breaks = Literal["nowhere", "blocks", "tools"]
 
 
 def prompt_diff(other: SpanRow, before: SentRequest, after: SentRequest) -> PromptDiff:
-    """What differs in `after` from the request of the other call."""
+    """Return how `after` differs from the request of the other call."""
     old, new = blocks_of(before), blocks_of(after)
     tools = _diff_by_name(_tools(before.tools), _tools(after.tools))
     breaks, verdict = _prefix(before, after)
@@ -150,7 +150,7 @@ def prompt_diff(other: SpanRow, before: SentRequest, after: SentRequest) -> Prom
 
 
 def _prefix(before: SentRequest, after: SentRequest) -> tuple[_Breaks, str]:
-    """Where the first thing is that no cache can know, and what else is to say of the cache."""
+    """Return where the cacheable prefix ends, and what to say about the cache."""
     if before.model != after.model:
         return "nowhere", f"Different model (was {visible(before.model)}), so no cache is shared."
     same_system = _name(before.system) == _name(after.system)
@@ -170,7 +170,7 @@ def _name(piece: Piece | None) -> str:
 
 
 def _mark_break(blocks: Iterator[DiffBlock], *, breaks: bool) -> Iterator[DiffBlock]:
-    """The first difference ends what a cache can know."""
+    """Mark the first difference, from which on nothing can be cached."""
     for block in blocks:
         first = breaks and block.kind != "same"
         yield replace(block, breaks=True) if first else block
@@ -190,7 +190,7 @@ def _blocks(old: list[BlockText], new: list[BlockText]) -> Iterator[DiffBlock]:
 
 
 def _align(old: list[str], new: list[str]) -> Iterator[tuple[str, int, int, int, int]]:
-    """Runs of blocks as difflib tells them; the common beginning costs nothing."""
+    """Yield opcodes as difflib does, but handle the common beginning at no cost."""
     pairs = enumerate(zip(old, new, strict=False))
     head = next((place for place, (a, b) in pairs if a != b), min(len(old), len(new)))
     if head:
@@ -235,7 +235,7 @@ def _label(block: BlockText) -> str:
 def around(
     changes: Sequence[tuple[Difference, str]],
 ) -> Iterator[tuple[Difference, str]]:
-    """What changed, and a little of what is around it."""
+    """Yield the changes, each with a little of the text around it."""
     last = len(changes) - 1
     for place, (kind, text) in enumerate(changes):
         if kind != "same":
@@ -273,7 +273,7 @@ def _tools(piece: Piece | None) -> dict[str, str]:
 def _settings(request: SentRequest) -> dict[str, str]:
     settings: dict[str, Any] = {"model": request.model, "stream": request.stream}
     config = json.loads(request.config.text) if request.config else {}
-    settings |= config if isinstance(config, dict) else {"config": config}  # as a bundle has it
+    settings |= config if isinstance(config, dict) else {"config": config}  # from a bundle
     return {name: _json(value) for name, value in settings.items()}
 
 

@@ -14,7 +14,7 @@ from devui.web.text.numbers import whole_number
 
 
 async def newest(request: Request) -> Response:
-    """The tab while no event is selected."""
+    """Return the tab while no event is selected."""
     services, session = await session_of(request)
     if opens_page(request.headers):
         return RedirectResponse(session_url(session.key, tab="request"), 303)
@@ -23,13 +23,13 @@ async def newest(request: Request) -> Response:
 
 
 async def raw(request: Request) -> Response:
-    """The whole request as JSON text."""
+    """Return the whole request as JSON text."""
     services, span = await _model_call(request)
     return services.render.page(await raw_request(services, span))
 
 
 async def block(request: Request) -> Response:
-    """The system instruction, or one message, in full."""
+    """Return the system instruction, or one message, in full."""
     services, span = await _model_call(request)
     position = whole_number(request.path_params["position"])
     body = await block_body(services, span, position) if position is not None else None

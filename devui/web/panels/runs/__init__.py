@@ -1,1 +1,1 @@
-"""One run: its status, what holds it up, its log, its calls, and its JSON routes."""
+"""One run: its status, what it is waiting for, its log, its calls, and its JSON routes."""

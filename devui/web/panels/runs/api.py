@@ -1,13 +1,13 @@
-"""The debugger over HTTP: start a run, see where it stands, tell it how to go on.
+"""The debugger over HTTP: start a run, read its position, send it commands.
 
-Everything that the pages do with a held run is done here, too (docs/guide/api.md).
+It offers everything that the pages do with a held run (docs/guide/api.md).
 """
 
 import asyncio
 import json
 import time
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, replace
 from typing import Annotated, Any, Final, Literal
 
 from pydantic import Field
@@ -15,11 +15,11 @@ from starlette.datastructures import QueryParams
 from starlette.requests import Request
 from starlette.responses import Response
 
-from devui.debugger.background.turns import encode
 from devui.debugger.guard.guard import Policy
 from devui.debugger.predicates.expressions import similar
-from devui.debugger.recovery.answers import CallAnswer, Settled, Undecided, opening
+from devui.debugger.recovery.answers import CallAnswer, CallDecision, DecisionRequired, opening
 from devui.debugger.recovery.unknown import UnknownCall
+from devui.debugger.runs.options import last_options
 from devui.debugger.runs.request import RunRequest
 from devui.debugger.stepping.arrivals import GateKind
 from devui.debugger.stepping.commands import (
@@ -27,14 +27,15 @@ from devui.debugger.stepping.commands import (
     Command,
     CommandName,
     CommandRefused,
+    InvalidCommand,
     Like,
-    Misused,
 )
 from devui.store.rows import EditRow, SessionRow
 from devui.store.session_lists import Choice, Sort
 from devui.web.adk.bodies import AnswerBody, parse
 from devui.web.adk.contents import Delta, Message, Strict
 from devui.web.errors import BadRequest, NotFound, Unprocessable
+from devui.web.json_answers import answer
 from devui.web.lookup import session_of
 from devui.web.operation import Query, Refusal, operation
 from devui.web.panels.apps.session_list import ListQuery, sessions_on_page
@@ -51,10 +52,10 @@ from devui.web.panels.runs.schemas import (
     UnknownCallJson,
 )
 from devui.web.panels.settings.reading import SettingsBody, settings_of_body
+from devui.web.restored_secrets import restore_held_secrets
 from devui.web.security.intake import read_json
 from devui.web.services import Services, services_of
 from devui.web.text.numbers import whole_number
-from devui.web.unmasked import unmasked_hold
 
 LONGEST_WAIT = 30
 """Seconds that one request may wait for a new position."""
@@ -64,9 +65,9 @@ _SESSIONS = 200
 _LINES = 1000
 _MOST_LINES = 10_000
 _OF_LIST: Final = frozenset({"status", "q", "sort", "order", "page"})
-"""Parameters that make the answer a page of an app's list."""
+"""Parameters that turn the answer into a page of an app's list."""
 _NOT_OF_LIST: Final = frozenset({"user", "id", "key", "starred"})
-"""Those that such a page doesn't know."""
+"""Parameters that such a page doesn't support."""
 
 
 class StartBody(Strict):
@@ -75,7 +76,8 @@ class StartBody(Strict):
     message: str | Message | None = None
     invocation_id: str | None = None
     state_delta: Delta | None = None
-    streaming: bool = True
+    streaming: bool | None = None
+    """Defaults to true, or to that of the run being resumed."""
     pause: bool = False
     settings: SettingsBody | None = None
     watch: bool = False
@@ -87,7 +89,7 @@ class StartBody(Strict):
 
 
 class LikeBody(Strict):
-    """What `run_to` runs to."""
+    """Where `run_to` stops."""
 
     gate: GateKind = "before_commit"
     kind: str | None = None
@@ -95,7 +97,6 @@ class LikeBody(Strict):
     tool: str | None = None
 
     def to_like(self) -> Like:
-        """The same as a condition."""
         condition = similar(kind=self.kind, agent=self.agent, tool=self.tool)
         return Like(gate=self.gate, condition=condition)
 
@@ -112,7 +113,6 @@ class CommandBody(Strict):
     actor: str = Field(default="api", max_length=100)
 
     def to_command(self) -> Command:
-        """The order itself."""
         return Command(
             name=self.command,
             key=self.key,
@@ -132,11 +132,10 @@ class CallBody(Strict):
     call: int | Annotated[str, Field(min_length=1, max_length=1000)]
     """The `id` of an active call in the run's standing or, if unique, its `call` or `name`."""
     value: Any = None
-    """For `answer` the answer; for `end` a text that gives the reason."""
+    """The answer for `answer`; for `end`, a text with the reason."""
     actor: str = Field(default="api", max_length=100)
 
     def to_order(self) -> CallOrder:
-        """The order itself."""
         return CallOrder(
             name=self.command, key=self.key, call=self.call, value=self.value, actor=self.actor
         )
@@ -166,20 +165,21 @@ async def start(request: Request) -> Response:
     `message` is text or a Content. `unknown` decides
     about [calls of unknown outcome](#resuming), `guard` about
     [tools that ran before](debugging.md#before-a-tool-runs-twice). `settings` is for this run's
-    model calls only; a run that resumes an invocation has that one's unless it says others.
+    model calls only. A run that resumes an invocation keeps its `customMetadata` and
+    `serviceTier`, and its `settings` and `streaming` unless the request has its own.
     """
     services, session = await session_of(request)
-    body = parse(StartBody, await read_json(request, limit=MESSAGE_BYTES, of_runtime=True))
+    body = parse(StartBody, await read_json(request, limit=MESSAGE_BYTES, allow_runtime_json=True))
     if body.message is None and body.invocation_id is None:
         raise BadRequest("message is required, or invocationId to resume an invocation")
-    decisions: tuple[Settled, ...] = ()
+    decisions: tuple[CallDecision, ...] = ()
     if body.message is None and body.invocation_id is not None:
         answers = call_answers(body.unknown)
         try:
             decisions = await decisions_for(
                 services, session, body.invocation_id, answers, actor=body.actor
             )
-        except Undecided as error:
+        except DecisionRequired as error:
             refusal = {
                 "detail": str(error),
                 "unknown": [unknown_json(each) for each in error.calls],
@@ -189,21 +189,23 @@ async def start(request: Request) -> Response:
     guard = await first_guard(
         services, session, body.guard, invocation=body.invocation_id, decisions=decisions
     )
-    row = await services.runs.start(
-        session,
-        RunRequest(
-            opening=opening(decisions),
-            guard=guard,
-            message=message_of(body.message),
-            invocation=body.invocation_id,
-            state_delta=body.state_delta,
-            streaming=body.streaming,
-            pause=body.pause,
-            settings=settings,
-            watch=body.watch,
-            actor=body.actor,
-        ),
+    run_request = RunRequest(
+        opening=opening(decisions),
+        guard=guard,
+        message=message_of(body.message),
+        invocation=body.invocation_id,
+        state_delta=body.state_delta,
+        streaming=body.streaming is not False,
+        pause=body.pause,
+        settings=settings,
+        watch=body.watch,
+        actor=body.actor,
     )
+    if body.invocation_id is not None:  # it continues as it began, unless the body differs
+        options = await last_options(services.journal, session.key, body.invocation_id)
+        options = options if settings is None else replace(options, settings=settings)
+        run_request = run_request.with_options(options, streaming=body.streaming)
+    row = await services.runs.start(session, run_request)
     return answer(await services.runs.position(row.id), status=201)
 
 
@@ -211,9 +213,9 @@ async def start(request: Request) -> Response:
     SessionsJson,
     query={
         "app": Query(str),
-        "user": Query(str, "Of this user, with `app`"),
-        "id": Query(str, "Those with this id, of that app and user if given"),
-        "key": Query(int, "The session of this number in the journal"),
+        "user": Query(str, "Only the sessions of this user; requires `app`"),
+        "id": Query(str, "Only sessions with this id, of the app and user if given"),
+        "key": Query(int, "Only the session with this number in the journal"),
         "starred": Query(str, "`yes` selects those with a star"),
         "status": Query(Choice, "With `app`: the status of the newest run, or `starred`"),
         "q": Query(str, "With `app`: part of the title or id, or the number"),
@@ -226,7 +228,8 @@ async def start(request: Request) -> Response:
 async def sessions(request: Request) -> Response:
     """List sessions with their keys.
 
-    The most recently changed ones, unless the query selects others.
+    The first 200, by last activity: the `timestamp` of a session's last event, or the time at
+    which it was created or forked. `sort` and `order` choose another order.
     """
     services, query = services_of(request), request.query_params
     total: dict[str, int] = {}
@@ -251,7 +254,7 @@ async def sessions(request: Request) -> Response:
 
 
 def _app_of_list(query: QueryParams) -> str:
-    """The app whose list the query asks for; raises BadRequest for what a list can't do."""
+    """Return the app whose list the query asks for; raises BadRequest for other parameters."""
     app = query.get("app")
     if app is None:
         raise BadRequest("name the app as well: ?app=NAME")
@@ -261,7 +264,7 @@ def _app_of_list(query: QueryParams) -> str:
 
 
 async def _matching_sessions(request: Request) -> Sequence[SessionRow]:
-    """The sessions that the query names, or the newest."""
+    """Return the sessions that the query names, or all, by last activity."""
     services, query = services_of(request), request.query_params
     app, user, name = query.get("app"), query.get("user"), query.get("id")
     if (key := number_in(request, "key")) is not None:
@@ -321,7 +324,7 @@ async def standing(request: Request) -> Response:
     OutputLinesJson,
     query={
         "after": Query(int, "The number of a line"),
-        "limit": Query(int, "How many at most, from that line on"),
+        "limit": Query(int, "The maximum number to return, starting after `after`"),
         "last": Query(int, "Return only the last N lines"),
     },
     refusals=(400,),
@@ -329,8 +332,8 @@ async def standing(request: Request) -> Response:
 async def log(request: Request) -> Response:
     """List what a run printed and logged.
 
-    stdout, stderr, logging and the debugger's log lines, up to now. Without `last`, 1,000 lines
-    after line `after`, or up to `limit`.
+    Includes stdout, stderr, logging and the debugger's log lines so far. Without `last`, returns
+    1,000 lines after line `after`, or up to `limit`.
     """
     services, name = services_of(request), request.path_params["run"]
     run = await services.journal.runs.get(name)
@@ -352,9 +355,11 @@ async def command(request: Request) -> Response:
     Answers with the new position; a refused command answers with the current one.
     """
     services, run = services_of(request), request.path_params["run"]
-    body = parse(CommandBody, await read_json(request, limit=MESSAGE_BYTES, of_runtime=True))
+    body = parse(
+        CommandBody, await read_json(request, limit=MESSAGE_BYTES, allow_runtime_json=True)
+    )
     if body.value is not None:
-        body.value = await unmasked_hold(services, run, body.value)
+        body.value = await restore_held_secrets(services, run, body.value)
     try:
         return answer(await services.runs.command(run, body.to_command()))
     except CommandRefused as error:
@@ -370,7 +375,7 @@ async def end_call(request: Request) -> Response:
     the answer is invalid or several calls match.
     """
     services, run = services_of(request), request.path_params["run"]
-    body = parse(CallBody, await read_json(request, limit=MESSAGE_BYTES, of_runtime=True))
+    body = parse(CallBody, await read_json(request, limit=MESSAGE_BYTES, allow_runtime_json=True))
     try:
         return answer(await services.runs.end_call(run, body.to_order()))
     except CommandRefused as error:
@@ -378,7 +383,7 @@ async def end_call(request: Request) -> Response:
 
 
 def _refusal(error: CommandRefused) -> Response:
-    status = 422 if isinstance(error, Misused) else 409
+    status = 422 if isinstance(error, InvalidCommand) else 409
     return answer({"detail": str(error), "position": error.position}, status=status)
 
 
@@ -400,7 +405,7 @@ def _session(services: Services, row: SessionRow) -> dict[str, Any]:
 async def edits(request: Request) -> Response:
     """List edits made by people.
 
-    With what was held before, and what they replaced it with.
+    Each edit has what was held and what replaced it.
     """
     services, session = await session_of(request)
     return answer({"edits": [_edit(row) for row in await services.journal.edits.list(session.key)]})
@@ -408,7 +413,7 @@ async def edits(request: Request) -> Response:
 
 def _edit(row: EditRow) -> dict[str, Any]:
     edit = asdict(row.edit)
-    del edit["turn"]  # for replays alone
+    del edit["turn"]  # only for replays
     values = {name: json.loads(edit.pop(name)) for name in ("before", "after")}
     return {"id": row.id, **edit, **values}
 
@@ -433,25 +438,8 @@ async def _position_after(
                 continue
 
 
-_COMPACT: Final = json.JSONEncoder(separators=(",", ":"))
-
-
-def answer(value: Mapping[str, Any], *, status: int = 200) -> Response:
-    """JSON in ASCII, which every client reads whatever odd characters an agent made.
-
-    Always an object, never a list, which a page of another origin could run as a script (R05).
-    """
-    text = encode(value, _COMPACT)
-    return Response(text, status_code=status, media_type="application/json")
-
-
-async def large_answer(value: Callable[[], Mapping[str, Any]]) -> Response:
-    """The same of a value that may be large: it is made and written beside the event loop."""
-    return await asyncio.to_thread(lambda: answer(value()))
-
-
 def call_answers(bodies: Mapping[str, AnswerBody]) -> dict[str, CallAnswer]:
-    """Decisions as they come in a body."""
+    """Return the decisions in a request's body."""
     return {
         name: CallAnswer(do=each.do, result=each.result, reason=each.reason)
         for name, each in bodies.items()
@@ -459,7 +447,7 @@ def call_answers(bodies: Mapping[str, AnswerBody]) -> dict[str, CallAnswer]:
 
 
 def unknown_json(call: UnknownCall) -> UnknownCallJson:
-    """A call of unknown outcome as JSON."""
+    """Return a call of unknown outcome as JSON."""
     return {
         "id": call.id,
         "tool": call.tool,
@@ -478,7 +466,7 @@ def unknown_json(call: UnknownCall) -> UnknownCallJson:
 
 
 def message_of(body: str | Message | None) -> dict[str, Any] | None:
-    """The user's Content in wire form; None without one. Raises Unprocessable."""
+    """Return the user's Content in wire form; None without one. Raises Unprocessable."""
     if body is None:
         return None
     if isinstance(body, str):
@@ -490,7 +478,7 @@ def message_of(body: str | Message | None) -> dict[str, Any] | None:
 
 
 def number_in(request: Request, name: str) -> int | None:
-    """The whole number of a query, or None without one; raises BadRequest."""
+    """Return the whole number of a query parameter, None without it; raises BadRequest."""
     text = request.query_params.get(name)
     number = whole_number(text)
     if text is not None and number is None:

@@ -12,7 +12,7 @@ from devui.wire.events import Event
 
 
 def run_failure(error: str | None) -> Failure | None:
-    """The error of a run: JSON text with `type`, `message`, `traceback`, `file`, `line`."""
+    """Return a run's error from JSON text: `type`, `message`, `traceback`, `file`, `line`."""
     if error is None:
         return None
     details = json.loads(error)
@@ -20,10 +20,10 @@ def run_failure(error: str | None) -> Failure | None:
 
 
 def event_failure(event: Event, run_error: str | None) -> Failure | None:
-    """The error of the run, if it is what the event reports.
+    """Return the error of the run if it is what the event reports.
 
-    An event has neither place nor traceback of an exception. A model's error isn't an exception,
-    and what ends its run may be another one.
+    An event has neither the place nor the traceback of an exception. A model's error isn't an
+    exception, and its run may end with a different one.
     """
     details = json.loads(run_error) if run_error else None
     line = str(event.error_message or event.error_code or "").partition("\n")[0]
@@ -34,12 +34,12 @@ def event_failure(event: Event, run_error: str | None) -> Failure | None:
 
 
 def agent_failure(error: AgentError) -> Failure:
-    """An exception of agent code, as a worker told it."""
+    """Return an exception of agent code, as a worker reported it."""
     return failure(asdict(error))
 
 
 def failure(error: dict[str, Any]) -> Failure:
-    """An exception of agent code; absent fields are left out."""
+    """Return an exception of agent code; absent fields are left out."""
     name, message = str(error.get("type") or ""), str(error.get("message") or "")
     file, line = error.get("file"), error.get("line")
     traceback = str(error.get("traceback") or "")
@@ -52,7 +52,7 @@ def failure(error: dict[str, Any]) -> Failure:
 
 
 def _function(traceback: str, file: str, line: int) -> str:
-    """` in get_rate`, as the traceback says of that line; "" for a line of no function."""
+    """Return ` in get_rate`, the line's function in the traceback; "" outside of functions."""
     at = [each for each in frames(traceback) if each.line == line and each.file.endswith(file)]
     function = at[-1].function if at else ""
     return f" in {function}" if function and not function.startswith("<") else ""

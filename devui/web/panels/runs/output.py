@@ -1,4 +1,4 @@
-"""What runs print and log, with the lines that the journal doesn't have yet."""
+"""What runs print and log, including lines that aren't in the journal yet."""
 
 from devui.store.rows import OutputLine, RunRow
 from devui.web.services import Services
@@ -8,8 +8,8 @@ NumberedLine = tuple[int, OutputLine]
 
 
 async def last_output(services: Services, run: RunRow, limit: int) -> list[NumberedLine]:
-    """The last lines of a run, ascending, at most `limit`."""
-    waiting = _waiting(services, run)  # first: what is written meanwhile is in both
+    """Return the last lines of a run, ascending, at most `limit`."""
+    waiting = _waiting(services, run)  # first: lines written in between are then in both
     lines = await services.journal.runs.last_output(run.id, limit)
     return _join(lines, waiting)[-limit:]
 
@@ -17,7 +17,7 @@ async def last_output(services: Services, run: RunRow, limit: int) -> list[Numbe
 async def output_after(
     services: Services, run: RunRow, after: int = 0, limit: int | None = None
 ) -> list[NumberedLine]:
-    """The lines of a run above the number `after`, at most `limit`; None for all."""
+    """Return the lines of a run above the number `after`, at most `limit`; None for all."""
     waiting = [line for line in _waiting(services, run) if line[0] > after]
     lines = await services.journal.runs.output(run.id, after, limit)
     return _join(lines, waiting)[:limit]
@@ -31,7 +31,7 @@ def _join(lines: list[NumberedLine], waiting: list[NumberedLine]) -> list[Number
 
 
 def _waiting(services: Services, run: RunRow) -> list[NumberedLine]:
-    """The lines that are not in the journal yet."""
+    """Return the lines that aren't in the journal yet."""
     live = services.runs.live(run.session)
     if live is None or live.row.id != run.id:
         return []

@@ -1,4 +1,4 @@
-"""What holds a run up, in words: for the inspector's tab and for what is held."""
+"""What a run is waiting for, in words: for the Run tab and for the branches of a held run."""
 
 import json
 import uuid
@@ -9,10 +9,10 @@ from typing import Any, Final, Literal
 
 from devui.debugger.compare.sides import place_of
 from devui.debugger.runs.live import LiveRun
-from devui.debugger.runs.settings import settings_of_run
+from devui.debugger.runs.options import settings_of_run
 from devui.debugger.runs.standing import Standing
 from devui.debugger.stepping.stepper import Hold
-from devui.store.rows import RunRow, SessionRow
+from devui.store.rows import EventRow, RunRow, SessionRow
 from devui.web.basic_parts import Beside
 from devui.web.links import (
     breakpoints_url,
@@ -33,12 +33,13 @@ from devui.web.panels.settings.panel import in_words
 from devui.web.services import Services
 from devui.web.text.actors import by
 from devui.web.text.debuggers import UNRESPONSIVE, debugger_words
-from devui.web.text.formats import duration, moment
+from devui.web.text.formats import duration, event_numbers, moment
 from devui.web.text.gates import deadlock, sentence
 from devui.web.text.visible import visible
 from devui.wire.events import fields_in
 
 _STATUS: Final = {"held": "held", "running": "running", "behind": "waiting to commit"}
+_COMMITS: Final = frozenset({"before_commit", "after_commit"})
 _WAITS: Final[Mapping[str, str]] = {
     "running": "running on the event loop",
     "gate": "paused by the debugger",
@@ -55,50 +56,72 @@ _WAITS: Final[Mapping[str, str]] = {
 }
 
 
-async def standing_of(services: Services, session: SessionRow) -> Standing | None:
-    """What the session's newest run waits for; None without a run.
+async def standing_of(
+    services: Services, session: SessionRow, row: EventRow | None
+) -> Standing | None:
+    """Return what an event's run, or the session's newest run, waits for; None without a run.
 
-    Its worker may take seconds to answer.
+    The worker may take seconds to answer.
     """
-    run = await services.journal.runs.newest(session.key)
-    return Standing(run, await services.runs.standing(run.id)) if run else None
+    of_event = await services.journal.runs.get(row.run) if row and row.run else None
+    run = of_event or await services.journal.runs.newest(session.key)
+    event = row.number if row else None
+    return Standing(run, await services.runs.standing(run.id), event) if run else None
 
 
 async def run_panel(services: Services, session: SessionRow, standing: Standing | None) -> RunPanel:
-    """What the session's newest run waits for, in words."""
+    """Return the Run tab: what a run waits for, in words."""
     if standing is None:
         return RunPanel(standing_url(session.key), "No runs yet", going=False)
-    run, report = standing.run, standing.report
+    run = standing.run
     live = services.runs.live(session.key)
-    compare = await _compare_href(services, session, run)
-    settings = in_words(await settings_of_run(services.journal, run.id))
-    if live is None or live.row.id != run.id:
-        over = _over(session, run, report, await replay_form(services, session))
-        return replace(over, compare_href=compare, settings=settings, by=_actors(run))
-    going = _going(session, live, report)
-    return replace(going, compare_href=compare, settings=settings, by=_actors(run))
+    if live is not None and live.row.id == run.id:
+        panel = _going(session, live, standing.report)
+    else:
+        title = await _title(services, run)
+        form = await replay_form(services, session, run.id)
+        panel = _over(session, title, standing.report, form)
+        if live is not None:
+            panel = replace(panel, live_href=session_url(session.key, tab="run"))
+    return replace(
+        panel,
+        href=standing_url(session.key, standing.event),
+        event=standing.event,
+        compare_href=await _compare_href(services, session, run),
+        settings=in_words(await settings_of_run(services.journal, run.id)),
+        by=_actors(run),
+    )
+
+
+async def _title(services: Services, run: RunRow) -> str:
+    newest = await services.journal.runs.newest(run.session)
+    if newest is None or newest.id == run.id:
+        return f"Latest run: {WORDS[run.status]}"
+    extents = await services.journal.replays.extents(run.session)
+    where = event_numbers(*extents.get(run.id, (0, 0)))
+    return f"Run of {where}: {WORDS[run.status]}"
 
 
 def _actors(run: RunRow) -> str:
-    """Who started it and who stopped it."""
+    """Return who started the run and who stopped it."""
     actors = {"started": by(run.actor), "stopped": by(run.stopped_by)}
     return ", ".join(f"{did} {who}" for did, who in actors.items() if who)
 
 
 async def _compare_href(services: Services, session: SessionRow, run: RunRow) -> str:
-    """The run beside the one before."""
+    """Return where to compare the run with the one before it."""
     place = place_of(run, await services.journal.runs.list(session.key))
     sides = (f"{session.key}@{place - 1}", f"{session.key}@{place}")
     return choose_url(*sides) if place > 1 else ""
 
 
 def beside(branches: Sequence[Mapping[str, Any]]) -> tuple[Beside, ...]:
-    """What goes on at the same time, as lines."""
+    """Return the branches that run at the same time, as lines."""
     return tuple(_beside(each) for each in branches)
 
 
 def _over(
-    session: SessionRow, run: RunRow, report: Mapping[str, Any], form: ReplayForm | None
+    session: SessionRow, title: str, report: Mapping[str, Any], form: ReplayForm | None
 ) -> RunPanel:
     whys = tuple(
         Why(
@@ -110,7 +133,6 @@ def _over(
         )
         for each in report["questions"]
     )
-    title = f"Latest run: {WORDS[run.status]}"
     return RunPanel(standing_url(session.key), title, going=False, whys=whys, replay=form)
 
 
@@ -135,7 +157,7 @@ def _going(session: SessionRow, live: LiveRun, report: Mapping[str, Any]) -> Run
             _call(live, each, is_blocked=bool(report["blocked"])) for each in report["calls"]
         ),
         beside=beside(report["branches"]) if several else (),
-        tasks=_tasks(report),
+        tasks=_tasks(live, report),
     )
 
 
@@ -153,7 +175,7 @@ def _whys(report: Mapping[str, Any]) -> Iterator[Why]:
 
 
 def _hold(hold: Hold) -> Why:
-    """Where the debugger holds what: `before the tool call (pay, cashier)`."""
+    """Return what the debugger holds, and where: `before the tool call (pay, cashier)`."""
     arrival = hold.arrival
     where = sentence(arrival.gate, arrival.number).removeprefix("Paused ")
     tool = f"{visible(arrival.tool)}, " if arrival.tool else ""
@@ -171,7 +193,7 @@ def _block_reason(block: Mapping[str, Any], *, own: bool) -> Why:
 
 
 def call_ending(run: str, call: Mapping[str, Any]) -> CallEnding:
-    """The form that ends a call."""
+    """Return the form that ends a call or answers it."""
     schema = call["schema"]
     return CallEnding(
         action=calls_url(run),
@@ -186,23 +208,23 @@ def call_ending(run: str, call: Mapping[str, Any]) -> CallEnding:
 
 
 def answer_slot(call: int) -> str:
-    """What the ids begin with of the fields for a call's answer."""
+    """Return the prefix of the ids of the fields for a call's answer."""
     return f"answer-{call}"
 
 
 def typed_slot(call: int) -> str:
-    """The same of the field for any answer."""
+    """Return the prefix of the id of the field for any answer."""
     return f"typed-{call}"
 
 
 def typed_answer(call: Mapping[str, Any]) -> AskField:
-    """That field: it takes what the tool does not declare, too."""
+    """Return the field for any answer, including ones that the tool doesn't declare."""
     label = f"Answer for {visible(call['name'])}"
     return AskField("value", label, "json", hint="JSON or text")
 
 
 def answer_form(schema: str) -> SchemaForm:
-    """What a tool declares to return, as a form."""
+    """Return a form for the result that a tool declares."""
     return SchemaForm(fields_in(json.loads(schema)), "of", is_code=True)
 
 
@@ -252,23 +274,29 @@ def _beside(branch: Mapping[str, Any]) -> Beside:
 
 
 def _word(branch: Mapping[str, Any]) -> str:
-    """What it does: one that runs may well wait for something of its own."""
+    """Return the branch's status, or what it waits for if it runs without a known call."""
     runs = branch["status"] != "running" or branch["doing"] or branch["waits"] == "running"
     return _STATUS[branch["status"]] if runs else _WAITS[branch["waits"]]
 
 
-def _tasks(report: Mapping[str, Any]) -> tuple[TaskShown, ...]:
+def _tasks(live: LiveRun, report: Mapping[str, Any]) -> tuple[TaskShown, ...]:
     circles = {each for circle in report["deadlocks"] for each in circle}
     return tuple(
         TaskShown(
             id=task["id"],
             who=_who(task) or ("the run itself" if task is report["tasks"][0] else ""),
-            waits=_waits(task),
+            waits=_WAITS["gate"] if _is_held(live, task) else _waits(task),
             stack=_stack(task["places"]),
             circle=task["id"] in circles,
         )
         for task in report["tasks"]
     )
+
+
+def _is_held(live: LiveRun, task: Mapping[str, Any]) -> bool:
+    """Return whether the task, reported as waiting for a commit, is held at a commit gate."""
+    branches = {hold.arrival.branch for hold in live.stepper.holds if hold.arrival.gate in _COMMITS}
+    return task["waits"] == "commit" and task["branch"] in branches
 
 
 def _waits(task: Mapping[str, Any]) -> str:
@@ -283,7 +311,7 @@ def _waits(task: Mapping[str, Any]) -> str:
 
 
 def _stack(places: Sequence[Mapping[str, Any]]) -> tuple[Frames, ...]:
-    """The frames, the innermost first, those of the app apart from the others."""
+    """Return the frames, innermost first, with the app's own apart from the others."""
     return tuple(
         Frames(own, tuple(_frame(place) for place in group))
         for own, group in groupby(reversed(places), key=lambda place: bool(place["own"]))
@@ -300,6 +328,6 @@ def _place(place: Mapping[str, Any] | None) -> str:
 
 
 def _who(report: Mapping[str, Any]) -> str:
-    """The agent, and its branch where the name does not say it."""
+    """Return the agent, with its branch if it has one."""
     branch = report["branch"]
     return visible(f"{report['agent']} ({branch})" if branch else report["agent"])

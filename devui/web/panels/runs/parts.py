@@ -1,4 +1,4 @@
-"""What holds a run up, as a tab of the inspector."""
+"""The inspector's Run tab: what a run is waiting for."""
 
 from dataclasses import dataclass
 from typing import ClassVar, Literal
@@ -10,7 +10,7 @@ from devui.web.panels.replays.parts import ReplayForm
 
 @dataclass(frozen=True, slots=True)
 class Why:
-    """One reason, the worst first."""
+    """One reason that a run is waiting."""
 
     tone: Tone
     text: str
@@ -23,7 +23,7 @@ class Why:
 
 @dataclass(frozen=True, slots=True)
 class CallEnding:
-    """Ends a call, or answers in its place. Goes into `#ending-{call}`."""
+    """The form that ends a call or answers in its place. Goes into `#ending-{call}`."""
 
     template: ClassVar[str] = "runs/call_ending.html"
     action: str
@@ -31,17 +31,17 @@ class CallEnding:
     call: int
     name: str
     slot: str
-    """What the ids of these fields begin with."""
+    """The prefix of the ids of these fields."""
     fields: tuple[AskField, ...]
-    """What a tool declares to return; empty if it declares nothing that has fields."""
+    """Fields for the tool's declared result; empty if it declares none that fields can hold."""
     typed_slot: str
     typed_field: AskField
-    """Takes any answer."""
+    """A field for any answer."""
 
 
 @dataclass(frozen=True, slots=True)
 class PendingCall:
-    """A call that has not returned."""
+    """A call that hasn't returned."""
 
     id: int
     kind: Literal["thought", "call"]
@@ -52,20 +52,20 @@ class PendingCall:
     place: str
     source: str
     draft: str = ""
-    """The breakpoint before such a call, as JSON; "" where none can be made."""
+    """The breakpoint before such a call, as JSON; "" if none can be created."""
     ending: CallEnding | None = None
-    """None where the call cannot be ended by itself."""
+    """None if the call can't be ended on its own."""
     note: str = ""
-    """What has to be known about ending it."""
+    """What to know before ending it."""
 
 
 @dataclass(frozen=True, slots=True)
 class Frames:
-    """Frames that follow each other and are all of the app, or all not."""
+    """Consecutive frames that are all of the app, or all of other code."""
 
     own: bool
     places: tuple[tuple[str, str, str], ...]
-    """`file:line`, the function and the source line; the innermost first."""
+    """`file:line`, the function and the source line; innermost first."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,38 +75,42 @@ class TaskShown:
     id: int
     who: str
     waits: str
-    """`waits for a lock that task 3 has`."""
+    """`waiting for a lock held by task 3`."""
     stack: tuple[Frames, ...]
     circle: bool
-    """It is part of a deadlock."""
+    """Whether it is part of a deadlock."""
 
 
 @dataclass(frozen=True, slots=True)
 class RunPanel:
-    """The tab. Its element is `#standing`; it asks for itself anew while the run goes on."""
+    """The tab. Its element is `#standing`, which reloads while the run is in progress."""
 
     template: ClassVar[str] = "runs/run_panel.html"
     href: str
-    """Where it is asked for."""
+    """Where to request it."""
     title: str
     going: bool
+    event: int | None = None
+    """The event whose run this is; None for the newest run."""
+    live_href: str = ""
+    """The run in progress; "" if it is this one, or there is none."""
     by: str = ""
-    """`started by mcp:claude, stopped by terminal (ada)`; "" for what people did on pages."""
+    """`started by mcp:claude, stopped by terminal (ada)`; "" for actions on pages."""
     silent: Moment | None = None
-    """Since when nothing has come of it."""
+    """When the run last made progress."""
     whys: tuple[Why, ...] = ()
     action: str = ""
-    """Where the pause is posted; "" when the run cannot be paused."""
+    """Where to post a pause; "" if the run can't be paused."""
     key: str = ""
     stop_href: str = ""
     break_action: str = ""
     calls: tuple[PendingCall, ...] = ()
     beside: tuple[Beside, ...] = ()
-    """What goes on at the same time, if that is more than one thing."""
+    """The branches that run at the same time, if there are several."""
     tasks: tuple[TaskShown, ...] = ()
     compare_href: str = ""
-    """This run beside the one before; "" for the first one."""
+    """A comparison with the previous run; "" for the first one."""
     settings: str = ""
-    """`temperature 0.2`, for a run that had other settings than its agents."""
+    """`temperature 0.2`, if the run's settings differed from those of its agents."""
     replay: ReplayForm | None = None
-    """Executes a run again; None while one is under way."""
+    """The form that executes the run again; None while a run is in progress."""

@@ -1,4 +1,4 @@
-"""Runs as JSON: where one stands, what is held, what it waits for (docs/guide/api.md)."""
+"""Runs as JSON: their position, what is held, what they wait for (docs/guide/api.md)."""
 
 from typing import Any, Literal, NotRequired
 
@@ -16,11 +16,11 @@ Status = Literal["running", "held", "stopping", "done", "failed", "stopped", "in
 
 
 class StateChangeJson(TypedDict):
-    """What the commit of an event does to a state key; `old` is absent for a new key."""
+    """The change that an event's commit makes to a state key; `old` is absent for a new key."""
 
     key: str
     new: Any
-    """After an edit what the edit writes."""
+    """After an edit, the value that the edit writes."""
     old: NotRequired[Any]
     written: NotRequired[Any]
     """What the agent's code wrote, if an edit replaces it."""
@@ -46,18 +46,18 @@ class GuardRulingJson(TypedDict):
 
 
 class HoldEditJson(TypedDict):
-    """What is done to a hold when it is released."""
+    """The edit that is applied to a hold when it is released."""
 
     action: str
     value: Any
     actor: str
     at: float
     effects: dict[str, Any]
-    """The actions that come with a recorded result, such as the state that the tool wrote."""
+    """The actions of a recorded result, such as the state that the tool wrote."""
 
 
 class HoldJson(TypedDict):
-    """One thing that is held."""
+    """One hold."""
 
     id: int
     gate: GateKind
@@ -73,7 +73,7 @@ class HoldJson(TypedDict):
     call: str | None
     since: float
     paused: NotRequired[float]
-    """How many seconds the run had been held before."""
+    """How long the run had been held before, in seconds."""
     reason: Reason
     breakpoint: int | None
     held: Any
@@ -92,14 +92,14 @@ class PlaceJson(TypedDict):
     function: str
     source: str
     own: bool
-    """Code of the app, not of a library or of devui."""
+    """Whether it is code of the app, not of a library or of devui."""
 
 
 class BranchJson(TypedDict):
-    """One of the things that run at the same time."""
+    """One of the branches that run at the same time."""
 
     status: Literal["held", "running", "behind"]
-    """`behind`: its event waits for those before it to be committed."""
+    """`behind`: its event waits for earlier ones to be committed."""
     agent: str
     branch: str | None
     doing: str
@@ -110,7 +110,7 @@ class BranchJson(TypedDict):
     waits: Waiting
     task: int | None
     hold: int | None
-    """The id that a command uses to move it alone."""
+    """The id with which a command moves this branch alone."""
 
 
 class LastCommandJson(TypedDict):
@@ -123,7 +123,7 @@ class LastCommandJson(TypedDict):
 
 
 class DebuggerJson(TypedDict):
-    """A debugger of Python that the run waits for a person to use."""
+    """A Python debugger that the run waits for a person to use."""
 
     name: Debugger
     status: Literal["stopped", "awaited"]
@@ -137,11 +137,11 @@ class FrameJson(TypedDict):
     """A line of the app's own code in a traceback."""
 
     file: str
-    """Relative to the folder of the agents."""
+    """Relative to the agents folder."""
     line: int
     function: str
     source: str
-    """The line's text, "" if it is unknown."""
+    """The line's text; "" if unknown."""
 
 
 class RunErrorJson(TypedDict):
@@ -150,14 +150,14 @@ class RunErrorJson(TypedDict):
     type: str | None
     message: str | None
     file: str | None
-    """Where, in the app's own code if the exception passed through it."""
+    """Where it was raised; in the app's own code if the exception passed through it."""
     line: int | None
     frames: list[FrameJson]
-    """The traceback's frames in the app's own code, the outermost first, up to 20."""
+    """The traceback's frames in the app's own code, outermost first, up to 20."""
 
 
 class PositionJson(TypedDict):
-    """Where a run stands. `heldSeconds`, `lastCommand` and `debugger` are present while it is
+    """A run's position. `heldSeconds`, `lastCommand` and `debugger` are present while it is
     active, `lost` once it has ended."""
 
     run: str
@@ -172,19 +172,19 @@ class PositionJson(TypedDict):
     """The command that the run is executing."""
     holds: list[HoldJson]
     branches: list[BranchJson]
-    """While it is held: the holds, and what runs beside them."""
+    """While the run is held: the holds, and what still runs beside them."""
     heldSeconds: NotRequired[float]
-    """Without what is held now."""
+    """Without the current holds."""
     lastCommand: NotRequired[LastCommandJson | None]
     debugger: NotRequired[DebuggerJson | None]
     lost: NotRequired[list[HoldJson]]
-    """What was held when the server ended."""
+    """What was held when the server stopped."""
     error: NotRequired[RunErrorJson | None]
     """The error of a run that failed or was interrupted."""
 
 
 class RefusedJson(TypedDict):
-    """A command that was not carried out."""
+    """A refused command."""
 
     detail: str
     position: PositionJson
@@ -205,11 +205,11 @@ class UnknownCallJson(TypedDict):
     default: Choice
     asks: bool
     later: bool
-    """It is answered later, so you can also wait for it."""
+    """Whether it is answered later, so that you can also wait for it."""
     made: bool
-    """False if the debugger held it, or someone answered instead of it."""
+    """False if the debugger held it, or someone answered it before it ran."""
     answered_by: str | None
-    """Who answered instead of it, without a commit; null if no one did."""
+    """Who answered it instead, without a commit; null if nobody did."""
 
 
 class UndecidedJson(TypedDict):
@@ -232,11 +232,11 @@ class PendingCallJson(TypedDict):
     """An active call of a model or tool."""
 
     id: int
-    """For commands about it."""
+    """The id for commands about it."""
     kind: Literal["model", "tool"]
     name: str
     about: str
-    """The arguments as JSON, or what the model was sent, cut short."""
+    """The arguments as JSON, or what was sent to the model, shortened."""
     agent: str
     branch: str | None
     call: str | None
@@ -245,9 +245,9 @@ class PendingCallJson(TypedDict):
     task: int
     place: PlaceJson | None
     thread: bool
-    """It waits for a plain function in a thread, which can't be stopped."""
+    """Whether it waits for a plain function in a thread, which can't be stopped."""
     told: bool
-    """A person ended it, and it hasn't responded yet."""
+    """Whether a person ended it and it hasn't responded yet."""
     schema: str | None
     """The JSON Schema of the tool's declared result, as JSON text."""
 
@@ -262,13 +262,13 @@ class TaskJson(TypedDict):
     waits: Waiting
     on: str
     awaits: int | None
-    """The task it waits for: the awaited one, or the one that holds the lock."""
+    """The task that it waits for: the awaited one, or the one that holds the lock."""
     places: list[PlaceJson]
-    """The outermost first."""
+    """Outermost first."""
 
 
 class AskerJson(TypedDict):
-    """What needs the credential or the confirmation."""
+    """The tool, toolset or node that needs the credential or the confirmation."""
 
     kind: Literal["tool", "toolset", "node"]
     name: str
@@ -278,7 +278,7 @@ _For = TypedDict("_For", {"for": AskerJson | None})
 
 
 class QuestionJson(_For):
-    """What an ended run waits for a person to answer."""
+    """A question of an ended run that waits for a person's answer."""
 
     call: str
     name: str
@@ -287,7 +287,7 @@ class QuestionJson(_For):
     event: int
     asks: str
     about: str
-    """What is asked: a call, a message; empty for a long-running tool."""
+    """The subject of the question, such as a call or message; empty for a long-running tool."""
 
 
 class StandingJson(TypedDict):
@@ -300,24 +300,24 @@ class StandingJson(TypedDict):
     """Whether the agent's process reported where its code is."""
     progressed: float | None
     silentSeconds: float
-    """Since the last event, chunk, gate or command."""
+    """Seconds since the last event, chunk, gate or command."""
     debugger: DebuggerJson | None
     blocked: BlockedJson | None
     branches: list[BranchJson]
     calls: list[PendingCallJson]
-    """The oldest first."""
+    """Oldest first."""
     tasks: list[TaskJson]
     deadlocks: list[list[int]]
     """Tasks that wait for each other."""
     questions: list[QuestionJson]
-    """What an ended run waits for: a person."""
+    """The questions of an ended run."""
 
 
 class OutputLineJson(TypedDict):
     """A line that a run printed or logged."""
 
     number: int
-    """Within the run, from 1."""
+    """Its number within the run, from 1."""
     stream: str
     """`stdout`, `stderr`, the level of a logged line, or `debugger`."""
     text: str
@@ -325,7 +325,7 @@ class OutputLineJson(TypedDict):
 
 
 class OutputLinesJson(TypedDict):
-    """Lines that a run printed or logged, the oldest first."""
+    """Lines that a run printed or logged, oldest first."""
 
     lines: list[OutputLineJson]
 
@@ -346,19 +346,19 @@ class SessionJson(TypedDict):
     note: str
     """The note on the session."""
     imported: bool
-    """It is read-only."""
+    """Whether it is read-only because it was imported."""
 
 
 class SessionsJson(TypedDict):
-    """Sessions, the most recently changed first unless the query sorts them."""
+    """Sessions, most recently active first unless the query sorts them."""
 
     sessions: list[SessionJson]
     total: NotRequired[int]
-    """How many there are on all pages; only of a list in pages."""
+    """The number of sessions on all pages; only present for a list in pages."""
 
 
 class EditJson(TypedDict):
-    """What a person changed in what was held."""
+    """An edit of something held."""
 
     id: int
     run: str
@@ -375,6 +375,6 @@ class EditJson(TypedDict):
 
 
 class EditsJson(TypedDict):
-    """Edits by people, the oldest first."""
+    """Edits by people, oldest first."""
 
     edits: list[EditJson]

@@ -11,6 +11,8 @@ from devui.web.links import session_url, stop_url
 from devui.web.services import Services
 from devui.web.text.actors import by
 from devui.web.text.formats import moment
+from devui.web.text.visible import visible
+from devui.wire.standing import Inspection
 
 WORDS: Final[dict[Status, str]] = {
     "idle": "not run yet",
@@ -28,9 +30,10 @@ WORDS: Final[dict[Status, str]] = {
 def run_status(
     run: RunRow | None, *, is_held: bool = False, quiet: float | None = None
 ) -> RunStatus:
-    """The status of the session's newest run, None if there was none; `is_held` by the debugger.
+    """Return the status of a session's newest run; `run` is None if it had none.
 
-    `quiet`: since when nothing has come of it, if that is worth saying (seconds since the epoch).
+    `is_held` is whether the debugger holds the run; `quiet` is when it last made progress, in
+    seconds since the epoch, if the status should say so.
     """
     if run is None:
         return RunStatus("idle", WORDS["idle"])
@@ -55,26 +58,57 @@ def _actor(run: RunRow) -> str:
     return f"started {author}" if author else ""
 
 
+async def _with_errors(services: Services, session: int, status: RunStatus) -> RunStatus:
+    """Add failures to the status of a run that is done: a list would hide them otherwise."""
+    if status.status != "done":
+        return status
+    errors = await services.journal.events.failures(session)
+    return replace(status, errors=errors, errors_href=session_url(session, only="is:error"))
+
+
 async def newest_run(services: Services, session: int) -> RunStatus:
-    """How the newest run of a session stands, as it is now."""
+    """Return the current status of a session's newest run."""
     return await run_of(services, session, await services.journal.runs.newest(session))
 
 
 async def run_of(services: Services, session: int, run: RunRow | None) -> RunStatus:
-    """The same, of the newest run as it was read.
+    """Return the status of a session's newest run, which the caller has read.
 
-    One that asked a person waits for the answer; one that a model's error ended has failed; one
-    that is closed wants no attention any more.
+    A run that asked a person waits for the answer; one that ended with a model's error has failed;
+    a closed one needs no more attention. A session that was created with its events has not run
+    here.
     """
-    if run is not None and run.closed:
+    if run is None:
+        came_with_events = await _came_with_events(services, session)
+        status = run_status(None)
+        return replace(status, word="not run here") if came_with_events else status
+    if run.closed:
         return replace(run_status(run), status="idle", word="closed")
-    may_ask = run is not None and (run.status == "done" or answer_lost(run))
-    if run is not None and may_ask and await open_questions(services.journal, run):
+    may_ask = run.status == "done" or answer_lost(run)
+    if may_ask and await open_questions(services.journal, run):
         return replace(run_status(run), status="waiting", word=WORDS["waiting"])
-    if run is not None and await final_error(services.journal, run):
+    if await final_error(services.journal, run):
         return replace(run_status(run), status="failed", word=WORDS["failed"])
     live = services.runs.live(session)
     if live is None:
-        return run_status(run)
-    quiet = live.progressed.at if live.quiet else None
-    return run_status(run, is_held=bool(live.stepper.holds), quiet=quiet)
+        status = run_status(run)
+    else:
+        quiet = live.progressed.at if live.quiet else None
+        status = run_status(run, is_held=bool(live.stepper.holds), quiet=quiet)
+        if status.quiet and live.answers:
+            status = replace(status, waits_for=_calls(live.inspection))
+    return await _with_errors(services, session, status)
+
+
+async def _came_with_events(services: Services, session: int) -> bool:
+    """Return whether the first message is from no run, and the session isn't a fork."""
+    first = await services.journal.events.rows(session, [1])
+    has_message = any(row.kind == "user" and row.run is None for row in first)
+    return has_message and await services.journal.forks.get(session) is None
+
+
+def _calls(inspection: Inspection | None) -> str:
+    """Return what the run waits for: the latest call, which the others may be waiting for too."""
+    calls = sorted(inspection.calls, key=lambda call: call.since) if inspection else []
+    others = f" and {len(calls) - 1} more" if len(calls) > 1 else ""
+    return visible(calls[-1].name) + others if calls else ""

@@ -8,9 +8,10 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, PlainTextResponse, Response
 
 from devui.debugger.questions.questions import answered_once
-from devui.debugger.recovery.answers import Settled, Undecided, opening
+from devui.debugger.recovery.answers import CallDecision, DecisionRequired, opening
+from devui.debugger.runs.options import RunOptions, last_options, options_of_run
 from devui.debugger.runs.request import RunRequest
-from devui.debugger.stepping.commands import CommandRefused, Misused, Unchanged, Unfit
+from devui.debugger.stepping.commands import CommandRefused, InvalidCommand, Unchanged, Unfit
 from devui.debugger.stepping.stepper import Hold
 from devui.store.rows import SessionRow
 from devui.web.adk.bodies import parse
@@ -30,9 +31,9 @@ from devui.web.panels.hold.forms import (
 )
 from devui.web.panels.inspector.inspector import log as log_panel
 from devui.web.panels.questions.api import answer_question, question_at
-from devui.web.panels.questions.questions import form_of
+from devui.web.panels.questions.questions import answer_of, form_of
 from devui.web.panels.questions.schema_forms import WrongFields
-from devui.web.panels.recovery.actions import decisions_for, first_guard
+from devui.web.panels.recovery.actions import decisions_for, first_guard, unsent
 from devui.web.panels.recovery.views import acknowledge, ask_again, call_answers
 from devui.web.panels.runs.api import CallBody, CommandBody
 from devui.web.panels.runs.output import output_after
@@ -47,30 +48,31 @@ from devui.web.panels.runs.panel import (
 from devui.web.panels.session.page import app_status
 from devui.web.panels.settings.panel import agents_of, settings_form
 from devui.web.panels.settings.reading import settings_of_form, texts_in
-from devui.web.panels.trials.tools import empty, refill
+from devui.web.panels.trials.tools import refill, refresh
+from devui.web.restored_secrets import restore_held_secrets, restore_secrets
 from devui.web.security.intake import parse_json, read_form, read_form_with_files
 from devui.web.services import Services, services_of
 from devui.web.text.formats import clock
 from devui.web.text.numbers import whole_number
-from devui.web.unmasked import unmasked_hold
 
 
 async def run_tab(request: Request) -> Response:
-    """The inspector's tab, read off the run as it stands."""
+    """Return the tab about the run of `?event=NUMBER`, or about the newest run."""
     services, session = await session_of(request)
-    standing = await standing_of(services, session)
+    row = await event_of(services, session, request.query_params.get("event"))
+    standing = await standing_of(services, session, row)
     return services.render.page(await run_panel(services, session, standing))
 
 
 async def log_tab(request: Request) -> Response:
-    """The inspector's tab of what the run of `?event=NUMBER` prints, or the newest run."""
+    """Return the tab with the output of the run of `?event=NUMBER`, or of the newest run."""
     services, session = await session_of(request)
     row = await event_of(services, session, request.query_params.get("event"))
     return services.render.page(await log_panel(services, session, row))
 
 
 async def end_call(request: Request) -> Response:
-    """Carry the order out; an answer that cannot be one is told at its field."""
+    """End or answer a call; an invalid answer is reported at its field."""
     services, run = services_of(request), request.path_params["run"]
     form = await read_form(request)
     if "filled" in form:
@@ -86,7 +88,7 @@ async def end_call(request: Request) -> Response:
 
 
 async def _call_form(request: Request, services: Services, run: str, form: FormData) -> Response:
-    """Answer with what the fields say that the tool declares."""
+    """Answer a call with the fields of the tool's declared result."""
     call = await _call_of(services, run, form)
     schema_form = answer_form(call["schema"] or "{}")
     try:
@@ -107,7 +109,7 @@ async def _order_call(
     body = parse(CallBody, {**order, "call": call, "actor": actor_of(form), "value": value})
     try:
         position = await services.runs.end_call(run, body.to_order())
-    except Misused as error:
+    except InvalidCommand as error:
         raise _misuse(form, f"invalid answer: {error}") from error
     except CommandRefused as error:
         raise Conflict(str(error)) from error
@@ -115,7 +117,7 @@ async def _order_call(
 
 
 def _misuse(form: FormData, problem: str) -> Exception:
-    """At the field for any answer, if it came from there."""
+    """Return the error to raise: at the field for any answer, if the answer came from there."""
     return WrongFields({"value": problem}) if "value" in form else Unprocessable(problem)
 
 
@@ -124,7 +126,7 @@ def _form_fields(form: FormData) -> dict[str, str]:
 
 
 async def _call_of(services: Services, run: str, form: FormData) -> Mapping[str, Any]:
-    """The call as it stands. Raises Conflict."""
+    """Return the call in its current state. Raises Conflict if it has ended."""
     number = whole_number(str(form.get("call")))
     calls = (await services.runs.standing(run))["calls"]
     call = next((each for each in calls if each["id"] == number), None)
@@ -134,7 +136,7 @@ async def _call_of(services: Services, run: str, form: FormData) -> Mapping[str,
 
 
 def _text_value(form: FormData) -> Any:
-    """What the text field says: JSON, or a text. Raises WrongFields."""
+    """Return the text field's value: JSON, or a text. Raises WrongFields if it is empty."""
     if form.get("command") != "answer":
         return None
     text = str(form.get("value") or "").strip()
@@ -147,14 +149,16 @@ _HELD_NO_LONGER = "the run is no longer paused here; the page shows its current 
 
 
 async def start(request: Request) -> Response:
-    """Send a message, or resume an invocation; everything that follows comes on the stream."""
+    """Send a message, or resume an invocation; the results arrive on the stream."""
     services, session = await session_of(request)
     form = await read_form_with_files(request, MESSAGE_LIMIT)
     message = await message_in(form)
+    if message is not None and (before := await unsent(services, session)):
+        message = await restore_secrets(services, message, {"parts": [{"text": before}]})
     invocation = str(form.get("invocation") or "") or None
     if message is None and invocation is None:
         raise Unprocessable("write a message or attach a file first")
-    decisions: tuple[Settled, ...] = ()
+    decisions: tuple[CallDecision, ...] = ()
     if message is None and invocation is not None:
         try:
             decisions = await decisions_for(
@@ -162,29 +166,41 @@ async def start(request: Request) -> Response:
             )
         except WrongFields as wrong:
             return ask_again(request, form, wrong)
-        except Undecided as error:
+        except DecisionRequired as error:
             raise Conflict(str(error)) from error
-    texts, settings = texts_in(form), None
-    if message is not None:
-        try:
-            settings = await settings_of_form(services, session, texts)
-        except WrongFields as wrong:
-            return _settings_again(request, services, session, texts, wrong)
+    try:
+        options = await _options(services, session, form, invocation if message is None else None)
+    except WrongFields as wrong:
+        return _settings_again(request, services, session, texts_in(form), wrong)
     run_request = RunRequest(
         opening=opening(decisions),
         message=message,
         invocation=invocation,
-        streaming=form.get("streaming") is not None,
         pause=form.get("pause") is not None,
-        settings=settings,
         actor=actor_of(form),
         guard=await first_guard(services, session, invocation=invocation, decisions=decisions),
-    )
+    ).with_options(options)
     if "queue" in form and services.runs.live(session.key) is not None:
         await services.queue.add(session, run_request)
     else:
         await services.runs.start(session, run_request)
     return acknowledge(request, session.key)
+
+
+async def _options(
+    services: Services, session: SessionRow, form: FormData, invocation: str | None
+) -> RunOptions:
+    """Return the options of the run that `repeat` names or of the invocation being resumed;
+    otherwise those of the form. Raises WrongFields."""
+    if repeat := str(form.get("repeat") or ""):
+        run = await services.journal.runs.get(repeat)
+        if run is None or run.session != session.key:
+            raise NotFound("this session has no such run to repeat")
+        return await options_of_run(services.journal, repeat)
+    if invocation is not None:
+        return await last_options(services.journal, session.key, invocation)
+    streaming = form.get("streaming") is not None
+    return RunOptions(streaming, await settings_of_form(services, session, texts_in(form)))
 
 
 def _settings_again(
@@ -194,9 +210,9 @@ def _settings_again(
     texts: Mapping[str, str],
     wrong: WrongFields,
 ) -> Response:
-    """The settings once more, as they were filled in, with what is wrong at each field.
+    """Return the settings as they were filled in, with the error at each field.
 
-    Raises Unprocessable where no script would put them into the page.
+    Raises Unprocessable if the page has no script to show them.
     """
     if not HtmxRequest.read(request.headers):
         raise Unprocessable(str(wrong)) from wrong
@@ -206,7 +222,7 @@ def _settings_again(
 
 
 async def answer(request: Request) -> Response:
-    """Answer an agent's question; its invocation goes on."""
+    """Answer an agent's question and continue its invocation."""
     services, session = await session_of(request)
     form = await read_form(request)
     fields = {name: str(value) for name, value in form.multi_items()}
@@ -220,11 +236,13 @@ async def answer(request: Request) -> Response:
         return refill(request, services.render, slot, form_fields, entries=fields, wrong=wrong)
     if answered_once(question.name) or not HtmxRequest.read(request.headers):
         return acknowledge(request, session.key)
-    return empty(services.render, ask_slot(question.id), form_fields)
+    latest = answer_of(question.name, question.args, fields)
+    form_fields = form_of(question.name, question.args, question.event.author, latest).fields
+    return refresh(services.render, ask_slot(question.id), form_fields)
 
 
 async def command(request: Request) -> Response:
-    """Tell a held run how to go on; where it then stands comes on the stream."""
+    """Send a command to a held run; its new position arrives on the stream."""
     services, run = services_of(request), request.path_params["run"]
     form = await read_form(request)
     if "filled" in form:
@@ -242,7 +260,7 @@ async def command(request: Request) -> Response:
 async def _carry_out(
     request: Request, services: Services, run: str, order: dict[str, Any], field: str = "value"
 ) -> Response:
-    """Carry it out, and `then` the command that is to take it along.
+    """Carry out a command, and after it the command in `then`.
 
     Raises WrongFields at `field` for a value that doesn't fit or isn't new.
     """
@@ -250,7 +268,7 @@ async def _carry_out(
     like = order.pop("like", None) if then is not None else None
     body = parse(CommandBody, order)
     if body.value is not None:
-        body.value = await unmasked_hold(services, run, body.value)
+        body.value = await restore_held_secrets(services, run, body.value)
     try:
         position = await _apply(services, run, body, optional=then is not None)
         if then is not None:
@@ -269,7 +287,7 @@ async def _carry_out(
 async def _apply(
     services: Services, run: str, body: CommandBody, *, optional: bool
 ) -> dict[str, Any]:
-    """The position after the command; if `optional`, an edit may leave everything as it was."""
+    """Return the position after the command; if `optional`, an edit may change nothing."""
     try:
         return await services.runs.command(run, body.to_command())
     except Unchanged as error:
@@ -279,7 +297,7 @@ async def _apply(
 
 
 def _hold(services: Services, run: str, form: FormData) -> Hold:
-    """What the form is about. Raises Conflict."""
+    """Return the hold that the form is about. Raises Conflict if it has been released."""
     live = services.runs.under_way(run)
     holds = live.stepper.holds if live else ()
     hold = next((hold for hold in holds if str(hold.id) == form.get("hold")), None)
@@ -289,7 +307,7 @@ def _hold(services: Services, run: str, form: FormData) -> Hold:
 
 
 async def _filled_in(request: Request, services: Services, run: str, form: FormData) -> Response:
-    """Edit what is held as its form says; what does not fit is told at its field."""
+    """Edit what is held with the form's fields; an invalid value is reported at its field."""
     entries = {name: str(value).replace("\r\n", "\n") for name, value in form.items()}
     hold = _hold(services, run, form)
     hold_form = held_form(hold)
@@ -307,7 +325,7 @@ async def _filled_in(request: Request, services: Services, run: str, form: FormD
 
 
 def _command(form: FormData) -> dict[str, Any]:
-    """The members of a command; a button with `like` is the command `run_to`."""
+    """Return the members of a command; a button with `like` stands for `run_to`."""
     members: dict[str, Any] = {**form, "actor": actor_of(form)}
     reason = members.pop("reason", "")
     if members.get("command") == "reject":
@@ -318,19 +336,19 @@ def _command(form: FormData) -> dict[str, Any]:
 
 
 def _like(form: FormData) -> dict[str, Any]:
-    """What `run_to` runs to, if the form says it."""
+    """Return where `run_to` stops, if the form has it."""
     return {"like": parse_json(str(form["like"]).encode())} if "like" in form else {}
 
 
 async def stop(request: Request) -> Response:
-    """Stop a run; one that has ended already is left as it is."""
+    """Stop a run; one that has already ended stays as it is."""
     form = await read_form(request)
     run = await services_of(request).runs.stop(request.path_params["run"], actor_of(form))
     return acknowledge(request, run.session)
 
 
 async def log(request: Request) -> Response:
-    """Everything the run printed and logged, as text."""
+    """Return everything that the run printed and logged, as text."""
     services = services_of(request)
     name = request.path_params["run"]
     run = await services.journal.runs.get(name)

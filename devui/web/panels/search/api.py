@@ -9,15 +9,15 @@ from devui.debugger.search.hits import NEWEST, Hit, find
 from devui.debugger.secrets.redaction import Redactor
 from devui.store.summaries import Kind
 from devui.web.errors import BadRequest
+from devui.web.json_answers import answer
 from devui.web.operation import Query, operation
-from devui.web.panels.runs.api import answer
 from devui.web.panels.search.excerpts import excerpt, phrases_of, plain
 from devui.web.services import services_of
 from devui.web.text.numbers import whole_number
 
 
 class SearchHitJson(TypedDict):
-    """An event that matches."""
+    """A matching event."""
 
     number: int
     seq: int
@@ -37,16 +37,16 @@ class SearchedSessionJson(TypedDict):
     id: str
     title: str | None
     hits: list[SearchHitJson]
-    """At most three, the newest first."""
+    """At most three, newest first."""
     hasMore: bool
 
 
 class SearchJson(TypedDict):
-    """Sessions with matching events, the newest match first."""
+    """Sessions with matching events, newest match first."""
 
     sessions: list[SearchedSessionJson]
     before: int | None
-    """Pass it as `before` for the next page; null on the last."""
+    """The `before` for the next page; null on the last."""
     indexed: int
     """Percent of the events that are indexed; repeat the request until it is 100."""
 
@@ -63,8 +63,9 @@ async def show(request: Request) -> Response:
     """Search the events of all sessions.
 
     `q` is a [filter](debugging.md#filtering-the-timeline): texts, `tool:`, `key:`, `is:error`,
-    `cost>0.01`. Texts match at the beginning of a word. At most 20 sessions with three events
-    each; `before` leads to older ones. What a fork has copied is listed in its parent only.
+    `cost>0.01`. Texts match at the beginning of a word. Returns at most 20 sessions with three
+    events each; `before` leads to older ones. Events that a fork copied are listed only in its
+    parent.
     """
     services = services_of(request)
     text = request.query_params.get("q", "")

@@ -1,4 +1,4 @@
-"""The place in an event that a search is about."""
+"""The part of an event that matches a search."""
 
 import json
 import re
@@ -14,16 +14,16 @@ from devui.web.panels.timeline.rows import row_text
 from devui.web.text.visible import visible
 
 _AROUND: Final = 10_000
-"""Characters on both sides in which secrets are looked for, so that none is cut in two."""
+"""Characters on each side in which secrets are searched, so that none is cut in two."""
 _SHORT: Final = 24
-"""Characters of a text that says little without the event's own line."""
+"""Characters of a text too short to be clear without the event's own line."""
 _BEFORE: Final = 60
 _AFTER: Final = 160
 
 
 def excerpt(hit: Hit, phrases: Sequence[str], redactor: Redactor) -> Pieces:
-    """The first place with one of the phrases, without secrets; the event's own line if none is
-    left of them."""
+    """Return the first place with one of the phrases, with secrets redacted; the event's own line
+    if redaction leaves none."""
     pattern = re.compile("|".join(map(re.escape, phrases)) or r"(?!)", re.IGNORECASE)
     line = redactor.text(row_text(hit.row.summary))
     for text in _texts(hit) if phrases else ():
@@ -43,19 +43,19 @@ def excerpt(hit: Hit, phrases: Sequence[str], redactor: Redactor) -> Pieces:
 
 
 def phrases_of(event_filter: Filter) -> list[str]:
-    """The texts that a filter looks for in events."""
+    """Return the texts that a filter looks for in events."""
     return [text for each in event_filter.words if not each.field for text in each.patterns if text]
 
 
 def _texts(hit: Hit) -> list[str]:
     try:
         return [*texts(json.loads(hit.event.text, parse_constant=str))]
-    except (ValueError, RecursionError):  # the row was enough to find it
+    except (ValueError, RecursionError):  # the row was enough to match
         return []
 
 
 def plain(pieces: Pieces) -> str:
-    """The text of the pieces."""
+    """Return the text of the pieces."""
     return "".join(text for text, _ in pieces)
 
 

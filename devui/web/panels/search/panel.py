@@ -1,4 +1,4 @@
-"""What a search shows."""
+"""The results of a search."""
 
 from collections.abc import Mapping
 from dataclasses import replace
@@ -26,13 +26,13 @@ Forks = Mapping[int, ForkRow]
 """Where sessions were forked, by their keys."""
 
 _TITLED = 10
-"""Sessions that are listed by their titles."""
+"""Maximum number of sessions listed by title."""
 
 
 async def fill_page(
     services: Services, page: SearchPage, event_filter: Filter, before: int | None
 ) -> SearchPage:
-    """The page with what matches."""
+    """Return the page with its results."""
     progress = await services.search_index.catch_up()
     results = await find(services.journal, event_filter, services.prices, before=before or NEWEST)
     sessions = [] if before else await titled_sessions(services, event_filter)
@@ -49,7 +49,7 @@ async def fill_page(
 
 
 async def titled_sessions(services: Services, event_filter: Filter) -> list[SessionRow]:
-    """The sessions with the text in their titles, if the filter is nothing but a text."""
+    """Return the sessions with the text in their titles, if the filter is only a text."""
     phrases = phrases_of(event_filter)
     is_text = (
         len(phrases) == len(event_filter.words) and event_filter.text.lower().split() == phrases
@@ -60,20 +60,23 @@ async def titled_sessions(services: Services, event_filter: Filter) -> list[Sess
 def sessions_of(
     results: SearchResults, forks: Forks, event_filter: Filter, redactor: Redactor
 ) -> tuple[SearchedSession, ...]:
-    """The sessions with their matches."""
+    """Return the sessions with their matches."""
     return tuple(_session(each, forks, event_filter, redactor) for each in results.sessions)
 
 
 def total_of(results: SearchResults) -> str:
-    """How many matches there are. A search ends with its page, so there may be more than shown."""
+    """Return the number of matches. A search stops after one page, so there may be more."""
     events, sessions = sum(len(each.hits) for each in results.sessions), len(results.sessions)
-    more = "more than " if results.before or any(each.has_more for each in results.sessions) else ""
-    beyond = "more than " if results.before else ""
-    return f"{more}{plural(events, 'event')} in {beyond}{plural(sessions, 'session')}"
+    has_more = results.before or any(each.has_more for each in results.sessions)
+    return f"{_plural(events, 'event', has_more)} in {_plural(sessions, 'session', results.before)}"
+
+
+def _plural(count: int, noun: str, has_more: object) -> str:
+    return f"{count:,}+ {noun}s" if has_more else plural(count, noun)
 
 
 def search_hit(hit: Hit, phrases: list[str], redactor: Redactor) -> SearchHit:
-    """One match, with the place that is meant."""
+    """Return one match, with the text around it."""
     row, summary = hit.row, hit.row.summary
     return SearchHit(
         number=row.number,

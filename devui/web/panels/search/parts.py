@@ -6,18 +6,18 @@ from typing import ClassVar
 from devui.web.basic_parts import Moment, Theme
 
 Pieces = tuple[tuple[str, bool], ...]
-"""A text in pieces, and whether each is what was searched for."""
+"""A text in pieces, each with whether it is what was searched for."""
 
 
 @dataclass(frozen=True, slots=True)
 class SearchHit:
-    """One event that matches."""
+    """One matching event."""
 
     number: int
     href: str
     kind: str
     word: str
-    """Its kind, as a timeline calls it."""
+    """Its kind, as the timeline calls it."""
     author: str
     at: Moment
     pieces: Pieces
@@ -38,7 +38,7 @@ class SearchedSession:
     updated: Moment
     hits: tuple[SearchHit, ...]
     all_href: str
-    """Its timeline with the same filter; "" if every match is here."""
+    """Its timeline with the same filter; "" if all matches are listed here."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,16 +59,16 @@ class SearchPage:
     theme: Theme
     text: str
     error: str
-    """Why the text is no filter; "" if it is one."""
+    """Why the text isn't a valid filter; "" if it is."""
     named_sessions: tuple[NamedSession, ...]
     sessions: tuple[SearchedSession, ...]
     total: str
-    """How many matches there are, as far as they have been looked for."""
+    """The number of matches found so far, in words."""
     older_href: str
-    """More results; "" if these are the last."""
+    """The next page of results; "" on the last one."""
     is_older: bool
     """Whether it isn't the first page."""
     again_href: str
     """This page."""
     percent: int
-    """How much of the journal is indexed; 100 for all of it."""
+    """The percentage of the journal that is indexed."""

@@ -3,7 +3,7 @@
 from starlette.requests import Request
 from starlette.responses import Response
 
-from devui.debugger.predicates.filters import Typed
+from devui.debugger.predicates.filters import FilterInput
 from devui.web.links import search_url
 from devui.web.lookup import theme_of
 from devui.web.panels.search.panel import fill_page
@@ -13,9 +13,9 @@ from devui.web.text.numbers import whole_number
 
 
 async def show(request: Request) -> Response:
-    """The field, and its results."""
+    """Return the search field and its results."""
     services = services_of(request)
-    filter_field = Typed.read(request.query_params.get("q"))
+    filter_field = FilterInput.read(request.query_params.get("q"))
     before = whole_number(request.query_params.get("before"))
     page = SearchPage(
         theme=theme_of(request),

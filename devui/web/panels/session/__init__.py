@@ -1,1 +1,1 @@
-"""The session page as a whole: the panes around the features, and the stream."""
+"""The session page: the panes around the features, and the stream that keeps it current."""

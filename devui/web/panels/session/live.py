@@ -1,17 +1,16 @@
-"""The session page's stream: what happens, as pieces of the page (Law 5).
+"""The session page's stream: news rendered as pieces of the page (Law 5).
 
-One object per reader. It remembers what a row needs of the rows before it (the time, the
-invocation, who spoke last) and renders each batch of news with the same parts as the page. All
-pieces of a batch go out in one message, and htmx finds their targets before it places the first
-of them: so what a batch adds is rendered as it is at the end of the batch, never added and then
-changed.
+Each reader has one object. It remembers what a row needs from earlier rows (the time, the
+invocation, the last speaker) and renders each batch of news with the parts that the page uses.
+All pieces of a batch go out in one message, and htmx resolves their targets before it places the
+first of them. So each addition is rendered in its state at the end of the batch, never added and
+then changed.
 """
 
 import asyncio
 import time
 from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import aclosing
-from dataclasses import replace as replace_fields
 from typing import Final, TypeAlias
 
 from markupsafe import Markup
@@ -43,7 +42,7 @@ from devui.debugger.events.news import (
     StateTouched,
     WatchChanged,
 )
-from devui.debugger.predicates.filters import Filter, Typed
+from devui.debugger.predicates.filters import Filter, FilterInput
 from devui.store.rows import SessionRow
 from devui.web.basic_parts import Notice
 from devui.web.cursor import Cursor, ForeignCursor
@@ -63,20 +62,21 @@ from devui.web.panels.apps.lists import app_card, app_head, session_name
 from devui.web.panels.breakpoints.live import LiveGutter
 from devui.web.panels.breakpoints.panel import breakpoints, enabled_count
 from devui.web.panels.breakpoints.parts import RenewBreakpointsHere
+from devui.web.panels.chat.parts import ComposerField
+from devui.web.panels.chat.recipient import recipient
 from devui.web.panels.hold.panel import debugger, held_rows, is_committing
 from devui.web.panels.inspector.inspector import state
 from devui.web.panels.inspector.log import log_line
 from devui.web.panels.inspector.parts import TabAsk
 from devui.web.panels.notes.live import LiveNotes
 from devui.web.panels.queue.panel import queue_panel
-from devui.web.panels.recovery.actions import goes_on, unsent
+from devui.web.panels.recovery.actions import is_resumable, unsent
 from devui.web.panels.recovery.panel import lineage, resume
 from devui.web.panels.replays.panel import replay as replay_of
 from devui.web.panels.runs.status import run_of
 from devui.web.panels.session.notices import notices, server_notices
 from devui.web.panels.session.page import (
     app_status,
-    composer_field,
     composer_state,
     live_chat,
     live_rows,
@@ -87,10 +87,10 @@ from devui.web.panels.session.page import (
 from devui.web.panels.session.parts import EngineLabel
 from devui.web.panels.state.parts import HistoryAsk
 from devui.web.panels.timeline.chips import filter_chips
-from devui.web.panels.timeline.dirty_reads import LiveLost
+from devui.web.panels.timeline.dirty_reads import LostReadUpdates
 from devui.web.panels.timeline.filtering import search
 from devui.web.panels.timeline.live_history import LiveHistory
-from devui.web.panels.timeline.transport import ticks
+from devui.web.panels.timeline.transport import ticks_of
 from devui.web.panels.usage.usage import spending, totals
 from devui.web.panels.watch.panel import watch_strip
 from devui.web.render import Renderer
@@ -109,14 +109,14 @@ _UNKEPT: Final[tuple[type[News], ...]] = (
     JournalChanged,
     NoticesChanged,
 )
-"""What may have changed where a reader begins, be it anew, and is in no journal."""
+"""News that the journal doesn't replay: a reader may miss it before a stream begins or resumes."""
 
 
 Makers: TypeAlias = tuple[tuple[set[type[News]], Callable[[Batch], Awaitable[Markup]]], ...]
 
 
 class LivePage:
-    """What one reader's page shows, as far as the next piece depends on it."""
+    """The part of one reader's page that the next piece depends on."""
 
     def __init__(
         self,
@@ -131,10 +131,10 @@ class LivePage:
         self._growth = LiveHistory(services, session, event_filter=event_filter)
         self._filter = event_filter
         self._marks = LiveGutter(services)
-        self._lost = LiveLost(services)
+        self._lost_updates = LostReadUpdates(services)
         self._notes = LiveNotes(services, session.key)
-        self._kinds: list[str] = []
-        self._committing = False  # whether an event is shown on its way into the journal
+        self._count = 0  # events that the page has
+        self._committing = False  # whether an event is shown as being committed
         self._makers: Makers = (
             ({EventCommitted, RunChanged, StateTouched}, self._lost_reads),
             ({EventCommitted, EventDropped, RunChanged}, self._history),
@@ -159,6 +159,7 @@ class LivePage:
             ({EventCommitted, RunChanged, PositionChanged, SpansChanged, AppChanged}, self._graph),
             ({EventCommitted, ArtifactsChanged}, self._files),
             ({AppChanged}, self._app),
+            ({RunChanged}, self._recipient),
             ({ForksChanged}, self._lineage),
             ({BreakpointsChanged}, self._breakpoints),
             ({OutputArrived, SessionChanged}, self._log_and_title),
@@ -166,11 +167,11 @@ class LivePage:
             ({QueueChanged, RunChanged}, self._queue),
             ({JournalChanged, NoticesChanged}, self._journal),
         )
-        """What makes the pieces, in their order, and the news that call for it."""
+        """The functions that render the pieces, in order, with the news that triggers each."""
         self._makers = self._past_makers() if past else self._makers
 
     def _past_makers(self) -> Makers:
-        """What a page of the past hears of the present."""
+        """The pieces that a page as of an earlier event still needs."""
         return (
             ({EventCommitted}, self._grown),
             ({RunChanged, PositionChanged, RunStuck}, self._position),
@@ -181,12 +182,11 @@ class LivePage:
         )
 
     async def begin(self, after: int) -> None:
-        """Learn what the page shows up to the journal's `after`."""
-        number = await self._growth.begin(after)
-        self._kinds = [*(await self._services.journal.totals.kinds(self._session.key))[:number]]
+        """Load what the page shows up to seq `after` of the journal."""
+        self._count = await self._growth.begin(after)
 
     async def render(self, batch: Batch) -> Markup:
-        """The pieces for a batch of news; an empty text when the page needs nothing."""
+        """Return the pieces for a batch of news; empty if the page needs none."""
         kinds: set[type[News]] = {type(news) for news in batch.news}
         kinds |= set(_UNKEPT if batch.begins else ())
         pieces = Markup("")
@@ -196,15 +196,15 @@ class LivePage:
         return pieces
 
     async def _history(self, batch: Batch) -> Markup:
-        self._kinds += [news.row.kind for news in batch.news if isinstance(news, EventCommitted)]
-        return await self._growth.add(batch, self._lost.marks)
+        self._count += sum(isinstance(news, EventCommitted) for news in batch.news)
+        return await self._growth.add(batch, self._lost_updates.marks)
 
-    # --- what shows the present ------------------------------------------------------------
+    # --- pieces that show the present ------------------------------------------------------
 
     async def _present(self, _: Batch) -> Markup:
         render, key = self._services.render, self._session.key
         self._session = await self._services.journal.sessions.get(key) or self._session
-        marks = ticks(self._kinds)
+        marks = await ticks_of(self._services, key, self._filter, count=self._count)
         panel = await state(self._services, self._session, None)
         ask = replace("#history-ask", render.part(HistoryAsk(key_history_url(key))))
         strip = await watch_strip(self._services, self._session, None)
@@ -216,14 +216,14 @@ class LivePage:
         )
 
     async def _grown(self, batch: Batch) -> Markup:
-        """For a page of the past: how long the session has become."""
-        news = (item.row for item in batch.news if isinstance(item, EventCommitted))
-        self._kinds += [row.kind for row in news]
-        marks = ticks(self._kinds)
-        return fill("#ticks", self._services.render.part(marks))
+        """Return the session's new length, for a page of the past."""
+        self._count += sum(isinstance(news, EventCommitted) for news in batch.news)
+        services, key = self._services, self._session.key
+        marks = await ticks_of(services, key, self._filter, count=self._count)
+        return fill("#ticks", services.render.part(marks))
 
     async def _position(self, _: Batch) -> Markup:
-        """For a page of the past: the run that goes on."""
+        """Return the status of the current run, for a page of the past."""
         services, key = self._services, self._session.key
         live, newest = services.runs.live(key), await services.journal.runs.newest(key)
         status = services.render.part(await run_of(services, key, newest))
@@ -254,7 +254,7 @@ class LivePage:
         services, key = self._services, self._session.key
         live, newest = services.runs.live(key), await services.journal.runs.newest(key)
         if newest is not None and newest.seq > batch.seq:
-            return Markup("")  # its news come next, and its last events: it is not over before
+            return Markup("")  # its last events and its end come next
         part = services.render.part
         self._committing = is_committing(live)
         return (
@@ -265,10 +265,10 @@ class LivePage:
         )
 
     async def _committed(self, _: Batch) -> Markup:
-        """What was shown on its way into the journal is there.
+        """Replace the commands and held rows once a held event has been committed.
 
-        Something else may be held already, and its orders come with it: those of the position
-        before would be refused.
+        Something else may be held by then, and the commands for the previous position would be
+        refused.
         """
         live, part = self._services.runs.live(self._session.key), self._services.render.part
         if not self._committing or is_committing(live):
@@ -278,21 +278,21 @@ class LivePage:
         return orders + fill("#held", part(held_rows(live, self._services.book)))
 
     async def _stays(self, _: Batch) -> Markup:
-        """An app that was just loaded may turn out to be one that cannot resume."""
+        """Update the resume form: an app that was just loaded may turn out unable to resume."""
         services, key = self._services, self._session.key
-        if goes_on(services, self._session.app):
-            return Markup("")  # what a person has chosen in the form stays
+        if is_resumable(services, self._session.app):
+            return Markup("")  # keeps what a person has chosen in the form
         return fill(
             "#resume", services.render.part(await resume(services, key, services.runs.live(key)))
         )
 
     async def _standing(self, _: Batch) -> Markup:
-        """The tab about the run, if it is open, asks for itself."""
-        ask = TabAsk("standing", standing_url(self._session.key))
+        """Make the Run tab reload if it is open."""
+        ask = TabAsk("standing", standing_url(self._session.key), "#standing-event")
         return replace("#standing-ask", self._services.render.part(ask))
 
     async def _replay(self, batch: Batch) -> Markup:
-        """What a replay came to, or how far it is."""
+        """Return the replay's progress or result."""
         live = self._services.runs.live(self._session.key)
         changed = any(isinstance(news, RunChanged) for news in batch.news)
         if not (changed or batch.begins or (live and live.is_replay)):
@@ -301,22 +301,22 @@ class LivePage:
         return fill("#replay", self._services.render.part(replay))
 
     async def _trace(self, _: Batch) -> Markup:
-        """The tab of spans, if it is open, asks for itself."""
+        """Make the tab with the spans reload if it is open."""
         ask = TabAsk("trace", trace_url(self._session.key), "#trace-event")
         return replace("#trace-ask", self._services.render.part(ask))
 
     async def _request(self, _: Batch) -> Markup:
-        """The newest request, if it is shown, asks for itself."""
+        """Make the Request tab reload if it shows the newest request."""
         ask = TabAsk("request", request_url(self._session.key), "#diff-with", inside="#panel")
         return replace("#request-ask", self._services.render.part(ask))
 
     async def _graph(self, _: Batch) -> Markup:
-        """The graph, if it is open, asks for itself."""
+        """Make the Graph tab reload if it is open."""
         ask = TabAsk("graph", graph_url(self._session.key), "#graph-event")
         return replace("#graph-ask", self._services.render.part(ask))
 
     async def _files(self, _: Batch) -> Markup:
-        """The tab of artifacts, if it is open, asks for itself."""
+        """Make the tab with the artifacts reload if it is open."""
         ask = TabAsk("files", files_url(self._session.key), "#file-shown")
         return replace("#files-ask", self._services.render.part(ask))
 
@@ -330,21 +330,27 @@ class LivePage:
         composer = services.render.part(composer_state(live, app, is_imported=is_imported))
         return fill("#warnings", warnings) + fill("#composer-state", composer)
 
+    async def _recipient(self, _: Batch) -> Markup:
+        """Update which agent receives the next message; the text typed so far stays."""
+        services, session = self._services, self._session
+        to = await recipient(services, session, app_status(services, session.app))
+        field = ComposerField(to.name, await unsent(services, session))
+        render = services.render
+        return replace("#composer-text", render.part(field)) + fill("#composer-to", render.part(to))
+
     async def _journal(self, _: Batch) -> Markup:
         notices_now = server_notices(self._services, on_session=True)
         return fill("#journal", self._services.render.parts(notices_now))
 
-    async def _app(self, _: Batch) -> Markup:
-        """What says something of the app, which may have been loaded since the page was made."""
+    async def _app(self, batch: Batch) -> Markup:
+        """Update what depends on the app, which may have been loaded since the page was made."""
         services, session = self._services, self._session
         app = app_status(services, session.app)
-        field = services.render.part(
-            replace_fields(composer_field(session, app), draft=await unsent(services, session))
-        )
+        to = await self._recipient(batch)
         markup = services.render.part(await welcome(services, session, app))
         engine = session_engine(session, app)
         return (
-            replace("#composer-text", field)
+            to
             + replace("#welcome", markup)
             + replace("#on-engine", services.render.part(EngineLabel(engine.name)))
             + replace("#runs-on", services.render.part(engine))
@@ -353,7 +359,7 @@ class LivePage:
     async def _breakpoints(self, _: Batch) -> Markup:
         services, session = self._services, self._session
         marks = await self._marks.changes(session)
-        # After what takes time: a list that is behind would turn back a switch just pressed.
+        # Render the list last: an outdated one would undo a switch that was just pressed.
         items = services.render.part(breakpoints(services, session))
         count = Markup("{}").format(enabled_count(services, session))
         ask = replace(
@@ -362,7 +368,7 @@ class LivePage:
         return fill("#breakpoints", items) + fill("#count-breaks", count) + ask + marks
 
     async def _lost_reads(self, batch: Batch) -> Markup:
-        return await self._lost.changes(self._session, batch)
+        return await self._lost_updates.changes(self._session, batch)
 
     async def _lineage(self, _: Batch) -> Markup:
         part = await lineage(self._services, self._session)
@@ -387,35 +393,35 @@ class LivePage:
 
 
 def deletion_notice(render: Renderer) -> Markup:
-    """What tells a page that its session is no more."""
+    """Return the notice that the page's session was deleted."""
     notice = Notice("bad", "This session was deleted.", href="/", label="All apps")
     return fill("#warnings", render.part(notice))
 
 
 _PAUSE = 0.05
-"""Seconds between two messages at the least; what comes meanwhile goes out together."""
+"""Minimum seconds between two messages; news that arrives in between goes out together."""
 _BURST = 2
-"""Messages that follow each other at once after so many seconds without news: a run's beginning
-with the message that it answers, and the first words of the answer."""
+"""Messages sent without a pause after `_PAUSE` seconds without news: the start of a run with the
+message that it answers, and the first words of the answer."""
 _PATIENCE = 0.04
-"""Seconds that the beginning of a run waits for that message: a browser takes about as long to show
-a change as the message takes to come."""
+"""Seconds that the start of a run waits for that message: about as long as a browser takes to show
+a change."""
 _EVENT = 0.01
-"""Seconds more for each further event in a message: that many can a browser show, and nobody read.
-Of a streamed answer, a message has the latest text alone, however many fragments came."""
+"""Extra pause for each further event in a message, in seconds: the rate at which a browser can show
+events. Of a streamed answer, a message carries only the latest text."""
 _LONGEST = 1.0
-"""Seconds between two messages at the most."""
+"""Maximum seconds of that pause."""
 _RESET = "reset"
-"""Event name: what the page shows cannot be completed; it has to be read anew."""
+"""Event name: the page can't be brought up to date and has to be reloaded."""
 _SHARE = 3
-"""A message is followed by at least so many times the CPU time that rendering it took."""
+"""The pause after a message, as a multiple of the CPU time that rendering it took."""
 
 
 async def session(request: Request) -> Response:
-    """Everything that happens in a session after `after`, or after the last message received.
+    """Stream everything that happens in a session after `after` or the last message received.
 
-    Who stands in another journal is told to read the page anew, whether or not this journal has a
-    session of the same number; who comes back to a session that was deleted meanwhile, of that.
+    A reader whose cursor is from another journal is told to reload the page, even if this journal
+    has a session with the same number. A reader that returns to a deleted session gets a notice.
     """
     here = services_of(request)
     try:
@@ -429,13 +435,13 @@ async def session(request: Request) -> Response:
             raise
         return stream_response(_deleted(here), streams=here.streams)
     past = request.query_params.get("past") == "yes"
-    event_filter = Typed.read(request.query_params.get("filter")).filter
+    event_filter = FilterInput.read(request.query_params.get("filter")).filter
     messages = _session_messages(services, row, after, past=past, event_filter=event_filter)
     return stream_response(messages, streams=services.streams)
 
 
 async def apps(request: Request) -> Response:
-    """Changes of the apps: loaded, changed on disk, broken."""
+    """Stream changes of the apps: loaded, changed on disk, broken."""
     services = services_of(request)
     return stream_response(_app_messages(services), streams=services.streams)
 
@@ -478,14 +484,14 @@ async def _app_messages(services: Services) -> AsyncGenerator[Message, None]:
     while not services.bus.closed:
         with services.bus.subscribe(APPS) as reader:
             news = True
-            while news:  # at once, too: something may have changed since the page was made
+            while news:  # also right away: apps may have changed since the page was made
                 yield Message(await _apps_now(services))
                 await asyncio.sleep(_PAUSE)
                 news = bool(await reader.batch())
 
 
 async def _apps_now(services: Services) -> Markup:
-    """Every app as the list of apps shows it, and as its own page does."""
+    """Return every app as shown in the list of apps and on its own page."""
     counts = await services.journal.sessions.counts()
     pieces = Markup("")
     for name in services.apps.names():
@@ -506,6 +512,6 @@ async def _reset() -> AsyncGenerator[Message, None]:
 
 
 def _position(request: Request, journal: str) -> int:
-    """The seq that the reader has come to; raises ForeignCursor."""
+    """Return the seq that the reader has reached; raises ForeignCursor."""
     cursors = (request.query_params.get("after"), request.headers.get("last-event-id"))
     return max(Cursor.read(text, journal).seq for text in cursors)

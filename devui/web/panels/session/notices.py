@@ -48,10 +48,10 @@ _TRIED: Final = "devui retries every second; runs wait, then continue."
 
 
 def server_notices(services: Services, *, on_session: bool = False) -> tuple[Notice, ...]:
-    """The worst first; those that are no news any more can be put away.
+    """Return the notices about the server, worst first; those about the past can be dismissed.
 
-    A session's page leaves out a stranger without the token: most often it is a script of the
-    reader's, and nothing that concerns the session. An app's own requests are told there, too.
+    A session's page leaves out requests without the token unless an app sent some: most often they
+    come from the reader's own script and don't concern the session.
     """
     refusals = services.refusals
     is_for_all = bool(refusals.apps) or not on_session
@@ -62,11 +62,11 @@ def server_notices(services: Services, *, on_session: bool = False) -> tuple[Not
         *(program_notices(refusals) if is_for_all else ()),
         *refusal_notices(refusals),
     )
-    return (*trouble_notices(services.journal), *services.put_away.remaining(past))
+    return (*trouble_notices(services.journal), *services.dismissed_notices.remaining(past))
 
 
 def trouble_notices(journal: Journal) -> tuple[Notice, ...]:
-    """That the journal takes nothing now (R41, R42)."""
+    """Return the notice that the journal can't be written at the moment (R41, R42)."""
     if journal.trouble is None:
         return ()
     title, until = _TROUBLES[type(journal.trouble)]
@@ -80,7 +80,7 @@ def trouble_notices(journal: Journal) -> tuple[Notice, ...]:
 
 
 def aside_notices(journal: Journal) -> tuple[Notice, ...]:
-    """That a damaged journal was set aside when the server began (R43)."""
+    """Return the notice that a damaged journal was set aside at startup (R43)."""
     path = journal.set_aside
     if path is None:
         return ()
@@ -99,14 +99,14 @@ def aside_notices(journal: Journal) -> tuple[Notice, ...]:
 
 
 def danger_notices(journal: Journal, dangers: Sequence[Danger]) -> Iterator[Notice]:
-    """That the journal is where it may be damaged (R46)."""
+    """Return notices that the journal is in a folder where it may be damaged (R46)."""
     for danger in dangers:
         text = f"{danger.why} It is {journal.path}; choose another folder with --data-dir."
         yield Notice("warn", f"The data folder {danger.what}.", visible(text))
 
 
 def clock_notices(moves: Sequence[float]) -> tuple[Notice, ...]:
-    """How the wall clock was moved, seconds each time (R47)."""
+    """Return the notice that the wall clock was moved, by `moves` seconds each time (R47)."""
     if not moves:
         return ()
     times = "" if len(moves) == 1 else f", the latest of {len(moves):,} changes"
@@ -120,9 +120,9 @@ def clock_notices(moves: Sequence[float]) -> tuple[Notice, ...]:
 
 
 def refusal_notices(refusals: Refusals) -> tuple[Notice, ...]:
-    """Who tried to get in (R09, R67).
+    """Return the notice about refused requests (R09, R67).
 
-    A browser that is not signed in is no news, nor is an old link: see `sign_in_note`.
+    It leaves out browsers that aren't signed in and old links: see `sign_in_note`.
     """
     reasons = sorted(refusals.reasons.items())
     lines = [
@@ -142,7 +142,7 @@ def refusal_notices(refusals: Refusals) -> tuple[Notice, ...]:
 
 
 def program_notices(refusals: Refusals) -> tuple[Notice, ...]:
-    """That programs came without the token: an agent's, or a script that forgets it (R09)."""
+    """Return the notice about programs without the token: agents, or a script without it (R09)."""
     if not refusals.programs:
         return ()
     of = f" of {visible(', '.join(sorted(refusals.apps)))}" if refusals.apps else ""
@@ -154,14 +154,14 @@ def program_notices(refusals: Refusals) -> tuple[Notice, ...]:
 
 
 def _words(request: RefusedRequest | None) -> str:
-    """`GET /list-apps at 15:41:07`; "" for none that the guard refused."""
+    """`GET /list-apps at 15:41:07`; "" if the guard has refused no request."""
     if request is None:
         return ""
     return f"{visible(request.method)} {visible(request.path)} at {clock(request.at)[:8]}"
 
 
 def sign_in_note(refusals: Refusals) -> str:
-    """What the start page alone says, without alarm: who was asked to sign in (R67)."""
+    """Return a neutral line for the start page about clients that were asked to sign in (R67)."""
     lines = []
     if refusals.browsers:
         lines.append(
@@ -183,11 +183,11 @@ def _times(number: int) -> str:
 
 
 _LINE_LENGTH = 200
-"""Characters of a line that was printed."""
+"""Maximum characters of a line of output in a notice."""
 _LONG: Final = 100_000
-"""Events of one session from which on that is told (R48)."""
+"""The number of events at which a session gets a notice (R48)."""
 _LARGE: Final = 1_000_000_000
-"""Bytes of its events, the same."""
+"""The size of its events, in bytes, at which it does."""
 
 
 def notices(
@@ -198,8 +198,11 @@ def notices(
     *,
     are_objects: bool,
 ) -> tuple[Notice, ...]:
-    """Everything that is worth a sentence now, the worst first; `size` is of all its events, and
-    `are_objects` whether the apps are objects of a script."""
+    """Return the notices about the session, its app and its run, worst first.
+
+    `size` is the size of all its events in bytes; `are_objects` is whether the apps are objects of
+    a script.
+    """
     candidates = (
         _missing(session.app, app, are_objects=are_objects),
         _load_failure(app),
@@ -264,7 +267,7 @@ def _stuck(live: LiveRun | None) -> Notice | None:
 
 
 def _awaited(app: AppStatus | None) -> Notice | None:
-    """Its import waits for an editor, whether or not a run waits for that."""
+    """Return the notice that the app's import waits for an editor, with or without a run."""
     if app is None or app.awaited is None:
         return None
     title, text = awaited_words(f"127.0.0.1:{app.awaited}")
@@ -287,7 +290,7 @@ def _line(place: Place) -> str:
 
 
 def _innermost(stack: str) -> str:
-    """The last place of a formatted stack, in one line."""
+    """Return the innermost frame of a formatted stack, in one line."""
     lines = [line.strip() for line in stack.strip().splitlines()]
     places = [i for i, line in enumerate(lines) if line.startswith("File ")]
     return " ".join(lines[places[-1] :]) if places else stack.strip()[-200:]

@@ -1,10 +1,10 @@
-"""The session page: its panes, its menus, and all that is loaded for them."""
+"""The session page: its panes, its menus, and the data loaded for them."""
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import ClassVar, Final
 
 from devui.debugger.apps.apps import UnknownApp
-from devui.debugger.predicates.filters import Filter, Typed
+from devui.debugger.predicates.filters import Filter, FilterInput
 from devui.debugger.runs.live import LiveRun, Streaming
 from devui.debugger.workers.workers import AppStatus
 from devui.store.journal import Journal
@@ -48,6 +48,7 @@ from devui.web.panels.chat.parts import (
     RunNote,
     Welcome,
 )
+from devui.web.panels.chat.recipient import recipient
 from devui.web.panels.chat.run_notes import unsaid
 from devui.web.panels.hold.panel import debugger, held_rows
 from devui.web.panels.hold.parts import Debugger
@@ -83,14 +84,8 @@ from devui.web.panels.timeline.filtering import (
 )
 from devui.web.panels.timeline.gaps import Gap, gap
 from devui.web.panels.timeline.kinds import WORDS, shape
-from devui.web.panels.timeline.parts import (
-    Filled,
-    Later,
-    LiveRow,
-    LiveRows,
-    Timeline,
-    TimelineItem,
-)
+from devui.web.panels.timeline.panel_parts import Filled, Later, Timeline
+from devui.web.panels.timeline.parts import LiveRow, LiveRows, TimelineItem
 from devui.web.panels.timeline.transport import transport
 from devui.web.panels.timeline.window import (
     SIZE,
@@ -105,7 +100,7 @@ from devui.web.panels.trace.switch import shown_trace, view_switch
 from devui.web.panels.usage.usage import spending, totals, totals_at
 from devui.web.panels.watch.panel import watch_strip
 from devui.web.panels.watch.parts import WatchStrip
-from devui.web.security.veil import View
+from devui.web.security.redaction import View
 from devui.web.services import Services
 from devui.web.text.formats import joined, moment, plural
 from devui.web.text.gates import SENTENCES
@@ -134,13 +129,13 @@ class SessionPage:
     watch_strip: WatchStrip
     notices: tuple[Notice, ...] = ()
     journal: tuple[Notice, ...] = ()
-    """What is wrong with the journal."""
+    """Problems of the journal and the server."""
     tour: str = ""
-    """Where a session for the tour of the debugger is made; "" without the sample it is about."""
+    """Where to create a session for the tour of the debugger; "" without the sample it uses."""
     on_tour: bool = False
-    """This is a session of that sample."""
+    """Whether this is a session of that sample."""
     is_drawer_open: bool = False
-    """A tab was asked for: narrow windows open the inspector with the page."""
+    """Whether the address names a tab: narrow windows then open the inspector with the page."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,11 +150,11 @@ class AgainPage:
 
 
 @dataclass(frozen=True, slots=True)
-class Narrowed:
-    """The answer to a filter: the timeline, what leads to its rows, and the stream that goes on
-    from there. The chat and what is being typed stay as they are."""
+class FilterResult:
+    """The answer to a filter: the timeline, the parts that link to its rows, and the stream from
+    then on. The chat and the text being typed stay as they are."""
 
-    template: ClassVar[str] = "timeline/narrowed.html"
+    template: ClassVar[str] = "timeline/filter_result.html"
     timeline: Timeline
     inspector: Inspector
     transport: Transport
@@ -167,14 +162,14 @@ class Narrowed:
 
 
 def session_title(row: SessionRow) -> Title:
-    """The name in the top bar, to be changed in place."""
+    """Return the name in the top bar, which is replaced in place."""
     return Title(row.key, visible(row.title or ""), unnamed(row), rename_url(row.key))
 
 
 async def session_menu(
     services: Services, rows: list[SessionRow], current: int
 ) -> tuple[MenuItem, ...]:
-    """The newest sessions of an app, to switch to."""
+    """Return the newest sessions of an app, for the menu to switch between them."""
     forks = await services.journal.forks.among([row.key for row in rows])
 
     async def note(row: SessionRow) -> str:
@@ -197,8 +192,8 @@ async def session_menu(
 
 
 async def _menu_word(services: Services, session: int) -> str:
-    """The status of a session's newest run; "" for a run that ended well, because to find out
-    whether it waits for an answer, its events would have to be read."""
+    """Return the status of a session's newest run; "" for a run that ended well, because finding
+    out whether it waits for an answer would mean reading its events."""
     live = services.runs.live(session)
     run = await services.journal.runs.newest(session)
     status = run_status(run, is_held=live is not None and bool(live.stepper.holds))
@@ -206,7 +201,7 @@ async def _menu_word(services: Services, session: int) -> str:
 
 
 def app_menu(names: list[str], current: str) -> tuple[MenuItem, ...]:
-    """The other apps."""
+    """Return the menu of all apps, with the current one marked."""
     return tuple(MenuItem(name, app_url(name), current=name == current) for name in names)
 
 
@@ -215,7 +210,7 @@ _ROW_TEXT = 200
 
 
 def app_status(services: Services, name: str) -> AppStatus | None:
-    """What is known of an app; None when its folder is gone."""
+    """Return the status of an app; None if its folder is gone."""
     try:
         return services.workers.status(name)
     except UnknownApp:
@@ -223,7 +218,7 @@ def app_status(services: Services, name: str) -> AppStatus | None:
 
 
 def live_rows(live: LiveRun | None, view: View, event_filter: Filter | None = None) -> LiveRows:
-    """The rows of what is being streamed, as far as the filter lets them through."""
+    """Return the rows of the answers being streamed that match the filter."""
     rows = (_live_row(answer, view) for answer in (live.streaming.values() if live else ()))
     return LiveRows(
         tuple(r for r in rows if not event_filter or event_filter.holds(of_live_row(r)))
@@ -245,7 +240,7 @@ def _live_row(answer: Streaming, view: View) -> LiveRow:
 
 
 def live_chat(live: LiveRun | None, view: View) -> LiveChat:
-    """The bubbles of what is being streamed."""
+    """Return the bubbles of the answers being streamed."""
     if live is None:
         return LiveChat()
     messages = tuple(
@@ -269,7 +264,7 @@ def live_chat(live: LiveRun | None, view: View) -> LiveChat:
 def composer_state(
     live: LiveRun | None, app: AppStatus | None, *, is_imported: bool = False
 ) -> ComposerState:
-    """Whether a message can be sent now."""
+    """Return whether a message can be sent now, and if not, why."""
     if is_imported:
         return ComposerState("Imported: fork it to send a message")
     if live is not None:
@@ -277,12 +272,6 @@ def composer_state(
     if app is None:
         return ComposerState("This server doesn't have the app: this session is read-only")
     return ComposerState()
-
-
-def composer_field(session: SessionRow, app: AppStatus | None) -> ComposerField:
-    """The field for a message; it names the agent, or the app as long as that is not loaded."""
-    agent = app.info.agents[0].name if app and app.info else session.app
-    return ComposerField(f"Message {visible(agent)}")
 
 
 async def session_page(
@@ -294,7 +283,7 @@ async def session_page(
     theme: Theme,
     query: PageQuery = EVERYTHING,
 ) -> SessionPage:
-    """The whole page; the stream it names completes it from `head` on, without gap or double."""
+    """Return the whole page; its stream continues from `head`, without a gap or duplicates."""
     stand = await _stand(services, session, row, query)
     session, query, at = stand.session, stand.query, query.at
     live, app = services.runs.live(session.key), app_status(services, session.app)
@@ -321,7 +310,7 @@ async def session_page(
     )
 
 
-async def narrow(
+async def filter_result(
     services: Services,
     session: SessionRow,
     row: EventRow | None,
@@ -329,12 +318,12 @@ async def narrow(
     tab: str | None,
     query: PageQuery,
     cursor: Cursor | None,
-) -> Narrowed:
-    """What a filter changes of a page whose stream has brought it to `cursor`. The new stream goes
-    on from there, for the sake of the chat; rows that come twice are shown once."""
+) -> FilterResult:
+    """Return what a filter changes on a page whose stream has brought it to `cursor`. The new
+    stream continues from there because the chat isn't reloaded; rows sent twice are shown once."""
     stand = await _stand(services, session, row, query)
     session, query, open_tab = stand.session, stand.query, tab_of(tab, has_selection=bool(row))
-    return Narrowed(
+    return FilterResult(
         timeline=await _timeline(services, stand, row, tab),
         inspector=await inspector(services, session, row, open_tab, query=query),
         transport=await transport(services, session, row, tab, query=query),
@@ -344,7 +333,7 @@ async def narrow(
 
 @dataclass(frozen=True, slots=True)
 class Newest:
-    """The last window of what has happened since an event."""
+    """The last window of the events since a given one."""
 
     rows: Filled[TimelineItem]
     messages: Filled[ChatMessage | RunNote]
@@ -353,13 +342,13 @@ class Newest:
 async def newest(
     services: Services, session: SessionRow, head: int, event_filter: Filter | None, *, after: int
 ) -> Newest:
-    """The newest events after number `after` as of the journal's `head`, at most a window."""
+    """Return the newest events after number `after` as of `head`, at most a window."""
     key = session.key
     window = await window_before(services.journal, key, head + 1)
     before = window.rows[0].number - 1 if window.rows else after
     messages = Filled(window.messages(), gap(key, after + 1, before, in_grid=False))
     if event_filter is not None:
-        filter_query = PageQuery(filter_field=Typed(event_filter.text, event_filter))
+        filter_query = PageQuery(filter_field=FilterInput(event_filter.text, event_filter))
         query = await with_matches(services, session, filter_query, head=head)
         rows = await filtered_rows(services, session, None, query=query, after=after)
         return Newest(Filled(rows.items, rows.above), messages)
@@ -371,27 +360,27 @@ async def newest(
 
 _TOUR: Final = "faulty"
 _TOURED: Final = "Split the bill of table 7"
-"""What the README of that sample names: an app of the author's own may have its name."""
+"""The heading in that sample's README; an app of the author's own may have the sample's name."""
 
 
 def tour_url(services: Services) -> str:
-    """Where a session of the sample is made that the tour is about; "" if it isn't served."""
+    """Return where to create a session of the tour's sample; "" if it isn't served."""
     is_there = _TOUR in services.apps.names() and _TOURED in services.apps.readme(_TOUR)
     return create_session_url(_TOUR) if is_there else ""
 
 
 @dataclass(frozen=True, slots=True)
 class _Stand:
-    """What a page is made of, as of one moment of the journal."""
+    """The data of a page as of one moment of the journal."""
 
     head: int
     session: SessionRow
     run: RunRow | None
     query: PageQuery
-    """With what the filter found."""
+    """The page's query, with the matches of its filter."""
     window: Window
     rows: ShownRows | None
-    """Those that the filter lets through, if there is one."""
+    """The rows that match the filter; None without one."""
 
     @property
     def count(self) -> int:
@@ -399,7 +388,7 @@ class _Stand:
         return self.query.at.number if self.query.at else self.session.events
 
     def gaps(self, *, in_grid: bool) -> tuple[Gap | None, Gap | None]:
-        """What the window leaves out, above and below."""
+        """Return the gaps above and below the window."""
         key, at, rows = self.session.key, self.query.at, self.window.rows
         if not rows:
             return None, None
@@ -423,7 +412,7 @@ async def _stand(
 
 
 def _stream(services: Services, stand: _Stand, after: int) -> PageStream:
-    """Everything that comes after a point of the journal, as this page shows it."""
+    """Return the stream of everything after seq `after`, in the form of this page."""
     return PageStream(
         stream_url(
             stand.session.key,
@@ -437,7 +426,7 @@ def _stream(services: Services, stand: _Stand, after: int) -> PageStream:
 async def _timeline(
     services: Services, stand: _Stand, row: EventRow | None, tab: str | None
 ) -> Timeline:
-    """The rows of the window, or those that a filter lets through; and the trace if it is shown."""
+    """Return the rows of the window, or those that match the filter, and the trace if shown."""
     session, query, rows = stand.session, stand.query, stand.rows
     live = None if query.at else services.runs.live(session.key)
     at = query.at.number if query.at else None
@@ -461,7 +450,7 @@ async def _timeline(
 
 
 async def _rows(services: Services, stand: _Stand, row: EventRow | None) -> ShownRows:
-    """The rows of the window, without a filter."""
+    """Return the rows of the window, without a filter."""
     gutter = Gutter.of(services.book, services.prices, stand.session)
     items = await stand.window.items(
         services.journal, gutter, until=stand.count, selection=row.number if row else None
@@ -472,7 +461,7 @@ async def _rows(services: Services, stand: _Stand, row: EventRow | None) -> Show
 async def _window(
     journal: Journal, session: SessionRow, row: EventRow | None, head: int, at: EventRow | None
 ) -> Window:
-    """The newest events, or those around the selected one."""
+    """Return the newest events, or those around the selected one."""
     if at is not None:
         return await window_at(journal, at, row)
     if row is None or row.number > session.events - SIZE:
@@ -481,10 +470,10 @@ async def _window(
 
 
 async def _now(journal: Journal, session: int) -> tuple[int, RunRow | None]:
-    """The journal's head, and the newest run as it was then.
+    """Return the journal's head and the newest run as of then.
 
-    A run that changes in between is looked at again: its status on the page must not be newer than
-    the rows, or a page without a stream would tell of an end that it does not show.
+    A run that changes in between is read again: its status on the page must not be newer than the
+    rows, or a page without a stream would report an end that its rows don't show.
     """
     while True:
         head, run = await journal.head(), await journal.runs.newest(session)
@@ -523,7 +512,7 @@ async def _topbar(
 
 
 def session_engine(session: SessionRow, app: AppStatus | None) -> EngineOfApp:
-    """What the session's app runs on, as far as it is loaded."""
+    """Return the engine that the session's app runs on, if the app is loaded."""
     info = app.info.engine if app and app.info else None
     reason = visible(info.reason) if info else ""
     return EngineOfApp(engine_name(info), reason, href=app_url(session.app))
@@ -538,6 +527,7 @@ async def _chat(
     chat = live_chat(None if at else live, services.view)
     await prepare([*markdown_texts(messages), *(message.text for message in chat.messages)])
     above, below = stand.gaps(in_grid=False)
+    to = await recipient(services, session, app)
     return Chat(
         welcome=await welcome(services, session, app),
         gaps_href=messages_url(session.key, at=at.number if at else None),
@@ -548,7 +538,8 @@ async def _chat(
         resume=Resume() if at else await resume(services, session.key, live),
         composer=Composer(
             action=runs_url(session.key),
-            field=replace(composer_field(session, app), draft=await unsent(services, session)),
+            field=ComposerField(to.name, await unsent(services, session)),
+            recipient=to,
             state=nothing_to_send(at.number)
             if at
             else composer_state(live, app, is_imported=is_imported),
@@ -565,7 +556,7 @@ def _about(services: Services, name: str, app: AppStatus | None) -> str:
 
 
 async def welcome(services: Services, session: SessionRow, app: AppStatus | None) -> Welcome:
-    """What an empty chat says; more of it once the app has been loaded."""
+    """Return the text of an empty chat; there is more of it once the app is loaded."""
     keys = await services.journal.sessions.initial_keys(session.key)
     readme = services.apps.readme(session.app) if app else ""
     return Welcome(

@@ -1,4 +1,4 @@
-"""What stands around the panes of a session: top bar, run, totals, transport bar."""
+"""The parts around a session's panes: top bar, run, totals, transport bar."""
 
 from dataclasses import dataclass
 from typing import ClassVar
@@ -20,7 +20,7 @@ class MenuItem:
 
 @dataclass(frozen=True, slots=True)
 class PageStream:
-    """What brings the page everything that comes after it. The element's id is `stream`."""
+    """The stream of everything that happens after the page was rendered. Element id: `stream`."""
 
     template: ClassVar[str] = "session/page_stream.html"
     href: str
@@ -34,11 +34,11 @@ class Totals:
     events: str
     tokens: str
     cost: str
-    """`$0.42`; with `+` when some of it is unknown."""
+    """`$0.42`; with `+` if part of it is unknown."""
     seconds: str
-    """Time spent at work in runs, in seconds."""
+    """Working time of the runs, in seconds."""
     held_note: str = ""
-    """What is said of the time in which they were held; "" without."""
+    """A note about the time for which the runs were held; "" if they weren't."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,17 +47,17 @@ class Title:
 
     template: ClassVar[str] = "session/title.html"
     key: int
-    """Its number, by which people and commands of the terminal name it."""
+    """Its number, which people and terminal commands use."""
     title: str
-    """What the developer called it, or ""."""
+    """The developer's title for it, or ""."""
     fallback: str
-    """What it is called without a title."""
+    """The name shown without a title."""
     action: str
 
 
 @dataclass(frozen=True, slots=True)
 class EngineLabel:
-    """The same in a word, beside the app's name."""
+    """The engine in one word, beside the app's name."""
 
     template: ClassVar[str] = "session/engine_label.html"
     name: str
@@ -65,14 +65,14 @@ class EngineLabel:
 
 @dataclass(frozen=True, slots=True)
 class EngineOfApp:
-    """What the session's app runs on, and why."""
+    """The engine that the session's app runs on, and why."""
 
     template: ClassVar[str] = "session/runs_on.html"
     name: str
-    """`google-adk 2.13.0`; "" as long as the app is not loaded."""
+    """`google-adk 2.13.0`; "" until the app is loaded."""
     reason: str
     href: str
-    """Where it is changed."""
+    """Where to change the engine."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,7 +88,7 @@ class TopBar:
     """The newest sessions of this app."""
     delete_action: str
     compare_href: str
-    """Where it is chosen what to compare the session with."""
+    """Where to choose a session to compare with."""
     user: str
     session: int
     session_id: str
@@ -99,7 +99,7 @@ class TopBar:
     note: NoteForm
     export_href: str
     test_href: str
-    """Where a test is made of it."""
+    """Where to make a test from the session."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,6 +109,8 @@ class Marks:
     kind: str
     path: str
     """An SVG path, in a picture 1000 wide and 24 high."""
+    are_matches: bool = True
+    """Whether they match the filter; True without one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,7 +124,7 @@ class Ticks:
 
 @dataclass(frozen=True, slots=True)
 class EventTip:
-    """What is told of the event whose tick is under the pointer. Goes into `#tip`."""
+    """A summary of the event whose tick is under the pointer. Goes into `#tip`."""
 
     template: ClassVar[str] = "session/event_tip.html"
     number: int
@@ -131,9 +133,9 @@ class EventTip:
     author: str
     text: str
     changes: tuple[tuple[str, str, str], ...]
-    """State keys with their prefix, and old and new in a few characters; "" for nothing."""
+    """State keys with their prefix, and the old and new value, abbreviated; "" for no value."""
     more: int
-    """How many keys are not shown."""
+    """The number of keys left out."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,33 +144,33 @@ class Transport:
 
     template: ClassVar[str] = "session/transport.html"
     action: str
-    """The session page; the scrubber is a form that asks it for `event`."""
+    """The session page; the scrubber is a form that requests it with `event`."""
     ticks: Ticks
     selected_number: int | None
-    """The event the page is as of; None when it follows the newest."""
+    """The selected event; None while the page follows the newest."""
     value_text: str
-    """The scrubber's value in words, for those who hear it."""
+    """The scrubber's value in words, for screen readers."""
     previous_href: str | None
     next_href: str | None
     live_href: str
     break_action: str
-    """Where a breakpoint on events like the selected one is made."""
+    """Where to create a breakpoint on events like the selected one."""
     hit_hrefs: tuple[str, str | None]
-    """The event before at which a breakpoint would have been met, and the one after."""
+    """The nearest earlier and later event at which a breakpoint would have hit."""
     cursor: "CursorLinks"
 
 
 @dataclass(frozen=True, slots=True)
 class CursorLinks:
-    """Where the whole page can go in time, and where it stands."""
+    """Links that move the whole page in time, and the event that it is shown as of."""
 
     at: int | None
-    """The event that the page is as of; None: it is as it is now."""
+    """The event that the page is shown as of; None for the present."""
     back: str | None
-    """As of one event earlier."""
+    """The page as of one event earlier."""
     on: str | None
     gap: float | None
-    """Seconds from this event to that one, as they were made."""
+    """Seconds between this event and the next, when they happened."""
     change_back: str | None
-    """As of the event before that changed the state."""
+    """The page as of the previous event that changed the state."""
     change_on: str | None

@@ -1,4 +1,4 @@
-"""The session page, its title and end; notices dismissed and secrets shown."""
+"""The session page and its title; deleting it, dismissing notices, showing secrets."""
 
 from urllib.parse import urlsplit
 
@@ -6,9 +6,9 @@ from starlette.datastructures import FormData, QueryParams
 from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 
-from devui.debugger.breakpoints.past import Past
+from devui.debugger.breakpoints.hits import Past
 from devui.debugger.events.news import APPS, NoticesChanged, SessionChanged
-from devui.debugger.predicates.filters import Typed
+from devui.debugger.predicates.filters import FilterInput
 from devui.debugger.runs.standing import Standing
 from devui.store.rows import EventRow, SessionRow
 from devui.web.cursor import Cursor, ForeignCursor
@@ -23,7 +23,7 @@ from devui.web.panels.inspector.inspector import inspector, tab_of
 from devui.web.panels.inspector.parts import Selection
 from devui.web.panels.runs.panel import standing_of
 from devui.web.panels.session.notices import server_notices
-from devui.web.panels.session.page import narrow, session_page
+from devui.web.panels.session.page import filter_result, session_page
 from devui.web.panels.state.addresses import moment_of, pin_of
 from devui.web.panels.timeline.filtering import search
 from devui.web.panels.timeline.transport import transport
@@ -35,11 +35,11 @@ from devui.web.text.numbers import whole_number
 
 
 async def dismiss_notice(request: Request) -> Response:
-    """Show a notice no more; one that is not shown is none to put away."""
+    """Dismiss a notice; names of notices that aren't shown are ignored."""
     services = services_of(request)
     name = str((await read_form(request)).get("seen") or "")
     if name in {each.key for each in server_notices(services) if each.key}:
-        services.put_away.put(name)
+        services.dismissed_notices.dismiss(name)
         services.bus.publish(APPS, NoticesChanged())
     if HtmxRequest.read(request.headers):
         return Response(status_code=204)
@@ -47,7 +47,7 @@ async def dismiss_notice(request: Request) -> Response:
 
 
 async def secrets(request: Request) -> Response:
-    """Show secrets on this browser's pages for a while, or hide them, and load its page again."""
+    """Show secrets on this browser's pages for a while, or hide them, and reload the page."""
     form = await read_form(request)
     if not services_of(request).view.reveal(show=form.get("show") == "yes"):
         raise Forbidden("To show or hide secrets, sign in with devui's link or token.")
@@ -55,7 +55,7 @@ async def secrets(request: Request) -> Response:
 
 
 def _referrer(request: Request) -> str:
-    """The page of this server that a form was on, as the address bar has it; "/" if unknown."""
+    """Return the path of this server's page that a form was on; "/" if unknown."""
     page = urlsplit(request.headers.get("referer", ""))
     if page.netloc != request.headers["host"] or page.path.startswith("//"):
         return "/"
@@ -63,20 +63,30 @@ def _referrer(request: Request) -> str:
 
 
 async def show(request: Request) -> Response:
-    """The page as of an event or as it is now; for htmx, just what a choice of a row changes."""
+    """Return the page as of an event or now; for htmx, only what selecting a row changes."""
     services, session = await session_of(request)
     tab = request.query_params.get("tab")
     if tab == TRACE:  # it was one of the inspector's tabs
         there = request.url.remove_query_params("tab").include_query_params(view=TRACE)
         return RedirectResponse(f"{there.path}?{there.query}", status_code=303)
-    # Before a page's turn: neither a worker that doesn't answer nor a search through a long session
-    # must hold up other pages.
-    standing = await standing_of(services, session) if tab == "run" else None
+    # Before a page takes its turn: other pages must not wait for a worker that doesn't answer or a
+    # search through a long session.
+    standing = None
+    if tab == "run":
+        at = await event_of(services, session, request.query_params.get("at"))
+        standing = await standing_of(services, session, await _selected(request, at))
     number = whole_number(request.query_params.get("hits")) if tab == "breaks" else None
     hits = await hits_of(services, session, number) if number is not None else None
-    await search(services, session, Typed.read(request.query_params.get("filter")).filter)
+    await search(services, session, FilterInput.read(request.query_params.get("filter")).filter)
     async with services.rendering:
         return await _page(request, standing, hits)
+
+
+async def _selected(request: Request, at: EventRow | None) -> EventRow | None:
+    """Return the event in the address, or the one that the page is as of if that is earlier."""
+    services, session = await session_of(request)
+    row = await event_of(services, session, request.query_params.get("event"))
+    return at if at and (row is None or row.number > at.number) else row
 
 
 async def _page(request: Request, standing: Standing | None, hits: Past | None) -> Response:
@@ -91,7 +101,7 @@ async def _page(request: Request, standing: Standing | None, hits: Past | None) 
         at=await event_of(services, session, request.query_params.get("at")),
         pin=pin_of(request),
         since=await moment_of(services, session, request.query_params.get("since")),
-        filter_field=Typed.read(request.query_params.get("filter")),
+        filter_field=FilterInput.read(request.query_params.get("filter")),
         edit=request.query_params.get("edit"),
         file=request.query_params.get("file") or None,
         version=whole_number(request.query_params.get("version")),
@@ -99,12 +109,10 @@ async def _page(request: Request, standing: Standing | None, hits: Past | None) 
         standing=standing,
     )
     tab = "event" if fork else tab
-    row = await event_of(services, session, request.query_params.get("event"))
-    if query.at and (row is None or row.number > query.at.number):
-        row = query.at
+    row = await _selected(request, query.at)
     htmx = HtmxRequest.read(request.headers)
     if htmx.partial and htmx.target == "section#timeline":
-        return await _narrow(request, services, session, row, tab=tab, query=query)
+        return await _filter_result(request, services, session, row, tab=tab, query=query)
     if htmx.partial:
         panel = await inspector(
             services, session, row, tab_of(tab, has_selection=row is not None), query=query
@@ -120,7 +128,7 @@ async def _page(request: Request, standing: Standing | None, hits: Past | None) 
     return services.render.page(page)
 
 
-async def _narrow(
+async def _filter_result(
     request: Request,
     services: Services,
     session: SessionRow,
@@ -129,18 +137,18 @@ async def _narrow(
     tab: str | None,
     query: PageQuery,
 ) -> Response:
-    """The timeline with another filter, for a page that has come to `?seen=JOURNAL.SEQ`."""
+    """Return the timeline with another filter, for a page that has reached `?seen=JOURNAL.SEQ`."""
     at = request.query_params.get("seen")
     try:
         cursor = Cursor.read(at, services.journal.id) if at else None
     except ForeignCursor:
         return Response(status_code=204, headers=refresh())
-    page = await narrow(services, session, row, tab=tab, query=query, cursor=cursor)
+    page = await filter_result(services, session, row, tab=tab, query=query, cursor=cursor)
     return services.render.page(page)
 
 
 async def rename(request: Request) -> Response:
-    """Give the session a title; an empty one takes it away."""
+    """Give the session a title; an empty one removes it."""
     services, session = await session_of(request)
     form = await read_form(request)
     title, address = str(form.get("title") or "").strip(), _list_of(session, form)
@@ -161,8 +169,8 @@ async def delete(request: Request) -> Response:
 
 
 def _list_of(session: SessionRow, form: FormData) -> str:
-    """The list that the form is in, on the same page of it; "" if it is in none. Raises BadRequest
-    for what is no query of a list."""
+    """Return the list that the form is in, on the same page of it; "" if it isn't in a list. Raises
+    BadRequest for an invalid query of a list."""
     if (words := form.get("list")) is None:
         return ""
     query = ListQuery.read(QueryParams(str(words)))
@@ -170,7 +178,7 @@ def _list_of(session: SessionRow, form: FormData) -> str:
 
 
 def _acknowledge(request: Request, url: str) -> Response:
-    """Nothing for htmx, which sees the change on the stream; the page again for a plain form."""
+    """Return nothing for htmx, which sees the change on the stream; a plain form gets the page."""
     if HtmxRequest.read(request.headers):
         return Response(status_code=204)
     return RedirectResponse(url, status_code=303)

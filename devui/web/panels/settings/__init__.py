@@ -1,1 +1,1 @@
-"""Settings for the next run, beside the message."""
+"""Settings for the next run, beside the message field."""

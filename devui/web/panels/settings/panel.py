@@ -1,10 +1,10 @@
-"""The settings of runs in words and fields."""
+"""The settings of runs, in words and as fields."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Final
 
-from devui.debugger.runs.settings import NAMES, last_settings
+from devui.debugger.runs.options import NAMES, last_settings
 from devui.debugger.workers.workers import AppStatus
 from devui.store.rows import SessionRow
 from devui.web.panels.settings.parts import RunSettingsForm, Setting
@@ -26,20 +26,20 @@ _FIELDS: Final = (
 async def run_settings(
     services: Services, session: SessionRow, app: AppStatus | None
 ) -> RunSettingsForm:
-    """The form for the session's next run, filled in as for its last one."""
+    """Return the form for the session's next run, filled in as for its last one."""
     last = await last_settings(services.journal, session.key)
     return settings_form(agents_of(app), values_of(last))
 
 
 def agents_of(app: AppStatus | None) -> list[AgentInfo]:
-    """The app's agents; none as long as it is not loaded."""
+    """Return the app's agents; none until it is loaded."""
     return app.info.agents if app and app.info else []
 
 
 def settings_form(
     agents: list[AgentInfo], values: Mapping[str, str], errors: Mapping[str, str] | None = None
 ) -> RunSettingsForm:
-    """The form with these values, by the names of the fields, and what is wrong with them."""
+    """Return the form with these values and errors, both by the names of the fields."""
     wrong = errors or {}
     own = values_of(agents[0].settings) if agents else {}
     if agents and agents[0].model:
@@ -59,7 +59,7 @@ def settings_form(
 
 
 def values_of(settings: RunSettings | None) -> dict[str, str]:
-    """What is set, as texts by the names of the fields."""
+    """Return the settings that have a value, as texts by the names of the fields."""
     values = ((key, getattr(settings, name, None)) for name, key in NAMES.items())
     return {key: _text(value) for key, value in values if value is not None}
 
@@ -69,7 +69,7 @@ def _text(value: object) -> str:
 
 
 def in_words(settings: RunSettings) -> str:
-    """What a run had: `temperature 0.2, top-p 0.9`; "" if it had the agents' own settings."""
+    """Return a run's settings: `temperature 0.2, top-p 0.9`; "" for the agents' own."""
     return ", ".join(_words(values_of(settings)))
 
 

@@ -1,4 +1,4 @@
-"""The settings of a run: to be filled in beside a message, and as it had them."""
+"""The settings of a run, as a form beside the message field."""
 
 from dataclasses import dataclass
 from typing import ClassVar, Literal
@@ -6,22 +6,22 @@ from typing import ClassVar, Literal
 
 @dataclass(frozen=True, slots=True)
 class Setting:
-    """One thing to set."""
+    """One setting."""
 
     name: str
-    """Of the field, as in the API's JSON."""
+    """The field's name, as in the API's JSON."""
     label: str
     kind: Literal["text", "long", "decimal", "whole"] = "text"
     value: str = ""
     own: str = ""
-    """What the agent has of its own, shown as long as nothing is filled in."""
+    """The agent's own value, shown while the field is empty."""
     options: tuple[str, ...] = ()
-    """Values to choose from; others are possible, too."""
+    """Suggested values; others are allowed."""
     error: str = ""
 
     @property
     def differs(self) -> bool:
-        """Whether the run will have something else than the agent's own."""
+        """Whether the run gets a value other than the agent's own."""
         return self.value not in {"", self.own}
 
 
@@ -32,4 +32,4 @@ class RunSettingsForm:
     template: ClassVar[str] = "settings/run_settings.html"
     fields: tuple[Setting, ...] = ()
     is_open: bool = False
-    """It opens by itself where something in it is wrong."""
+    """Whether it is open at first, because of an error in it."""

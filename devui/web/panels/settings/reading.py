@@ -1,4 +1,4 @@
-"""Settings as they come in forms and in requests of programs, checked."""
+"""Reads and checks settings from forms and from API requests."""
 
 from collections.abc import Mapping
 from typing import Any, Final
@@ -8,7 +8,7 @@ from starlette.datastructures import FormData
 from typing_extensions import TypedDict
 
 from devui.debugger.apps.apps import UnknownApp
-from devui.debugger.runs.settings import NAMES, settings_in
+from devui.debugger.runs.options import NAMES, settings_in
 from devui.debugger.workers.trials import TrialFailed
 from devui.debugger.workers.workers import AppBroken
 from devui.store.rows import SessionRow
@@ -24,7 +24,7 @@ _LONGEST_INSTRUCTION: Final = 100_000
 
 
 class SettingsBody(Strict):
-    """For this run's model calls; for what is left out or null, the agents' own values apply."""
+    """Settings for this run's model calls; members left out or null keep the agents' own values."""
 
     model: str | None = Field(default=None, min_length=1, max_length=_LONGEST_NAME)
     """The name of a model, as an agent would give it."""
@@ -32,15 +32,14 @@ class SettingsBody(Strict):
     top_p: float | None = Field(default=None, ge=0, le=1)
     max_output_tokens: int | None = Field(default=None, ge=1, le=MOST_TOKENS)
     instruction: str | None = Field(default=None, min_length=1, max_length=_LONGEST_INSTRUCTION)
-    """Added at the end of each system instruction."""
+    """Appended to each system instruction."""
 
     def to_settings(self) -> RunSettings:
-        """The same as the run has them."""
         return RunSettings(**{name: getattr(self, name) for name in NAMES})
 
 
 class SettingsJson(TypedDict, total=False):
-    """The settings a run was started with; for what is left out, the agents' own values apply."""
+    """The settings a run was started with; members left out had the agents' own values."""
 
     model: str
     temperature: float
@@ -52,8 +51,7 @@ class SettingsJson(TypedDict, total=False):
 async def settings_of_body(
     services: Services, session: SessionRow, body: SettingsBody | None
 ) -> RunSettings | None:
-    """The settings that a program asks for, None if it says nothing of them. Raises
-    Unprocessable."""
+    """Return the settings of a request's body; None without any. Raises Unprocessable."""
     if body is None:
         return None
     settings = body.to_settings()
@@ -64,14 +62,14 @@ async def settings_of_body(
 
 
 def texts_in(form: FormData) -> dict[str, str]:
-    """What the fields of the form say."""
+    """Return the texts of the form's fields."""
     return {key: str(form.get(key) or "").strip() for key in NAMES.values()}
 
 
 async def settings_of_form(
     services: Services, session: SessionRow, texts: Mapping[str, str]
 ) -> RunSettings:
-    """The settings that the fields say. Raises WrongFields."""
+    """Return the settings in the fields' texts. Raises WrongFields."""
     wrong: dict[str, str] = {}
     values: dict[str, Any] = {}
     for key, most in (("model", _LONGEST_NAME), ("instruction", _LONGEST_INSTRUCTION)):
@@ -107,8 +105,8 @@ def _whole(text: str) -> int | None:
 
 
 async def _problem_of_model(services: Services, session: SessionRow, settings: RunSettings) -> str:
-    """Why the run can't use its model; "" if it can, or if its app doesn't load, which the run
-    itself will say."""
+    """Return why the run can't use its model; "" if it can, or if its app doesn't load, which the
+    run itself will report."""
     if settings.model is None:
         return ""
     try:

@@ -1,1 +1,1 @@
-"""State: its values, what changed, who wrote a key, and what is not committed yet."""
+"""State: its values, its changes, who wrote a key, and what isn't committed yet."""

@@ -1,4 +1,4 @@
-"""What an address names of the state: a moment, a key and a place in its value."""
+"""What an address names in the state: a moment, a key and a place in its value."""
 
 from starlette.requests import Request
 
@@ -12,7 +12,7 @@ from devui.web.text.numbers import whole_number
 
 
 async def moment_of(services: Services, session: SessionRow, number: str | None) -> Moment | None:
-    """The point of time that a query names, or None without one; raises NotFound."""
+    """Return the moment that a query names, None without one; raises NotFound."""
     if number is None or number == "":
         return None
     event = whole_number(number)
@@ -23,7 +23,7 @@ async def moment_of(services: Services, session: SessionRow, number: str | None)
 
 
 def pin_of(request: Request) -> Pin | None:
-    """The state key that `?key=` names, and the `?path=` in its value; raises BadRequest."""
+    """Return the state key of `?key=` and the `?path=` in its value; raises BadRequest."""
     key = request.query_params.get("key")
     if not key:
         return None

@@ -1,6 +1,7 @@
-"""What differs in the state between two moments of a session, as the State tab shows it.
+"""The differences in the state between two moments of a session, as the State tab shows them.
 
-One of them is marked and stays while rows are chosen; the other is the selected event, or now.
+One moment is marked and stays while other rows are selected; the other is the selected event, or
+now.
 """
 
 import asyncio
@@ -23,14 +24,14 @@ from devui.web.text.jsontree import json_tree
 from devui.web.text.visible import visible
 
 _PLACES: Final = 30
-"""Places of one key that are shown."""
+"""Maximum number of places shown for one key."""
 _WRITERS: Final = {"initial": "start", "elsewhere": "elsewhere"}
 
 
 async def state_diff(
     services: Services, session: SessionRow, row: EventRow | None, mark: Moment
 ) -> StateDiff:
-    """What differs between the marked moment and the event, or now; the earlier one comes first."""
+    """Return the changes between the marked moment and the event, or now; the earlier is first."""
     here = Moment(row.number, row.seq) if row else None
     backwards = here is not None and here.number < mark.number
     first, last = (here, mark) if backwards else (mark, here)
@@ -46,7 +47,7 @@ async def state_diff(
 
 
 def state_with(session: SessionRow, row: EventRow | None, query: PageQuery) -> StateWith:
-    """The form to compare the state of an event, or of now, with another one."""
+    """Return the form to compare the state of an event, or of now, with another one."""
     event, at = row.number if row else None, query.at.number if query.at else None
     mark = query.since.number if query.since else None
 

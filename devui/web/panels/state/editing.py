@@ -1,4 +1,4 @@
-"""A state value edited by a person: the form, and the event that the change becomes."""
+"""Editing of state values: the form, and the event that a change becomes."""
 
 import json
 from typing import Any, Literal
@@ -25,10 +25,10 @@ _TEMPORARY = "temp:"
 
 
 async def state_form(services: Services, session: SessionRow, key: str) -> StateForm:
-    """The form for a key with what it holds now; for a new one, or one that is gone, its JSON."""
+    """Return the form for a key with its current value; for a new or removed key, as JSON."""
     scope, name = scoped(key)
     state = services.journal.state
-    # First: a write that comes between the two is noticed when the form is sent.
+    # Read this first: a write between the two reads is then noticed when the form is sent.
     last_seq = await state.last_written(session.key, scope, name) if key else 0
     text = await state.value(session.key, scope, name) if key else None
     value = json.loads(text) if text is not None else None
@@ -68,7 +68,7 @@ def _kind(value: Any) -> Kind:
         return "boolean"
     if isinstance(value, int | float):
         return "number"
-    # A text area turns line ends and can't hold every character.
+    # A text area normalizes line ends and can't hold every character.
     return "text" if isinstance(value, str) and "\r" not in value else "json"
 
 

@@ -1,4 +1,4 @@
-"""Who wrote a state key, over HTTP."""
+"""The history of a state key, over HTTP."""
 
 from typing import Any, Final, Literal, NotRequired
 
@@ -12,16 +12,16 @@ from devui.debugger.history.paths import Path, path_of, path_text
 from devui.store.rows import Scope
 from devui.store.state import prefixed, scoped
 from devui.web.errors import BadRequest
+from devui.web.json_answers import answer
 from devui.web.lookup import session_of
 from devui.web.operation import Query, operation
-from devui.web.panels.runs.api import answer
 from devui.web.panels.state.addresses import moment_of
 
 _SCOPES: Final[dict[str, Scope]] = {"session": "session", "user": "user", "app": "app"}
 
 
 class DifferenceJson(TypedDict):
-    """One place that differs; `old` or `new` is absent where there is nothing."""
+    """One place that differs; `old` or `new` is absent if it had no value."""
 
     path: str
     old: NotRequired[Any]
@@ -45,7 +45,7 @@ class BlameJson(WriterOfJson):
 
 
 class KeyEditJson(TypedDict):
-    """What a person did on the way to a write."""
+    """What a person did at a gate on the way to a write."""
 
     action: str
     gate: str
@@ -53,7 +53,7 @@ class KeyEditJson(TypedDict):
 
 
 class KeyWriteJson(WriterOfJson):
-    """One write of a key; `old` is absent if the key was."""
+    """One write of a key; `old` is absent if the key didn't exist."""
 
     new: Any
     old: NotRequired[Any]
@@ -63,17 +63,17 @@ class KeyWriteJson(WriterOfJson):
 
 
 class KeyHistoryJson(TypedDict):
-    """The writes of a key, the oldest first."""
+    """The writes of a key, oldest first."""
 
     at: int | None
     path: str
     key: str
     writes: list[KeyWriteJson]
     earlier: bool
-    """There are more, before the newest 200."""
+    """Whether there are older writes, before the newest 200."""
     blame: list[BlameJson]
     by: WriterOfJson | None
-    """The one that the value at `path` comes from."""
+    """The write that the value at `path` comes from."""
 
 
 @operation(
@@ -92,8 +92,8 @@ class KeyHistoryJson(TypedDict):
 async def show(request: Request) -> Response:
     """List the writes of a state key.
 
-    The newest 200, the oldest first. With `path`, the writes that changed that part of the value,
-    and in `by` the one it comes from.
+    Returns the newest 200, oldest first. With `path`, returns the writes that changed that part of
+    the value, and in `by` the one it comes from.
     """
     services, session = await session_of(request)
     scope, key = _scoped_key(request)
@@ -109,7 +109,7 @@ async def show(request: Request) -> Response:
 
 
 def change_json(change: Difference) -> DifferenceJson:
-    """One place that differs; `old` is missing where nothing was, `new` where nothing is."""
+    """Return one place that differs as JSON; `old` or `new` is absent if it had no value."""
     entry: DifferenceJson = {"path": path_text(change.path)}
     if change.old is not ABSENT:
         entry["old"] = change.old
@@ -147,7 +147,7 @@ def _history_json(history: KeyHistory) -> dict[str, Any]:
 
 
 def _by(write: KeyWrite) -> WriterOfJson:
-    """Who it was; `number` is that of this session's event, and None for other writers."""
+    """Return the writer; `number` is an event of this session, None for other writers."""
     row = write.event
     own = write.writer == "event"
     return {

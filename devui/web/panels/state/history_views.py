@@ -1,4 +1,4 @@
-"""Who wrote a state key: its history, and from one write to the one before or after."""
+"""Who wrote a state key: its history, and the way from one write to the next."""
 
 from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
@@ -23,9 +23,10 @@ _EVERY = "all"
 
 
 async def nearest(request: Request) -> Response:
-    """To the page as of the nearest event that wrote `key` (at its `path`, if one is named), or any
-    key, as with `of=all`, where `key` stays pinned; else it stays there. `then` says how to go on
-    from there, once or several times: to another write, or by one event (`earlier`, `later`)."""
+    """Redirect to the page as of the nearest event that wrote `key` (at its `path`, if given), or
+    any key with `of=all`, while `key` stays pinned. Without such an event, the page stays where it
+    is. `then`, which may be repeated, continues from there: to another write, or by one event
+    (`earlier`, `later`)."""
     services, session = await session_of(request)
     params, way = request.query_params, request.path_params["direction"]
     if way not in _WRITES:
@@ -54,7 +55,7 @@ async def nearest(request: Request) -> Response:
 async def _beside(
     services: Services, session: SessionRow, number: int | None, way: str, pin: Pin | None
 ) -> int | None:
-    """The number of the event that is one way from another, or from now."""
+    """Return the number of the event one step from another, or from now."""
     if way in _EVENTS:
         last = session.events
         return min(max((number or last + 1) + _EVENTS[way], 1), last) or None
@@ -70,7 +71,7 @@ async def _beside(
 
 
 async def history(request: Request) -> Response:
-    """The writes of `?key=` (at its `path`), as they are now; about `?event=`, as of `?at=`."""
+    """Return the current writes of `?key=` (at its `path`), about `?event=`, as of `?at=`."""
     services, session = await session_of(request)
     params, pin = request.query_params, pin_of(request)
     if pin is None:

@@ -1,4 +1,4 @@
-"""The state key that is pinned: its writes, what each changed, and which piece is from which."""
+"""The pinned state key: its writes, the changes of each, and which write each piece is from."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -28,26 +28,26 @@ from devui.web.text.formats import plural
 from devui.web.text.visible import visible
 
 _VALUE: Final = 120
-"""Characters of a value that are shown."""
+"""Maximum characters shown of a value."""
 _CHANGES: Final = 6
-"""Places of one write that are shown."""
+"""Maximum number of places shown for one write."""
 _PIECES: Final = 60
 _NOW: Final = 2**63 - 1
 
 
 @dataclass(frozen=True, slots=True)
 class KeyLinks:
-    """Where the history of a key is shown: on a page about some event, as of some other."""
+    """Links to the history of a key, on a page about one event and as of another."""
 
     session: int
     event: int | None = None
     at: int | None = None
     since: int | None = None
-    """The event whose state is compared with."""
+    """The event with whose state the page compares."""
 
     @classmethod
     def of(cls, session: int, row: EventRow | None, query: PageQuery) -> Self:
-        """On the page that the query asks for."""
+        """Return the links of the page that the query asks for."""
         at, since = query.at, query.since
         return cls(
             session,
@@ -57,7 +57,7 @@ class KeyLinks:
         )
 
     def to(self, pin: Pin, *, event: int | None = None) -> str:
-        """The state with the key pinned, of the page's event or of another."""
+        """Return the state with the key pinned, of the page's event or of another."""
         return session_url(
             self.session,
             event=event or self.event,
@@ -68,7 +68,7 @@ class KeyLinks:
         )
 
     def within(self, key: str) -> Callable[[Path], str]:
-        """The same for what is at a path in the key's value."""
+        """Return a function for the same link at a path in the key's value."""
         return lambda path: self.to(Pin(key, path))
 
 
@@ -81,7 +81,7 @@ async def pin_bar(
     tab: str,
     query: PageQuery,
 ) -> PinBar:
-    """What is pinned, with the ways to the writes around the event that is shown."""
+    """Return the pinned key, with links to the writes around the event that is shown."""
     links = KeyLinks.of(session.key, row, query)
     seq, number = (row.seq, row.number) if row else (_NOW, None)
 
@@ -117,7 +117,7 @@ async def pin_bar(
 
 
 def _crumbs(pin: Pin, links: KeyLinks) -> tuple[Crumb, ...]:
-    """The key, then each step: `plan`, `.steps`, `[1]`."""
+    """Return the key, then each step of the path: `plan`, `.steps`, `[1]`."""
     steps = [Crumb(visible(pin.key), links.to(Pin(pin.key)))]
     for count in range(1, len(pin.path) + 1):
         text = path_text(pin.path[count - 1 : count])
@@ -129,8 +129,8 @@ def _crumbs(pin: Pin, links: KeyLinks) -> tuple[Crumb, ...]:
 async def _earlier(
     services: Services, session: SessionRow, pin: Pin, history: key_histories.KeyHistory
 ) -> str | None:
-    """Where writes are listed that are older than those that were read; "" if no event of this
-    session leads there, None if there are none."""
+    """Return where writes older than those read are listed; "" if no event of this session leads
+    there, None if there are no older writes."""
     if not history.earlier or history.oldest is None:
         return None
     histories = services.journal.histories
@@ -141,7 +141,7 @@ async def _earlier(
 async def key_history(
     services: Services, session: SessionRow, row: EventRow | None, pin: Pin, *, query: PageQuery
 ) -> KeyHistory:
-    """Every write of what is pinned, up to the event that the page is as of."""
+    """Return the writes of what is pinned, up to the event that the page is as of."""
     history = await key_histories.key_history(
         services.journal.histories,
         session.key,
@@ -175,19 +175,19 @@ async def key_history(
 
 
 def _parallel(write: key_histories.KeyWrite) -> set[str]:
-    """Those who wrote the key at the same time, the writer itself among them."""
+    """Return everyone who wrote the key at the same time, including this write's author."""
     others = {note.by for note in write.overlaps}
     return others | {write.event.author} if others and write.event else others
 
 
 def _with_marker(writes: list[KeyWriteItem]) -> tuple[KeyWriteItem, ...]:
-    """The last of those that are not later is the one whose value is shown."""
+    """Mark the last write that isn't later: its value is the one shown."""
     here = max((i for i, write in enumerate(writes) if not write.later), default=None)
     return tuple(replace(write, here=i == here) for i, write in enumerate(writes))
 
 
 def _pieces(history: key_histories.KeyHistory, context: "_Context") -> tuple[KeyPiece, ...]:
-    """Nothing, where all of the value is from one write."""
+    """Return the pieces of the value; none if all of it is from one write."""
     if len(history.blame) < 2:
         return ()
     return tuple(
@@ -202,14 +202,14 @@ def _pieces(history: key_histories.KeyHistory, context: "_Context") -> tuple[Key
 
 @dataclass(frozen=True, slots=True)
 class _Context:
-    """What all lines have in common."""
+    """The data that all lines share."""
 
     pin: Pin
     links: KeyLinks
     row: EventRow | None
 
     def write(self, write: key_histories.KeyWrite) -> KeyWriteItem:
-        """One write with what it changed at the path, or all of what it changed."""
+        """Return one write with its changes at the path, inside it or around it."""
         changes = [
             change
             for change in write.changes
@@ -228,7 +228,7 @@ class _Context:
         )
 
     def writer(self, write: key_histories.KeyWrite) -> WriterNote:
-        """Who it was, with the way there."""
+        """Return the writer, with a link to it."""
         row = write.event
         if write.writer == "initial":
             return WriterNote("start", None, "", "initial state")
@@ -242,7 +242,7 @@ class _Context:
         return WriterNote(f"#{row.number}", href, visible(row.author), how)
 
     def place(self, path: Path) -> str:
-        """A path as what follows the key."""
+        """Return a path as it is written after the key."""
         text = path_text(path)
         return text if not text or text.startswith("[") else f".{text}"
 
@@ -263,7 +263,7 @@ def _value(value: MaybeJson) -> str:
 
 
 def _elsewhere(session: int | None) -> WriterNote:
-    """A writer that is no event: another session as it began, or one that nobody knows any more."""
+    """Return a writer that isn't an event: another session's initial state, or an unknown one."""
     if session is None:
         return WriterNote("elsewhere", None, "", "a session that no longer exists")
     href = session_url(session, tab="state")

@@ -1,6 +1,6 @@
-"""A state of many keys, some at a time; and one value, however large, a stretch at a time.
+"""State with many keys, a page at a time, and one value of any size, a part at a time.
 
-Whatever the state holds, a page reads and renders no more of it than it shows.
+However large the state is, a page reads and renders only what it shows.
 """
 
 from collections.abc import Sequence
@@ -16,7 +16,7 @@ from devui.web.text.formats import plural
 async def some_state(
     journal: Journal, session: int, seq: int | None, number: int | None
 ) -> tuple[list[Value], dict[Scope, MoreLink]]:
-    """The first keys of each scope as of an event, or now, and what leads to the others."""
+    """Return the first keys of each scope as of an event, or now, and links to the others."""
     values: list[Value] = []
     more: dict[Scope, MoreLink] = {}
     for scope in SCOPES:
@@ -30,14 +30,14 @@ async def some_state(
 
 
 async def some_changes(journal: Journal, session: int, number: int) -> Sequence[Change]:
-    """The first keys that an event set."""
+    """Return the first keys that an event set."""
     return await journal.state.changes(session, number, limit=KEYS, longest=LONGEST + 1)
 
 
 async def further_changes(
     journal: Journal, session: int, number: int, listed_count: int
 ) -> MoreLink | None:
-    """What leads to the changes of an event that are not among its first."""
+    """Return the link to an event's other changes; None if all are listed."""
     if listed_count < KEYS:
         return None
     count = await journal.state.changed(session, number) - listed_count
@@ -55,7 +55,7 @@ async def state_keys(
     start: str,
     find: str,
 ) -> StateKeys:
-    """The keys of a scope from one of them on, with `find` in them."""
+    """Return the keys of a scope that contain `find`, beginning with `start`."""
     state = journal.state
     page = await state.page(
         session, scope, seq, start=start, find=find, limit=KEYS, longest=LONGEST + 1

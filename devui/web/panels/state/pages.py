@@ -1,4 +1,4 @@
-"""The state of a session where it is too large for a panel."""
+"""Pages for state that is too large for a panel."""
 
 from dataclasses import dataclass
 from typing import ClassVar
@@ -20,10 +20,10 @@ class StateKeysPage:
     """Values and labels of the scopes to choose from."""
     scope: str
     at: int | None
-    """The event the state is as of; None for now."""
+    """The event that the state is as of; None for now."""
     find: str
     start: str
-    """The first key that may be shown; "" for the beginning."""
+    """The first key to show; "" for the beginning."""
     count: str
     """`10,000 keys`."""
     keys: StateKeys
@@ -37,11 +37,11 @@ class ValuePage:
     theme: Theme
     name: str
     session_href: str
-    """The session, where the value is shown."""
+    """The session page that shows the value."""
     place: str
     """`plan.steps[2]`."""
     items: JsonTree
     beginning_href: str
-    """The same from its beginning; "" where it begins."""
+    """The same value from its beginning; "" on that page itself."""
     whole_href: str
-    """All of it as JSON."""
+    """The whole value as JSON."""

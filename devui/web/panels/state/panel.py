@@ -1,4 +1,4 @@
-"""Stored state as the state panel and the changes of an event."""
+"""Stored state, as the State panel and an event's changes show it."""
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -15,7 +15,7 @@ from devui.web.panels.inspector.parts import MoreLink, PendingGroup, StatePanel,
 from devui.web.panels.state.key_history import KeyLinks
 from devui.web.panels.state.parts import StateValue, WatchButton
 from devui.web.panels.watch.panel import watch_button
-from devui.web.text.jsontree import PREVIEW, Link, Rest, Room, json_tree
+from devui.web.text.jsontree import PREVIEW, Link, NodeBudget, Rest, json_tree
 from devui.web.text.visible import visible
 
 SCOPES: Final[dict[Scope, tuple[str, str]]] = {
@@ -24,14 +24,14 @@ SCOPES: Final[dict[Scope, tuple[str, str]]] = {
     "app": ("app:", "shared by all users of the app"),
 }
 LONGEST: Final = 65_536
-"""Characters of a value, as JSON, up to which it is read here: what is larger has its own page."""
+"""Characters of JSON up to which a panel shows a value; larger values have a page of their own."""
 KEYS: Final = 100
-"""Keys of one scope that are shown at a time, and changes of one event."""
+"""Maximum number of keys of one scope, or changes of one event, shown at a time."""
 _NODES: Final = 1_200
 _TEXT: Final = 8 * LONGEST
-"""Nodes, and characters of JSON, of all trees of one panel together."""
+"""The nodes, and the characters of JSON, that all trees of one panel may have together."""
 _BUTTONS: Final = 40
-"""Keys with a button to watch them: a state of hundreds of keys has to stay a small page."""
+"""Maximum number of watch buttons: with hundreds of keys, the page must stay small."""
 PREFIXES: Final = {"session": "", "user": "user:", "app": "app:"}
 
 
@@ -47,12 +47,12 @@ def state_panel(
     more: Mapping[Scope, MoreLink] = MappingProxyType({}),
     watched_keys: Collection[str] | None = None,
 ) -> StatePanel:
-    """All scopes, with what the selected event changed.
+    """Return all scopes, with the changes of the selected event.
 
-    `temp` holds the `temp:` keys the event wrote, which nothing keeps; `number` is the event the
-    state is as of, None for now; `at` is the one that the page is as of; `pending` is what is
-    written and not committed; `more` leads to the keys of a scope that are not among the values;
-    `watched_keys` is None where no key can be watched.
+    `temp` holds the `temp:` keys that the event wrote, which aren't stored; `number` is the event
+    that the state is as of, None for now; `at` is the event that the page is as of; `pending` is
+    what is written but not committed; `more` has links to the keys of a scope that aren't among the
+    values; `watched_keys` is None if keys can't be watched.
     """
     changed = {(change.scope, change.key): change for change in changes}
     trees = _Trees(KeyLinks(session, number, at), watched_keys=watched_keys)
@@ -60,8 +60,8 @@ def state_panel(
         StateScope(label, note, tuple(_scope(scope, values, changed, trees)), more.get(scope))
         for scope, (label, note) in SCOPES.items()
     ]
-    temporary = tuple(_temporary(key, value, trees.room) for key, value in temp.items())
-    scopes.append(StateScope("temp:", "not saved: discarded when the invocation ends", temporary))
+    temporary = tuple(_temporary(key, value, trees.budget) for key, value in temp.items())
+    scopes.append(StateScope("temp:", "discarded when the invocation ends", temporary))
     return StatePanel(
         number=number, scopes=tuple(scopes), changed=len(changes) + len(temporary), pending=pending
     )
@@ -70,9 +70,9 @@ def state_panel(
 def changed_values(
     changes: Iterable[Change], *, session: int, number: int | None
 ) -> tuple[StateValue, ...]:
-    """What one event did to the state, old and new; keys carry their prefix.
+    """Return an event's changes to the state, old and new; keys carry their prefix.
 
-    Without a number it is not committed, and nothing leads to its values.
+    Without a number, the event isn't committed, and its values have no links.
     """
     trees = _Trees(KeyLinks(session, number) if number else None)
     return tuple(_changed(change, trees, PREFIXES[change.scope]) for change in changes)
@@ -81,37 +81,37 @@ def changed_values(
 def state_values(
     values: Iterable[Value], *, session: int, number: int | None
 ) -> tuple[StateValue, ...]:
-    """Values as of an event, or as of now."""
+    """Return values as of an event, or now."""
     trees = _Trees(KeyLinks(session, number))
     return tuple(_value(value, None, trees) for value in values)
 
 
 def uncommitted_value(change: Change, *, number: int, note: str, place: str = "") -> StateValue:
-    """One write that no event carries; `number` tells it from others of the same key."""
+    """Return a write that is in no event; `number` distinguishes it from others of its key."""
     value = _changed(change, _Trees(None), PREFIXES[change.scope])
     return replace(value, dom_id=f"{value.dom_id}-{number}", note=note, place=place)
 
 
 @dataclass(slots=True)
 class _Trees:
-    """The trees of one panel, which share what room there is."""
+    """The trees of one panel, which share its limits."""
 
     links: KeyLinks | None
-    """None for what no event has written yet."""
+    """None for state that no event has written yet."""
     watched_keys: Collection[str] | None = None
-    """The keys that are watched already; None where none can be."""
-    room: Room = field(default_factory=lambda: Room(_NODES))
+    """The keys that are already watched; None if none can be."""
+    budget: NodeBudget = field(default_factory=lambda: NodeBudget(_NODES))
     text: int = _TEXT
     buttons: int = _BUTTONS
 
     def tree(self, key: str, text: str, *, link: bool = False) -> JsonTree:
-        """A value as it is as of the panel's event."""
+        """Return a value as of the panel's event."""
         links = self.links
         rest = None if links is None else self._rest(key, links.session, links.event)
         return self._tree(text, links.within(key) if links and link else None, rest)
 
     def watch(self, key: str) -> WatchButton | None:
-        """The button that watches a key."""
+        """Return the button that watches a key; None without one."""
         links, watched_keys = self.links, self.watched_keys
         if links is None or watched_keys is None or (key not in watched_keys and not self.buttons):
             return None
@@ -121,7 +121,7 @@ class _Trees:
         )
 
     def old(self, change: Change | None) -> JsonTree | None:
-        """What was there before the panel's event."""
+        """Return the value before the panel's event."""
         if change is None or change.old is None:
             return None
         links, rest = self.links, None
@@ -136,7 +136,9 @@ class _Trees:
     def _tree(self, text: str, link: Link | None, rest: Rest | None) -> JsonTree:
         if rest is None or len(text) <= min(LONGEST, self.text):
             self.text -= len(text)
-            return json_tree(parse_json(text), open_levels=0, link=link, rest=rest, room=self.room)
+            return json_tree(
+                parse_json(text), open_levels=0, link=link, rest=rest, budget=self.budget
+            )
         beginning = visible(text[:PREVIEW]) + "…"
         return JsonTree(
             JsonNode("object", beginning, note="open", rest=rest((), 0)), has_links=True
@@ -191,12 +193,12 @@ def _changed(change: Change, trees: _Trees, prefix: str = "") -> StateValue:
     )
 
 
-def _temporary(key: str, value: object, room: Room) -> StateValue:
+def _temporary(key: str, value: object, budget: NodeBudget) -> StateValue:
     return StateValue(
         key=visible(key.removeprefix("temp:")),
         dom_id=_dom_id("temp", key),
         mark="same",
-        value=json_tree(value, open_levels=0, room=room),
+        value=json_tree(value, open_levels=0, budget=budget),
         old=None,
         by="",
         href=None,
@@ -204,7 +206,7 @@ def _temporary(key: str, value: object, room: Room) -> StateValue:
 
 
 def _dom_id(scope: str, key: str) -> str:
-    """Stable across events, so that what was unfolded stays unfolded."""
+    """Return an id that is the same for all events, so that unfolded values stay unfolded."""
     return (
         f"v-{scope}-" + sha1(key.encode("utf-8", "replace"), usedforsecurity=False).hexdigest()[:12]
     )

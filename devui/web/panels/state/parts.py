@@ -1,4 +1,4 @@
-"""The state key that is pinned: who wrote it when, and the ways from write to write."""
+"""Parts about state: its keys, the history of the pinned key, and forms to edit and watch keys."""
 
 from dataclasses import dataclass
 from typing import ClassVar, Literal
@@ -18,41 +18,41 @@ class Crumb:
 
 @dataclass(frozen=True, slots=True)
 class PinBar:
-    """What is pinned, below the inspector's tabs. Goes into `#pin-bar`."""
+    """The pinned key or value, below the inspector's tabs. Goes into `#pin-bar`."""
 
     template: ClassVar[str] = "state/pin_bar.html"
     key: str
     path: str
     crumbs: tuple[Crumb, ...]
     back_href: str | None
-    """The page as of the write before; None if there is none."""
+    """The page as of the previous write; None if there is none."""
     on_href: str | None
-    """As of the one after."""
+    """The page as of the next write."""
     close_href: str
 
 
 @dataclass(frozen=True, slots=True)
 class KeyChange:
-    """One place inside the value that a write changed."""
+    """One place in the value that a write changed."""
 
     path: str
     """"" for the value as a whole."""
     href: str
     old: str
-    """One line; "" where nothing was."""
+    """One line; "" if there was no value."""
     new: str
 
 
 @dataclass(frozen=True, slots=True)
 class WriterNote:
-    """Who wrote something."""
+    """The writer of a value."""
 
     label: str
     """`#31`, `start`, `elsewhere`."""
     href: str | None
     author: str
     how: str
-    """The tools that it came of, or what else wrote it; "" for the agent itself."""
+    """The tools that made the write, or where it came from; "" for the agent itself."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,20 +60,20 @@ class KeyWriteItem:
     writer: WriterNote
     changes: tuple[KeyChange, ...]
     more: str
-    """How many changes more there are, in words."""
+    """The number of other changes, in words."""
     edits: tuple[str, ...]
-    """What people did on the way: `edited by ruby tab`."""
+    """People's interventions before the write: `ruby tab edited the event`."""
     overlaps: tuple[str, ...]
-    """Who wrote the key at the same time."""
+    """Others who wrote the key at the same time."""
     here: bool
-    """The state that is shown has the value of this write."""
+    """Whether the value shown is from this write."""
     later: bool
-    """It was after the event that is shown."""
+    """Whether the write is later than the event that is shown."""
 
 
 @dataclass(frozen=True, slots=True)
 class KeyPiece:
-    """A part of the value with the write it is from."""
+    """A part of the value, with the write that it is from."""
 
     path: str
     href: str
@@ -82,17 +82,17 @@ class KeyPiece:
 
 @dataclass(frozen=True, slots=True)
 class StepChart:
-    """The writes as a picture 1000 wide and 40 high; each is as wide as the others."""
+    """The writes as a picture 1000 wide and 40 high; all are equally wide."""
 
     template: ClassVar[str] = "state/step_chart.html"
     line: str
-    """The values as steps, an SVG path; "" if none is a number."""
+    """The values as steps, an SVG path; "" if none are numbers."""
     ticks: str
     here: tuple[float, float] | None
     """Left edge and width of the write whose value is shown."""
     label: str
     low: str
-    """The least number; "" without any."""
+    """The lowest number; "" if there are none."""
     high: str
 
 
@@ -104,24 +104,24 @@ class KeyHistory:
     name: str
     """The key with the path: `plan.steps[1]`."""
     by: WriterNote | None
-    """Who set what is there now; None if nothing is."""
+    """The writer of the current value; None if there is none."""
     number: int | None
-    """The event that it is as of; None for now."""
+    """The event that the history is as of; None for now."""
     writes: tuple[KeyWriteItem, ...]
     earlier: str | None
     """Where older writes are listed: as of the last of them; "" if none is in an event of this
     session, None if there are no older ones."""
     pieces: tuple[KeyPiece, ...]
     warning: str
-    """Who wrote it in parallel, if anybody did."""
+    """Who wrote the key in parallel; "" for nobody."""
     chart: StepChart | None
     query: tuple[tuple[str, str], ...]
-    """How it asks for itself anew: names and values of the query."""
+    """Names and values of the query with which it reloads itself."""
 
 
 @dataclass(frozen=True, slots=True)
 class HistoryAsk:
-    """Makes a history that is open ask for itself anew. Its element is `#history-ask`."""
+    """Makes an open history reload itself. Its element is `#history-ask`."""
 
     template: ClassVar[str] = "state/history_ask.html"
     href: str
@@ -129,7 +129,7 @@ class HistoryAsk:
 
 @dataclass(frozen=True, slots=True)
 class HistoryNow:
-    """The answer: the history, and the bar along with it."""
+    """A reloaded history, with its pin bar."""
 
     template: ClassVar[str] = "state/history_now.html"
     history: KeyHistory
@@ -138,37 +138,37 @@ class HistoryNow:
 
 @dataclass(frozen=True, slots=True)
 class StateForm:
-    """The form for one state key: a field for its type, and its JSON."""
+    """The form for one state key: a field for its type, and one for its JSON."""
 
     template: ClassVar[str] = "state/state_form.html"
     action: str
     cancel_href: str
     key: str
-    """With its prefix, as it is; "" for a new one."""
+    """The raw key, with its prefix; "" for a new one."""
     visible_key: str
-    """The key with its deceptive characters as escapes."""
+    """The key with its deceptive characters escaped."""
     kind: Literal["text", "number", "boolean", "json"]
     text: str
-    """What the field holds."""
+    """The content of the field."""
     json: str
     last_written: int
-    """The seq of the write that the form was filled with; 0 for a new key."""
+    """The seq of the key's last write when the form was made; 0 for a new key."""
 
 
 @dataclass(frozen=True, slots=True)
 class WatchButton:
-    """Watches a key, or stops watching it."""
+    """The button that watches a key, or stops watching it."""
 
     template: ClassVar[str] = "watch/button.html"
     action: str
     key: str
-    """With its prefix, as it is."""
+    """The raw key, with its prefix."""
     label: str
-    """The same for people."""
+    """The key as shown to people."""
     is_watched: bool
     in_strip: bool = False
     event: int | None = None
-    """What the page shows the state as of, to come back to; None for now."""
+    """The event that the page shows the state as of, to return to; None for now."""
     at: int | None = None
     """The event that the whole page is as of."""
 
@@ -177,7 +177,7 @@ class WatchButton:
 class StateValue:
     """One key of the state.
 
-    `value` is None after a removal, `old` is None unless the selected event replaced it.
+    `value` is None after a removal; `old` is None unless the selected event replaced it.
     """
 
     key: str
@@ -186,16 +186,16 @@ class StateValue:
     value: JsonTree | None
     old: JsonTree | None
     by: str
-    """Who wrote it: `#11`, `start`, `elsewhere`."""
+    """The writer: `#11`, `start`, `elsewhere`."""
     href: str | None
     """The event that wrote it."""
     note: str = ""
-    """What else there is to say of the write."""
+    """A note about the write."""
     place: str = ""
-    """The line that wrote it, `agent.py:12 in plan`, as far as that is known before its commit."""
+    """The line that wrote it, `agent.py:12 in plan`, if known before its commit."""
     history: str = ""
-    """Who wrote it when; "" for what has no history."""
+    """Where the key's history is; "" if it has none."""
     watch: WatchButton | None = None
-    """Puts it into sight; None for what can't be watched."""
+    """The button to watch it; None if it can't be watched."""
     edit: str = ""
-    """The form for it; "" for what can't be edited."""
+    """The form to edit it; "" if it can't be edited."""

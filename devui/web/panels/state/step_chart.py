@@ -1,4 +1,4 @@
-"""A picture of a key's writes: each holds until the next, numbers at their height."""
+"""A picture of a key's writes: each value holds until the next, and numbers set the height."""
 
 import math
 from collections.abc import Sequence
@@ -13,12 +13,12 @@ from devui.web.text.formats import plain, plural
 WIDTH: Final = 1000
 HEIGHT: Final = 40
 _EDGE: Final = 4
-"""What stays free above and below the line."""
+"""Space left free above and below the line."""
 _TICK: Final = 8
 
 
 def value_at(value: MaybeJson, path: Path) -> MaybeJson:
-    """What is at a path in a value, or ABSENT."""
+    """Return the value at a path in another value, or ABSENT."""
     for step in path:
         match value:
             case dict() if isinstance(step, str):
@@ -31,10 +31,10 @@ def value_at(value: MaybeJson, path: Path) -> MaybeJson:
 
 
 def step_chart(values: Sequence[MaybeJson], here: int | None) -> StepChart | None:
-    """The values that the writes left, oldest first; `here` is the place of the one that is shown.
+    """Return the chart of the written values, oldest first; `here` is the place of the one shown.
 
-    None for fewer than two writes, which need no picture. Where a value is no number the line is
-    broken; without any number there are ticks alone.
+    None for fewer than two writes, which need no picture. The line is interrupted where a value
+    isn't a number; if there are no numbers, there are only ticks.
     """
     if len(values) < 2:
         return None
@@ -66,7 +66,7 @@ def _number(value: MaybeJson) -> float | None:
 
 
 def _y(number: float, low: float, high: float) -> float:
-    """From the top; in the middle if all are the same."""
+    """Return the distance from the top; the middle if all numbers are equal."""
     share = 0.5 if high == low else (number / 2 - low / 2) / (high / 2 - low / 2)
     return round(HEIGHT - _EDGE - share * (HEIGHT - 2 * _EDGE), 1)
 

@@ -1,4 +1,4 @@
-"""State that is written and not committed, as the state panel and an event's detail show it."""
+"""State that is written but not committed, as the State panel and an event's detail show it."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
@@ -26,7 +26,7 @@ _FATES: Final = {
 
 
 async def touches_of(services: Services, session: int, run: str) -> list[TouchRow]:
-    """What a run told of its uncommitted state."""
+    """Return the reads and writes of uncommitted state that a run reported."""
     live = services.runs.live(session)
     if live is not None and live.row.id == run:
         return live.touches.rows(run, session)
@@ -34,13 +34,13 @@ async def touches_of(services: Services, session: int, run: str) -> list[TouchRo
 
 
 def is_over(services: Services, session: int, run: str) -> bool:
-    """Whether nothing that the run wrote can be committed any more."""
+    """Return whether the run has ended, so that its pending writes can't be committed any more."""
     live = services.runs.live(session)
     return live is None or live.row.id != run
 
 
 async def of_run(services: Services, session: int, run: str | None) -> list[TouchFate]:
-    """What a run wrote before a commit, who read it, and what became of it."""
+    """Return a run's writes before a commit, their readers, and the fate of each."""
     if run is None:
         return []
     rows = await touches_of(services, session, run)
@@ -53,9 +53,9 @@ async def groups(
     row: EventRow | None,
     held_groups: Sequence[PendingGroup],
 ) -> tuple[PendingGroup, ...]:
-    """What is pending now, by its writer, and what the newest run, or an event's, has lost.
+    """Return what is pending now, by writer, and what the newest run, or an event's run, lost.
 
-    `held_groups` is what held events will change, of which more is known.
+    `held_groups` are the changes of held events, which come with more detail.
     """
     newest = await services.journal.runs.newest(session.key) if row is None else None
     run = row.run if row else newest.id if newest else None
@@ -70,7 +70,7 @@ async def groups(
 
 
 def _with_notes(group: PendingGroup, touches: Sequence[TouchFate]) -> PendingGroup:
-    """What a held event will change, with the line that wrote it and who has read it."""
+    """Add to a held event's changes the line that wrote each one and its readers."""
     writes = {
         visible(item.touch.key): item
         for item in touches
@@ -127,11 +127,11 @@ def _about(item: TouchFate, touches: Sequence[TouchFate]) -> Iterator[str]:
         yield f"read by {visible(', '.join(readers))}"
     others = {each.touch.number: each.who for each in touches}
     if touch.overlaps in others:
-        yield f"also written by {visible(others[touch.overlaps])}: last writer wins"
+        yield f"also written by {visible(others[touch.overlaps])}; the last write wins"
 
 
 def event_notes(touches: Sequence[TouchFate], row: EventRow, summary: Summary) -> EventNotes | None:
-    """What there is to say of one event: its dirty reads, its changes without a delta."""
+    """Return the notes on one event, such as dirty reads and changes without a delta."""
     items = (
         *_dirty_reads(touches, row),
         *_silent(touches, row),
@@ -145,7 +145,7 @@ def _overlaps(summary: Summary) -> Iterator[NoteShown]:
     for note in summary.notes:
         if note.kind == "overlap":
             text = f"{note.key} was written by {note.by} at the same time"
-            yield NoteShown("overlap", "last writer wins", visible(text))
+            yield NoteShown("overlap", "parallel write", visible(text))
 
 
 def _dirty_reads(touches: Sequence[TouchFate], row: EventRow) -> Iterator[NoteShown]:
@@ -203,7 +203,7 @@ def _fate(write: TouchFate) -> str:
 
 
 def _link(write: TouchFate, session: int) -> str:
-    """To the event that committed the write; of one that none did, to the state."""
+    """Return the link to the event that committed the write, or to the state if none did."""
     return (
         session_url(session, event=write.event)
         if write.event

@@ -1,4 +1,4 @@
-"""What runs wrote to their state before a commit, who read it meanwhile, and what became of it."""
+"""Writes to state before a commit, their readers, and the fate of each, over HTTP."""
 
 from itertools import groupby
 from typing import Any
@@ -8,9 +8,10 @@ from starlette.responses import Response
 from typing_extensions import TypedDict
 
 from devui.debugger.runs.uncommitted import Fate, touch_fates, touch_json
+from devui.web.json_answers import answer
 from devui.web.lookup import session_of
 from devui.web.operation import Query, operation
-from devui.web.panels.runs.api import answer, number_in
+from devui.web.panels.runs.api import number_in
 from devui.web.panels.state.uncommitted import is_over, touches_of
 
 _MOST = 10_000
@@ -19,7 +20,7 @@ _MOST = 10_000
 class _TouchJson(TypedDict):
     run: str
     number: int
-    """Within the run, writes and reads together."""
+    """Its number within the run; writes and reads are counted together."""
     key: str
     agent: str
     """Empty if unknown."""
@@ -27,25 +28,25 @@ class _TouchJson(TypedDict):
     tool: str | None
     call: str | None
     role: str
-    """The callback, if it was one."""
+    """The callback, if one wrote or read it."""
     place: str
-    """File, line and function of the agents' code."""
+    """File, line and function in the agents' code."""
     at: float
     fate: Fate
     event: int | None
 
 
 class StateWriteJson(_TouchJson):
-    """A write of state before its commit, and what became of it."""
+    """A write of state before its commit, and its fate."""
 
     old: Any
-    """What was committed."""
+    """The committed value."""
     value: Any
-    """As of the write."""
+    """The value at the time of the write."""
     paths: list[str]
     """Where a value was changed without a delta."""
     flagged: int | None
-    """The event whose commit found it."""
+    """The event at whose commit the change was found."""
     overlaps: int | None
     """Another writer's write of the key at the same time."""
 
@@ -58,7 +59,7 @@ class StateReadJson(_TouchJson):
 
 
 class UncommittedJson(TypedDict):
-    """What runs wrote before a commit, and who read it."""
+    """Writes before a commit, and their readers."""
 
     writes: list[StateWriteJson]
     reads: list[StateReadJson]
@@ -68,7 +69,7 @@ class UncommittedJson(TypedDict):
     UncommittedJson,
     query={
         "run": Query(str, "Only those of this run"),
-        "event": Query(int, "What this event committed, read or was flagged with"),
+        "event": Query(int, "Only what this event committed, read or was flagged with"),
     },
     refusals=(400,),
 )

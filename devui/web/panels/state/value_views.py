@@ -1,4 +1,4 @@
-"""What is too large for a panel: many state keys, and one large value, a stretch at a time."""
+"""State too large for a panel: many keys, or one large value, a part at a time."""
 
 import asyncio
 import json
@@ -36,8 +36,8 @@ from devui.web.text.visible import visible
 
 
 async def keys(request: Request) -> Response:
-    """The keys of a `?scope=` as of the event `at`, from a key on, with `find` in them; for htmx
-    just these, else a page."""
+    """Return the keys of a `?scope=` as of the event `at` that contain `find`, beginning with
+    `from`: only these for htmx, a whole page otherwise."""
     services, session = await session_of(request)
     query = request.query_params
     scope = _scope(query.get("scope") or "session")
@@ -67,7 +67,7 @@ async def keys(request: Request) -> Response:
 
 
 async def of_state(request: Request) -> Response:
-    """What the value of the state key `?key=` holds at its `path`, from a position on."""
+    """Return the value of the state key `?key=` at its `path`, from a position on."""
     services, session = await session_of(request)
     pin = pin_of(request)
     if pin is None:
@@ -94,7 +94,7 @@ async def of_state(request: Request) -> Response:
 
 
 async def of_event(request: Request) -> Response:
-    """What an event holds at a `?path=`, from a position on."""
+    """Return an event's value at a `?path=`, from a position on."""
     services, session = await session_of(request)
     number = request.path_params["number"]
     row = await existing_event(services, session, number)
@@ -126,7 +126,7 @@ async def _stretch(
     session_href: str,
     whole_href: str,
 ) -> Response:
-    """Part of the value at a path of some JSON."""
+    """Return part of the value at a path in some JSON."""
     services, session = await session_of(request)
     start = whole_number(request.query_params.get("from")) or 0
     build = partial(_items, text, path, start, link)

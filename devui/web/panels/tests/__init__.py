@@ -1,1 +1,1 @@
-"""The page that makes a test of a session (docs/guide/testing.md)."""
+"""The page that makes a test from a session (docs/guide/testing.md)."""

@@ -1,4 +1,4 @@
-"""Sessions kept as tests over HTTP: what may be checked, and the files (docs/guide/testing.md)."""
+"""Tests made from sessions, over HTTP: their possible checks, and files (docs/guide/testing.md)."""
 
 import asyncio
 import logging
@@ -11,7 +11,7 @@ from starlette.responses import Response
 from typing_extensions import TypedDict
 
 from devui.debugger.background.jobs import UNWATCHED, Progress
-from devui.debugger.bundles.exchange import Wish
+from devui.debugger.bundles.exchange import ExportOptions
 from devui.debugger.replays.recordings import NotRecorded
 from devui.debugger.saved_tests.checks import Check
 from devui.debugger.saved_tests.keeper import Keeper, KeepOptions, KeptFiles, Offer
@@ -21,11 +21,11 @@ from devui.store.rows import SessionRow
 from devui.web.adk.bodies import parse
 from devui.web.adk.contents import Strict
 from devui.web.errors import Conflict, Unprocessable
+from devui.web.json_answers import answer, large_answer
 from devui.web.lookup import session_of
 from devui.web.operation import Query, Refusal, operation
 from devui.web.panels.bundles.api import exchange
 from devui.web.panels.jobs.api import wanted_id
-from devui.web.panels.runs.api import answer, large_answer
 from devui.web.security.intake import read_json
 from devui.web.services import Services, services_of
 
@@ -43,7 +43,7 @@ class KeepBody(Strict):
     """Instead of `checks`: the runs to keep, with the checks of each."""
     name: str | None = Field(default=None, pattern=r"^[A-Za-z_][A-Za-z0-9_]{0,99}$")
     agent: str | None = Field(default=None, min_length=1, max_length=4000)
-    """The path from the folder of the test to that of the app, by default `../APP`."""
+    """The path from the folder of the test to that of the app; by default `../APP`."""
     keep_secrets: bool = False
     file: str | None = Field(default=None, min_length=1, max_length=1000)
     """Write the files: a path such as `tests/test_trip.py`, below the server's folder."""
@@ -80,7 +80,7 @@ class TestOfferJson(TypedDict):
     session: int
     app: str
     folder: str
-    """Of the app, on the server's machine."""
+    """The app's folder on the server's machine."""
     name: str
     """The default file name, without its extension."""
     runs: list[TestRunJson]
@@ -90,7 +90,7 @@ class TestFileJson(TypedDict):
     """A file as text."""
 
     path: str
-    """From the folder of the test."""
+    """The path from the folder of the test."""
     text: str
 
 
@@ -108,7 +108,7 @@ class TestMadeJson(TypedDict):
     recordings: list[TestFileJson]
     redacted: list[RedactedJson]
     written: list[str]
-    """Paths of the written files, the test first."""
+    """Paths of the written files, with the test first."""
 
 
 @operation(
@@ -156,13 +156,13 @@ async def make(request: Request) -> Response:
 
 @dataclass(frozen=True, slots=True)
 class NewTest:
-    """A test of a session."""
+    """A test made from a session."""
 
     offers: list[Offer]
-    """The runs that it could be made of."""
+    """The runs that it could be made from."""
     files: KeptFiles
     paths: list[str]
-    """The paths of the files that were written, the test first."""
+    """The paths of the written files, with the test first."""
 
 
 async def make_test(
@@ -170,8 +170,7 @@ async def make_test(
 ) -> NewTest:
     """Make a test, and write it if the body names a file.
 
-    Raises Unprocessable, JobStopped, and Conflict if a file is there that is not to be written
-    over.
+    Raises Unprocessable, JobStopped, and Conflict if a file exists that must not be overwritten.
     """
     choice, place = wanted_of(services, session, body)
     try:
@@ -196,7 +195,7 @@ async def make_test(
 def wanted_of(
     services: Services, session: SessionRow, body: KeepBody
 ) -> tuple[KeepOptions, Path | None]:
-    """What the body asks for, and the file that it is to be written to. Raises Unprocessable."""
+    """Return the body's options, and the file to write. Raises Unprocessable."""
     place, name, agent = None, body.name, body.agent
     if body.file is not None:
         try:
@@ -214,7 +213,7 @@ def wanted_of(
 
 
 def display_path(path: Path) -> str:
-    """A path as from the folder that the server was started in."""
+    """Return a path relative to the folder that the server was started in."""
     base = Path.cwd()
     return (path.relative_to(base) if path.is_relative_to(base) else path).as_posix()
 
@@ -222,10 +221,12 @@ def display_path(path: Path) -> str:
 async def keeper(
     services: Services, session: SessionRow, *, keep_secrets: bool, progress: Progress = UNWATCHED
 ) -> Keeper:
-    """What takes secrets out of tests, or leaves them in."""
+    """Return the maker of tests, which redacts secrets unless `keep_secrets`."""
     if keep_secrets:
-        _log.warning("a test is written or shown with the secrets of its session")
-    redactor = await exchange(services).redactor_of(session.key, Wish(keep_secrets=keep_secrets))
+        _log.warning("a test is written or shown with its session's secrets unredacted")
+    redactor = await exchange(services).redactor_of(
+        session.key, ExportOptions(keep_secrets=keep_secrets)
+    )
     return Keeper(services.journal, redactor, progress)
 
 

@@ -1,4 +1,4 @@
-"""The page that makes a test of a session."""
+"""The page that makes a test from a session."""
 
 from dataclasses import dataclass
 from typing import ClassVar, Literal
@@ -9,23 +9,23 @@ from devui.web.panels.jobs.panel import JobList
 
 @dataclass(frozen=True, slots=True)
 class CheckChoice:
-    """Something that may be checked."""
+    """A check that a test can make."""
 
     value: str
-    """Of the form's field: run and check."""
+    """The value of the form's field: run and check."""
     label: str
     is_chosen: bool
     always: bool = False
-    """It is checked whatever is chosen."""
+    """Whether it is checked in any case."""
 
 
 @dataclass(frozen=True, slots=True)
 class RunChoice:
-    """A run that may become a test."""
+    """A run that can become a test."""
 
     run: str
     name: str
-    """The function that it becomes."""
+    """The name of the test function."""
     first_href: str
     first: str
     """`#5`: its first event."""
@@ -35,7 +35,7 @@ class RunChoice:
 
 @dataclass(frozen=True, slots=True)
 class TestOutcome:
-    """What running the test came to."""
+    """The result of running the test."""
 
     result: Literal["passed", "failed", "stopped", "not run"]
     output: str
@@ -43,7 +43,7 @@ class TestOutcome:
 
 @dataclass(frozen=True, slots=True)
 class TestPreview:
-    """What would be written, or has been. Goes into `#test-preview`."""
+    """The test that would be written, or was. Goes into `#test-preview`."""
 
     template: ClassVar[str] = "tests/test_preview.html"
     file: str
@@ -52,25 +52,25 @@ class TestPreview:
     recordings: str
     """`2 recordings`."""
     redacted: tuple[str, ...] = ()
-    """What is left out of them."""
+    """The redacted secrets, by kind."""
     error: str = ""
-    """Why nothing can be written."""
+    """Why the test can't be written."""
     misplaced: bool = False
-    """It cannot be written there, whatever is chosen."""
+    """Whether the path is invalid, whatever else is chosen."""
     there: bool = False
-    """The file is there already."""
+    """Whether the file already exists."""
     overwrite: bool = False
     paths: tuple[str, ...] = ()
-    """The files, once they are written."""
+    """The written files."""
     command: str = ""
-    """What plays the test."""
+    """The command that runs the test."""
     outcome: TestOutcome | None = None
-    """None if it was not run from here."""
+    """None if it wasn't run from this page."""
 
 
 @dataclass(frozen=True, slots=True)
 class MakeTestPage:
-    """`/sessions/{key}/test`: what a test of the session checks, and where it is written."""
+    """`/sessions/{key}/test`: the checks of a session's test, and where to write it."""
 
     template: ClassVar[str] = "pages/test.html"
     theme: Theme
@@ -78,9 +78,9 @@ class MakeTestPage:
     session_href: str
     action: str
     base: str
-    """The folder below which it is written."""
+    """The folder that the path is relative to."""
     runs: tuple[RunChoice, ...]
     keep: bool
-    """Secrets stay in."""
+    """Whether secrets are kept."""
     preview: TestPreview
     jobs: JobList

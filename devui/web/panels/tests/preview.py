@@ -1,4 +1,4 @@
-"""A test as it would be written, with the choices that make it."""
+"""A test as it would be written, and the choices behind it."""
 
 from collections.abc import Mapping, Sequence
 from typing import Final
@@ -10,14 +10,14 @@ from devui.web.text.formats import plural
 from devui.web.text.visible import visible
 
 FOLDER: Final = "tests"
-"""Where a test lies if nobody says another place."""
+"""The default folder for tests."""
 _ALWAYS: Final = "error"
 
 
 def run_choices(
     session: int, offers: Sequence[Offer], choices: Mapping[str, Sequence[str]] | None
 ) -> tuple[RunChoice, ...]:
-    """The runs and their checks, as they are in `choices`; as offered with None."""
+    """Return the runs and their checks, selected as in `choices`, or as offered if None."""
     return tuple(_run(session, offer, choices) for offer in offers)
 
 
@@ -43,7 +43,7 @@ def _run(session: int, offer: Offer, choices: Mapping[str, Sequence[str]] | None
 
 
 def preview(file: str, files: KeptFiles, *, there: bool, overwrite: bool) -> TestPreview:
-    """What would be written at the place that is `file` in words; `there`: it has a file."""
+    """Return the preview of a test at the path `file`; `there` is whether that file exists."""
     return TestPreview(
         file=visible(file),
         code=visible(files.test[1]),

@@ -12,21 +12,21 @@ from devui.web.panels.tests.parts import TestOutcome
 from devui.web.text.visible import visible
 
 PATIENCE: Final = 120.0
-"""Seconds after which a test that is still running is ended."""
+"""Seconds after which a test that is still running is killed."""
 _OUTPUT_LENGTH: Final = 20_000
-"""Characters of its output that are shown, the last ones."""
+"""Characters of its output that are shown, from the end."""
 
 _RESULTS: Final[dict[int, Literal["passed", "failed"]]] = {0: "passed", 1: "failed"}
 """By the exit status of `devui test`."""
 
 
 def command_of(file: str, python: Path | None) -> list[str]:
-    """The command that runs a test with the Python that the server runs agents in."""
+    """Return the command that runs a test with the Python that the server uses for agents."""
     return ["devui", "test", *(["--python", str(python)] if python else []), file]
 
 
 async def run_test(file: Path, python: Path | None) -> TestOutcome:
-    """Run the test in a process of its own, in the folder the server was started in."""
+    """Run the test in a process of its own, in the server's working directory."""
     process = await asyncio.create_subprocess_exec(
         *(sys.executable, "-m", *command_of(str(file), python)),
         stdin=asyncio.subprocess.DEVNULL,
@@ -42,7 +42,7 @@ async def run_test(file: Path, python: Path | None) -> TestOutcome:
     finally:
         if process.returncode is None:
             with suppress(ProcessLookupError):
-                os.killpg(process.pid, signal.SIGKILL)  # pytest is a child of it
+                os.killpg(process.pid, signal.SIGKILL)  # pytest is one of its children
             await process.wait()
     text = visible(output.decode("utf-8", "replace")[-_OUTPUT_LENGTH:].strip())
     return TestOutcome(_RESULTS.get(process.returncode or 0, "not run"), text)

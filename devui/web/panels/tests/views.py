@@ -1,4 +1,4 @@
-"""The page that makes a test of a session."""
+"""The page that makes a test from a session."""
 
 import asyncio
 import shlex
@@ -36,13 +36,13 @@ class _TestForm:
 
     file: str
     by_run: dict[str, list[str]] | None
-    """None if nothing was chosen yet."""
+    """None if nothing has been chosen yet."""
     keep: bool
     overwrite: bool
 
     @property
     def body(self) -> KeepBody:
-        """The same as programs ask for it."""
+        """The same options as a request to the API."""
         return KeepBody(
             by_run=self.by_run,
             keep_secrets=self.keep,
@@ -52,7 +52,7 @@ class _TestForm:
 
 
 async def show(request: Request) -> Response:
-    """The checklist with what would be written; for htmx only the latter."""
+    """Return the checklist with a preview of the test; for htmx, only the preview."""
     services, session = await session_of(request)
     test_form = _test_form(request.query_params, session)
     offers, draft = await _offers(services, session, test_form)
@@ -62,7 +62,7 @@ async def show(request: Request) -> Response:
 
 
 async def make(request: Request) -> Response:
-    """Write the test, and say where; or why not."""
+    """Write the test and report its paths, or show the error."""
     services, session = await session_of(request)
     form = await read_form(request)
     test_form = _test_form(form, session)
@@ -91,7 +91,7 @@ async def make(request: Request) -> Response:
 async def _run_test(
     request: Request, services: Services, session: SessionRow, test_form: _TestForm
 ) -> Response:
-    """Run the test as it is in its file, and show what came of it."""
+    """Run the test in its file and show the result."""
     _, place = wanted_of(services, session, test_form.body)
     if place is None or not await asyncio.to_thread(place.is_file):
         raise Conflict("write the test before you run it")
@@ -121,7 +121,7 @@ def _test_form(form: FormData | QueryParams, session: SessionRow) -> _TestForm:
 async def _offers(
     services: Services, session: SessionRow, test_form: _TestForm
 ) -> tuple[list[Offer], TestPreview]:
-    """The runs, and what would be written of them. Raises Unprocessable without a run."""
+    """Return the runs, and a preview of their test. Raises Unprocessable without a run."""
     makes = await keeper(services, session, keep_secrets=test_form.keep)
     try:
         offers = await makes.offers(session, None)
@@ -131,7 +131,7 @@ async def _offers(
     body, problem = test_form.body, ""
     try:
         wanted_of(services, session, body)
-    except Unprocessable as error:  # it is shown all the same, to be copied
+    except Unprocessable as error:  # still shown, so that it can be copied
         body, problem = body.model_copy(update={"file": None}), visible(str(error))
     try:
         choice, place = wanted_of(services, session, body)

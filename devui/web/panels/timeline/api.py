@@ -1,6 +1,6 @@
-"""Looking at a session over HTTP: its events as rows, its state, and all that happens in it, live.
+"""A session over HTTP: its events as rows, its state, and a live stream of what happens in it.
 
-What the session page shows, as JSON (docs/guide/api.md).
+The data of the session page, as JSON (docs/guide/api.md).
 """
 
 import json
@@ -38,9 +38,10 @@ from devui.web.adk.event_json import AdkEventJson
 from devui.web.adk.public_events import public_event
 from devui.web.cursor import Cursor, ForeignCursor
 from devui.web.errors import BadRequest, NotFound
+from devui.web.json_answers import answer, large_answer
 from devui.web.lookup import event_of, no_such_event, session_of
 from devui.web.operation import Query, operation
-from devui.web.panels.runs.api import answer, large_answer, number_in
+from devui.web.panels.runs.api import number_in
 from devui.web.panels.runs.schemas import PositionJson
 from devui.web.panels.state.addresses import moment_of
 from devui.web.panels.state.history_api import DifferenceJson, change_json
@@ -51,22 +52,24 @@ from devui.web.text.numbers import whole_number
 _EVENTS = 200
 _MOST_EVENTS = 1000
 _RESET = "reset"
-"""Event name: what was missed cannot be sent; the reader has to read the events anew."""
+"""Event name: the missed news can't be sent; the reader has to read the events again."""
 
 
 class InterventionJson(TypedDict):
-    """What a person did on the way to an event."""
+    """What a person did at a gate on the way to an event."""
 
     action: str
     gate: str
     by: str
     call: NotRequired[str]
     ran: NotRequired[str]
-    """The arguments that the tool ran with, one line; absent or "" if they stayed."""
+    """The arguments that the tool ran with, one line; absent or "" if unchanged."""
+    change: NotRequired[str]
+    """What changed in an edited result: `temperature 22 → 72`; absent or "" otherwise."""
 
 
 class StateNoteJson(TypedDict):
-    """What was noticed of the state at an event."""
+    """Something that the debugger noticed about the state at an event."""
 
     kind: Literal["dirty", "silent", "overlap"]
     key: str
@@ -74,7 +77,7 @@ class StateNoteJson(TypedDict):
 
 
 class RowJson(TypedDict):
-    """An event as one line."""
+    """An event in one line."""
 
     number: int
     seq: int
@@ -96,11 +99,11 @@ class EventRowJson(RowJson):
     """An event as the timeline shows it."""
 
     takenBack: int | None
-    """The rewind that undid it; null for an event that counts."""
+    """The number of the rewind that removed it, or null."""
 
 
 class EventRowsJson(TypedDict):
-    """Events as rows, the oldest first."""
+    """Events as rows, oldest first."""
 
     events: list[EventRowJson]
 
@@ -119,7 +122,7 @@ class FilterWordJson(TypedDict):
 
 
 class FilterWordsJson(TypedDict):
-    """The values that a filter can use, the most frequent first."""
+    """The values that a filter can use, most frequent first."""
 
     words: list[FilterWordJson]
 
@@ -136,7 +139,7 @@ class StateValueJson(TypedDict):
 
 
 class PendingValueJson(TypedDict):
-    """A key that is written and not committed; `old` is absent if the key is."""
+    """A key that is written but not committed; `old` is absent if the key didn't exist."""
 
     key: str
     old: NotRequired[Any]
@@ -144,11 +147,11 @@ class PendingValueJson(TypedDict):
     written: NotRequired[Any]
     """What the agent's code wrote, if an edit of the held event replaces it with `new`."""
     hold: int | None
-    """The held event that will write it; null if none does yet."""
+    """The held event that will write it; null if no held event does."""
 
 
 class KeyChangeJson(TypedDict):
-    """A key that differs; `old` or `new` is absent where the key is."""
+    """A key that differs; `old` or `new` is absent if the key didn't exist then."""
 
     key: str
     number: int | None
@@ -189,7 +192,7 @@ class OutputNewsJson(TypedDict):
 
 
 class PositionNewsJson(PositionJson):
-    """Where a run stands."""
+    """The position of a run."""
 
     type: Literal["position"]
 
@@ -210,7 +213,7 @@ NewsJson = Annotated[
     EventRowsJson,
     query={
         "after": Query(int, "The number of an event"),
-        "limit": Query(int, "How many at most, from that event on"),
+        "limit": Query(int, "The maximum number to return, starting after `after`"),
         "last": Query(int, "Return only the last N events"),
         "filter": Query(
             str, "Only events that match this filter, as in the field above the timeline"
@@ -240,7 +243,7 @@ async def events(request: Request) -> Response:
 async def event(request: Request) -> Response:
     """Get one event in full.
 
-    However large it is; pages show only the beginning of a long text.
+    The event is complete, whatever its size; pages show only the beginning of a long text.
     """
     services, session = await session_of(request)
     number = request.path_params["number"]
@@ -301,14 +304,14 @@ async def state(request: Request) -> Response:
     media="text/event-stream",
     query={
         "after": Query(int, "The number of an event"),
-        "run": Query(str, "A run whose position comes first, even if it has ended"),
+        "run": Query(str, "Send the position of this run first, even if it has ended"),
     },
     refusals=(400,),
 )
 async def stream(request: Request) -> Response:
     """Stream everything that happens, as server-sent events of JSON.
 
-    From the event `after` or the `Last-Event-ID` on. A client that reconnects to a
+    Starts after the event `after` or the `Last-Event-ID`. A client that reconnects to a
     deleted session gets 204, after which an EventSource stops.
     """
     here = services_of(request)
@@ -330,7 +333,7 @@ async def stream(request: Request) -> Response:
 
 
 def row_json(row: EventRow) -> dict[str, Any]:
-    """An event as one line: what the timeline shows of it."""
+    """Return an event in one line, as the timeline shows it."""
     summary = row.summary
     return {
         "number": row.number,
@@ -352,7 +355,7 @@ def row_json(row: EventRow) -> dict[str, Any]:
 async def _matching(
     request: Request, services: Services, session: SessionRow, text: str
 ) -> list[dict[str, Any]]:
-    """The events past `?after=` that a filter lets through: the first ones, or the `?last=`."""
+    """Return the events past `?after=` that match a filter: the first ones, or the `?last=`."""
     try:
         event_filter = Filter.read(text)
     except FilterError as error:
@@ -373,13 +376,13 @@ async def _matching(
 async def _rows_json(
     services: Services, session: SessionRow, rows: Iterable[EventRow]
 ) -> list[dict[str, Any]]:
-    """The rows, with the number of the event that took each of them back."""
+    """Return the rows as JSON, each with the number of the rewind that removed it."""
     rewinds = await taken_back(services.journal, session.key)
     return [{**row_json(row), "takenBack": rewinds.by(row.number)} for row in rows]
 
 
 async def _event_after(request: Request) -> EventRow | None:
-    """The event that `after` names, by its number; raises NotFound."""
+    """Return the event that `after` names by its number; raises NotFound."""
     if number_in(request, "after") in {None, 0}:
         return None
     services, session = await session_of(request)
@@ -387,7 +390,7 @@ async def _event_after(request: Request) -> EventRow | None:
 
 
 async def _after(request: Request) -> int:
-    """Its seq; 0 without one."""
+    """Return the seq of that event; 0 without one."""
     row = await _event_after(request)
     return row.seq if row else 0
 
@@ -395,9 +398,10 @@ async def _after(request: Request) -> int:
 async def _messages(
     services: Services, session: SessionRow, after: int, run: str | None
 ) -> AsyncGenerator[Message, None]:
-    """Each with the point up to which its reader has seen all: it may be cut off behind it.
+    """Yield messages, each with the cursor up to which its reader then has everything.
 
-    It begins with where the `run` stands, also if that is over; None for the one under way.
+    The stream begins with the position of `run`, even if it has ended; None for the run in
+    progress.
     """
     news, seq = follow(services.journal, services.bus, session.key, after), after
     try:
@@ -408,7 +412,7 @@ async def _messages(
                     if batch.begins and live:
                         batch.news.append(PositionChanged(live.row.id, live.stepper.position))
                     if batch.begins and run is not None and not (live and live.row.id == run):
-                        batch.news.append(PositionChanged(run, 0))  # over: it has none
+                        batch.news.append(PositionChanged(run, 0))  # it has ended: no position
                     facts = await _facts(services, batch)
                     for value in facts:
                         seq = batch.seq if value is facts[-1] else value.get("seq", seq)
@@ -421,7 +425,7 @@ async def _messages(
 
 
 async def _facts(services: Services, batch: Batch) -> list[dict[str, Any]]:
-    """The news of a batch; where a run stands comes last, and once."""
+    """Return the news of a batch as JSON; the position of each run comes last, and only once."""
     facts = [value for news in batch.news for value in _fact(news)]
     runs = {
         news.run if isinstance(news, PositionChanged) else news.run.id: news
@@ -430,7 +434,7 @@ async def _facts(services: Services, batch: Batch) -> list[dict[str, Any]]:
     }
     for run, news in runs.items():
         position = await services.runs.position(run)
-        # One that is newer than the news has news of its own, which come behind its events.
+        # A newer position has its own news, which follows the events that lead to it.
         newer = isinstance(news, PositionChanged) and position["position"] != news.position
         if not newer or position["position"] is None:
             facts.append({"type": "position", **position})
@@ -459,7 +463,7 @@ def _value(value: Value) -> StateValueJson:
 
 
 def state_change_json(change: StateChange) -> KeyChangeJson:
-    """A key that differs; `old` or `new` is missing where the key was not there."""
+    """Return a changed key as JSON; `old` or `new` is absent where the key didn't exist."""
     old, new = change.old, change.new
     entry: KeyChangeJson = {
         "key": prefixed(change.scope, change.key),
@@ -475,7 +479,7 @@ def state_change_json(change: StateChange) -> KeyChangeJson:
 
 
 def _pending(live: LiveRun | None) -> Iterable[dict[str, Any]]:
-    """What held events will write, then what is written and in no event yet."""
+    """Yield the writes of held events, then those that are in no event yet."""
     if live is None:
         return
     held_keys = set[str]()

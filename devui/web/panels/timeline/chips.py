@@ -3,22 +3,22 @@
 from collections import Counter
 from typing import Final
 
-from devui.debugger.predicates.filters import Filter, quoted, toggled
+from devui.debugger.predicates.filters import Filter, exact, toggled
 from devui.store.journal import Journal
 from devui.store.summaries import KINDS, ROW_WORDS
 from devui.web.links import moment_url
-from devui.web.panels.timeline.parts import FilterChip, FilterChips
+from devui.web.panels.timeline.panel_parts import FilterChip, FilterChips
 from devui.web.text.visible import visible
 from devui.wire.events import USER
 
 _MOST: Final = 40
-"""Authors that have a chip."""
+"""Maximum number of authors with a chip."""
 
 
 async def filter_chips(
     journal: Journal, session: int, event_filter: Filter | None, *, at: int | None = None
 ) -> FilterChips:
-    """The chips, each with its number of events, up to event `at` if that is given."""
+    """Return the chips with their numbers of events, up to event `at` if given."""
     kinds = Counter((await journal.totals.kinds(session))[:at])
     if len(kinds) < 2:
         return FilterChips()
@@ -27,7 +27,7 @@ async def filter_chips(
     terms = {
         (term.field, name)
         for term in (event_filter.words if event_filter else ())
-        for name in term.patterns
+        for name in term.names
     }
 
     def chip(place: int, field: str, name: str, count: int) -> FilterChip:
@@ -38,7 +38,7 @@ async def filter_chips(
         return FilterChip(
             id=f"chip-{field}-{place}",
             text=word,
-            term=f"{field}:{quoted(term)}",
+            term=f"{field}:{exact(field, term)}",
             kind=name if field == "kind" else "",
             count=count,
             pressed=(field, term.lower()) in terms,

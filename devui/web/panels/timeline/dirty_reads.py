@@ -1,4 +1,4 @@
-"""Dirty reads whose write was lost in the end: marked on the rows of the events they led to."""
+"""Marks for dirty reads whose write was lost, on the rows of the events that they led to."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
@@ -20,13 +20,13 @@ from devui.web.text.visible import visible
 
 Lost: TypeAlias = Mapping[int, Flag]
 _DIRTY: Final = '"dirty"'
-"""In the summary of each event with such a note, and of hardly another one."""
+"""Text in the summary of every event with such a note, and in hardly any other."""
 
 
 async def lost_reads(
     journal: Journal, session: int, rows: Iterable[StoredEvent]
 ) -> dict[int, Flag]:
-    """The marks for those of the session's events that need one, by their numbers."""
+    """Return the marks of the session's events that need one, by event number."""
     runs = {row.run for row in rows if row.run and _DIRTY in row.summary_json}
     active = await journal.runs.active(session) if runs else None
     marks: dict[int, Flag] = {}
@@ -37,7 +37,7 @@ async def lost_reads(
 
 
 def with_lost_marks(items: Iterable[TimelineItem], marks: Lost) -> list[TimelineItem]:
-    """The rows, with these marks in place of those that say only that it was read early."""
+    """Return the rows with these marks in place of those that only report the early read."""
     return [
         replace(item, flags=tuple(_instead(flag, marks[item.number]) for flag in item.flags))
         if isinstance(item, EventRow) and item.number in marks
@@ -66,21 +66,21 @@ def _mark(detail: str) -> Flag:
     return Flag("dirty", "dirty read, lost", hint, "warning")
 
 
-class LiveLost:
-    """The marks of one reader's page, once it is known that a write is lost.
+class LostReadUpdates:
+    """The marks that one reader's page gets when a write turns out to be lost.
 
-    They are looked for once per batch: the rows that the batch adds are rendered with what was
-    found, for nothing that is sent beside them finds them on the page.
+    They are looked up once per batch, and the rows that the batch adds are rendered with them:
+    an update in the same message wouldn't find those rows on the page.
     """
 
     def __init__(self, services: Services) -> None:
         self._services = services
         self._page_marks: dict[int, Flag] = {}
         self.marks: Lost = {}
-        """Those of the newest run, as of the last look."""
+        """The marks of the newest run, as of the last batch."""
 
     async def changes(self, session: SessionRow, batch: Batch) -> Markup:
-        """The pieces for the rows on the page that are to be marked since the last time."""
+        """Return updates for the rows on the page whose mark is new."""
         live = self._services.runs.live(session.key)
         if live is not None and not live.touches.read:
             self.marks = {}

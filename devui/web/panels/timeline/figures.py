@@ -1,4 +1,4 @@
-"""What the timeline says of events that its page needn't have: headers of invocations, and gaps."""
+"""Figures for events that a page may not have: those of invocation headers and of gaps."""
 
 import json
 from collections.abc import Iterable
@@ -14,8 +14,8 @@ from devui.web.panels.timeline.gaps import Gap
 async def invocations(
     journal: Journal, prices: Prices, session: int, items: Iterable[Item], *, until: int
 ) -> dict[int, Invocation]:
-    """What the invocations under the headings come to by the event `until`, for each heading by the
-    number of its event."""
+    """Return the figures of the invocations under the headings, up to the event `until`, by the
+    number of each heading's event."""
     numbers, rows = [], {}
     for item in items:
         if isinstance(item, Heading):
@@ -46,10 +46,10 @@ def _user_message(row: EventRow | None) -> EventRow | None:
 
 
 async def later_parts(journal: Journal, session: int, items: Iterable[Item]) -> dict[int, int]:
-    """Of the items' events that follow another invocation's in the midst of their own, the number
-    of the first that does so; by their numbers.
+    """Return, for each event in a later part of its invocation, the first event of that part.
 
-    A person may set state between a run and its retry: what the retry adds is such a part.
+    A later part begins where an invocation continues after events of another one. For example, a
+    person may set state between a run and its retry: what the retry adds is a later part.
     """
     rows = [item.row for item in items if isinstance(item, Heading | Line)]
     beginnings = await journal.events.beginnings(session, {row.invocation_id for row in rows})
@@ -78,7 +78,7 @@ def _invocation(sums: Sums, prices: Prices, message: EventRow | None) -> Invocat
 async def with_totals(
     journal: Journal, prices: Prices, session: int, *, above: Gap | None, below: Gap | None
 ) -> tuple[Gap | None, Gap | None]:
-    """The gaps, each of whose events has a row, with what these come to."""
+    """Return the gaps with the totals of their events, each of which must have a row."""
     ranges = [(each.first, each.last) for each in (above, below) if each]
     sums = iter(await journal.totals.ranges(session, ranges, limits=prices.limits))
     return (

@@ -1,7 +1,7 @@
-"""The timeline with a filter: the rows that it lets through, and the field that it is typed in.
+"""The timeline with a filter: the rows that match it, and the field that it is typed into.
 
-What is filtered is the timeline alone. An event that is selected is shown in any case, or a link
-to it would lead nowhere; its row says that it is not of the filter.
+Only the timeline is filtered. A selected event is always shown, or a link to it would lead nowhere;
+its row says that it doesn't match.
 """
 
 import asyncio
@@ -25,18 +25,11 @@ from devui.web.page_query import PageQuery
 from devui.web.panels.breakpoints.gutter import Gutter
 from devui.web.panels.timeline.dirty_reads import lost_reads, with_lost_marks
 from devui.web.panels.timeline.figures import invocations, later_parts
-from devui.web.panels.timeline.gaps import Gap, Stretch, gap
-from devui.web.panels.timeline.parts import (
-    FilterBar,
-    FilterSummary,
-    FilterWord,
-    FilterWords,
-    LiveRow,
-    RunEnd,
-    TimelineItem,
-)
-from devui.web.panels.timeline.rewound import with_rewind_marks
-from devui.web.panels.timeline.rows import Look
+from devui.web.panels.timeline.gaps import Gap, GapSection, gap
+from devui.web.panels.timeline.panel_parts import FilterBar, FilterSummary, FilterWord, FilterWords
+from devui.web.panels.timeline.parts import LiveRow, RunEnd, TimelineItem
+from devui.web.panels.timeline.rewind_marks import with_rewind_marks
+from devui.web.panels.timeline.rows import RowContext
 from devui.web.panels.timeline.runs import run_end
 from devui.web.panels.timeline.window import END, SIZE, last_answers
 from devui.web.services import Services
@@ -48,7 +41,7 @@ _MOST_WORDS: Final = 200
 
 @dataclass(frozen=True, slots=True)
 class ShownRows:
-    """Rows of the timeline, with what is left out above and below."""
+    """Rows of the timeline, with the gaps above and below them."""
 
     items: tuple[TimelineItem, ...]
     above: Gap | None = None
@@ -56,9 +49,9 @@ class ShownRows:
 
 
 async def search(services: Services, session: SessionRow, event_filter: Filter | None) -> None:
-    """Look through the session for what a filter matches, before a page takes its turn.
+    """Search the session for the filter's matches before a page takes its turn.
 
-    What is found is remembered, so the page reads only what has come since.
+    The matches are cached, so the page reads only the events added since.
     """
     if event_filter is not None:
         await matches(services.journal, session.key, event_filter, services.prices)
@@ -67,8 +60,8 @@ async def search(services: Services, session: SessionRow, event_filter: Filter |
 async def with_matches(
     services: Services, session: SessionRow, query: PageQuery, *, head: int | None = None
 ) -> PageQuery:
-    """The query with the events that its filter matches: up to the one that the page is as of, or
-    to the journal's `head`."""
+    """Return the query with the events that its filter matches, up to the one that the page is as
+    of, or to the journal's `head`."""
     if query.filter_field.filter is None:
         return query
     until = query.at.seq if query.at else head
@@ -89,16 +82,16 @@ async def filtered_rows(
     *,
     query: PageQuery,
     after: int = 0,
-    stretch: Stretch | None = None,
+    section: GapSection | None = None,
 ) -> ShownRows:
-    """The rows that the filter of `query` lets through: the last ones after the event `after`,
-    those around the selected one, or those of a `stretch`."""
+    """Return the rows that match the filter of `query`: the last ones after the event `after`,
+    those around the selected one, or those of a `section`."""
     if query.matches is None or query.filter_field.filter is None:
         raise ValueError("no filter given")
     journal, event_filter, count = services.journal, query.filter_field.filter, query.matches.count
-    first, last = (stretch.first, stretch.last) if stretch else (after + 1, count)
+    first, last = (section.first, section.last) if section else (after + 1, count)
     matches, selected_number = _selection(query.matches.numbers, first, last, selected_event)
-    begin, end = _place(matches, stretch) if stretch else _span(matches, selected_number)
+    begin, end = _place(matches, section) if section else _span(matches, selected_number)
     numbers = matches[begin:end]
     above = _last_before(query.matches.numbers, numbers[0]) if numbers else None
     entries, before = await _around(journal, session.key, numbers, above)
@@ -115,7 +108,7 @@ async def filtered_rows(
     news: list[tuple[int, News]] = [*((each.row.seq, each) for each in entries.values()), *ends]
     news.sort(key=lambda each: each[0])
     _, changes = fold(Timeline(before), [item for _, item in news])
-    look = Look(
+    look = RowContext(
         Gutter.of(services.book, services.prices, session),
         await invocations(journal, services.prices, session.key, changes.items, until=count),
         selected_number,
@@ -137,7 +130,7 @@ async def filtered_rows(
 
 
 def of_run_end(row: RunEnd) -> Facts:
-    """What a filter may ask of the row that a run ends with."""
+    """Return the facts that a filter can use about the row of a run's end."""
     words = f"{row.text} {row.failure.message if row.failure else ''} {row.status}".lower()
     is_error = row.status == "failed"
     kind, flags = ("error", ["error"]) if is_error else ("", [])
@@ -145,7 +138,7 @@ def of_run_end(row: RunEnd) -> Facts:
 
 
 def of_live_row(row: LiveRow) -> Facts:
-    """What a filter may ask of an answer that is still arriving."""
+    """Return the facts that a filter can use about an answer that is still arriving."""
     words = f"{row.text} {row.kind} {row.author} partial".lower()
     flags = ["partial", "streamed"]
     return Facts(values={"kind": row.kind, "agent": row.author, "flags": flags, "row": words})
@@ -154,7 +147,7 @@ def of_live_row(row: LiveRow) -> Facts:
 def filter_bar(
     session: SessionRow, selected_event: StoredEvent | None, query: PageQuery
 ) -> FilterBar:
-    """The field, with what it found."""
+    """Return the field, with the number of matches."""
     matches, at, since, pin = query.matches, query.at, query.since, query.pin
     fields = {
         "at": at.number if at else None,
@@ -178,12 +171,12 @@ def filter_bar(
 
 
 def filter_summary(shown_count: int, count: int) -> FilterSummary:
-    """How many of so many events are shown."""
+    """Return how many of `count` events are shown."""
     return FilterSummary(shown_count, count - shown_count, is_on=True)
 
 
 def filter_words(counts: Counter[str]) -> FilterWords:
-    """What a filter of the session can use: what the session has, by field, then the figures."""
+    """Return the terms a filter of the session can use: its values, by field, then the figures."""
     order = {name: place for place, name in enumerate(FIELDS)}
     pairs = sorted(
         counts.items(), key=lambda each: (order[each[0].partition(":")[0]], -each[1], each[0])
@@ -196,7 +189,7 @@ def filter_words(counts: Counter[str]) -> FilterWords:
 def _selection(
     numbers: Sequence[int], first: int, last: int, selected_event: StoredEvent | None
 ) -> tuple[list[int], int | None]:
-    """The matches among the events `first` to `last` and the selected one, and which that is."""
+    """Return the matches among events `first` to `last`, with the selected one, and its number."""
     selection = list(numbers[bisect_left(numbers, first) : bisect_right(numbers, last)])
     selected_number = (
         selected_event.number if selected_event and first <= selected_event.number <= last else None
@@ -212,7 +205,7 @@ def _has(numbers: Sequence[int], number: int) -> bool:
 
 
 def _span(numbers: Sequence[int], selected_number: int | None) -> tuple[int, int]:
-    """Which of them a page shows: the last ones, if the chosen one is among these."""
+    """Return the range of matches to show: the last ones, or those around the selected one."""
     end = len(numbers)
     place = end if selected_number is None else bisect_left(numbers, selected_number)
     if place >= end - SIZE:
@@ -220,10 +213,10 @@ def _span(numbers: Sequence[int], selected_number: int | None) -> tuple[int, int
     return max(0, place - SIZE // 2), min(end, place + SIZE // 2)
 
 
-def _place(matches: Sequence[int], stretch: Stretch) -> tuple[int, int]:
-    """Which of a gap's matches a reader looks at."""
-    begin = min(stretch.skip, max(len(matches) - 1, 0))
-    return begin, min(begin + stretch.limit, len(matches))
+def _place(matches: Sequence[int], section: GapSection) -> tuple[int, int]:
+    """Return the range of a gap's matches that the reader has scrolled to."""
+    begin = min(section.skip, max(len(matches) - 1, 0))
+    return begin, min(begin + section.limit, len(matches))
 
 
 def _gaps(
@@ -233,7 +226,7 @@ def _gaps(
     numbers: tuple[int, int],
     query: PageQuery,
 ) -> tuple[Gap | None, Gap | None]:
-    """What is left out of the matches among these numbers, above and below those at `place`."""
+    """Return the gaps above and below the matches at `place`, within the events `numbers`."""
     (begin, end), (first, last) = place, numbers
     at = query.at.number if query.at else None
     above = matches[begin] - 1 if begin < len(matches) else last
@@ -252,8 +245,8 @@ def _last_before(numbers: Sequence[int], number: int) -> int | None:
 async def _around(
     journal: Journal, session: int, numbers: Sequence[int], above: int | None
 ) -> tuple[dict[int, Entry], StoredEvent | None]:
-    """The events to show with those before them, from whose times theirs count, by their numbers;
-    and the match above them, which tells whether their invocation goes on there."""
+    """Return the events to show and the ones before them, from which their durations are counted,
+    by number; and the match above them, which may be in the same invocation."""
     matches = frozenset(numbers)
     with_neighbours = matches | {number - 1 for number in numbers} | ({above} if above else set())
     rows = {row.number: row for row in await journal.events.rows(session, with_neighbours)}

@@ -1,9 +1,8 @@
 """Events that a page leaves out until its reader scrolls there.
 
-A page shows a window of a session. A gap stands for the events on either side of it and takes the
-room they would take. Where it comes into sight, it is replaced by those of its events that belong
-there, with gaps for the rest: a list of any length scrolls as one, and has a few screens of
-elements.
+A page shows a window of a session. A gap stands for the events on either side of it and takes up
+their room. When it scrolls into view, it is replaced by the events that belong there, with gaps for
+the rest. So a list of any length scrolls as one, and the page holds a few screens of elements.
 """
 
 from bisect import bisect_left, bisect_right
@@ -14,7 +13,7 @@ from typing import ClassVar, Final, NamedTuple
 from devui.web.links import session_url
 
 MOST: Final = 160
-"""Events that one request fills a gap with."""
+"""Maximum number of events with which one request fills a gap."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,40 +25,40 @@ class Gap:
     last: int
     count: int
     page_href: str
-    """The page around the last of them, for browsers without JavaScript."""
+    """The page around the last of its events, for browsers without JavaScript."""
     in_grid: bool = True
-    """Among the rows; else among the messages of the chat."""
+    """Whether it is among the rows; if not, it is among the messages of the chat."""
     group: str = ""
-    """DOM id of the header of their invocation; "" if they are, or may be, of several."""
+    """DOM id of the header of its events' invocation; "" if they are, or may be, of several."""
     path: str = ""
-    """The agent of the invocation that all of them are under; "" if that is unknown."""
+    """The path of the agent that all its events are under; "" if unknown."""
     totals: str = ""
-    """What they come to, which a fold sums up: JSON in the form of static/js/timeline/totals.js; ""
-    if that is unknown."""
+    """Totals of its events, for the sums of a fold: JSON as in static/js/timeline/totals.js; "" if
+    unknown."""
 
 
-class Stretch(NamedTuple):
-    """The part of a gap that its reader looks at."""
+class GapSection(NamedTuple):
+    """The part of a gap that its reader has scrolled to."""
 
     first: int
     last: int
     skip: int
-    """How many of the gap's rows are above."""
+    """The number of the gap's rows above it."""
     limit: int
 
     @classmethod
-    def of(cls, first: int, last: int, skip: int, limit: int) -> "Stretch":
-        """At least one event and at most MOST of them."""
+    def of(cls, first: int, last: int, skip: int, limit: int) -> "GapSection":
+        """Return a section of 1 to MOST events."""
         skip = min(skip, max(last - first, 0))
         return cls(first, last, skip, min(max(limit, 1), MOST))
 
     def of_its(self, numbers: Sequence[int]) -> Sequence[int]:
-        """Those of the ascending numbers that are in the gap."""
+        """Return those of the ascending numbers that are in the gap."""
         return numbers[bisect_left(numbers, self.first) : bisect_right(numbers, self.last)]
 
     @property
     def numbers(self) -> tuple[int, int]:
-        """The first and the last number of its events, where each has a row."""
+        """The numbers of its first and last event, if each event of the gap has a row."""
         start = self.first + self.skip
         return start, min(start + self.limit - 1, self.last)
 
@@ -74,9 +73,9 @@ def gap(
     only: str = "",
     in_grid: bool = True,
 ) -> Gap | None:
-    """The gap of these events, all of them unless `count` says how many; None if there are none.
+    """Return the gap of these events, or of `count` of them; None if there are none.
 
-    `at` is the event that the page is as of, `only` the filter in force; links keep them.
+    `at` is the event that the page is as of, `only` the current filter; links keep both.
     """
     count = last - first + 1 if count is None else count
     if count <= 0 or first > last:

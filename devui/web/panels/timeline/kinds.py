@@ -1,7 +1,7 @@
 """The words and shapes of the kinds of events.
 
-Word first, shape second, colour third: each kind can be told without seeing colours. The shape is
-the name of an icon; the colour is the style sheets' `--kind-…`.
+Word first, shape second, colour third: no kind is recognized by its colour alone. The shape is the
+name of an icon; the colour is the style sheets' `--kind-…`.
 """
 
 from collections.abc import Mapping
@@ -15,7 +15,7 @@ CODE: Final[frozenset[Kind]] = frozenset({"call", "result", "state", "code"})
 """Kinds whose summary is code or JSON."""
 
 PROSE: Final[frozenset[Kind]] = frozenset({"text", "thought", "escalate"})
-"""Kinds whose summary is what an agent wrote, often in Markdown; a person's words stay as typed."""
+"""Kinds whose summary an agent wrote, often in Markdown; a person's words stay as typed."""
 
 LOUDNESS: Final[dict[Kind, int]] = {
     "error": 22,
@@ -33,11 +33,14 @@ LOUDNESS: Final[dict[Kind, int]] = {
     "checkpoint": 4,
     "other": 6,
 }
-"""Height of a kind's tick in pixels; the loudest one stands for a bin of events."""
+"""Height of a kind's tick in pixels; the loudest kind represents a bin of events."""
 
 
-def shape(kind: Kind, *, final: bool) -> str:
-    """The name of the icon: text that is a final response has its own."""
+def shape(kind: Kind, *, final: bool, has_failed: bool = False) -> str:
+    """Return the name of the icon: a final response has its own, and a tool's error has that of
+    errors, in their colour."""
+    if has_failed:
+        return "error"
     return "final" if kind == "text" and final else kind
 
 
@@ -45,5 +48,5 @@ _KINDS: Final[Mapping[str, Kind]] = {kind: kind for kind in KINDS}
 
 
 def kind_of(name: str) -> Kind:
-    """A kind as the journal keeps it; one this version does not know is `other`."""
+    """Return the kind for a stored name; `other` for a kind that this version doesn't know."""
     return _KINDS.get(name, "other")

@@ -1,7 +1,7 @@
-"""What the timeline and the chat of one reader's page grow by.
+"""What a session's news adds to the timeline and chat of one reader's page.
 
-When more than a window comes at once, the page gets the newest one, and a gap for the events before
-it. What leaves a reader's sight, the page itself turns into a gap.
+If more than a window arrives at once, the page gets the newest window and a gap for the events
+before it. The page itself turns what scrolls out of view into gaps.
 """
 
 from collections.abc import Iterable, Iterator
@@ -14,7 +14,7 @@ from markupsafe import Markup
 from devui.debugger.events.feed import Batch
 from devui.debugger.events.news import EventCommitted, EventDropped, RunChanged
 from devui.debugger.predicates.facts import Facts
-from devui.debugger.predicates.filters import Filter, Typed
+from devui.debugger.predicates.filters import Filter, FilterInput
 from devui.debugger.questions.askers import askers_in
 from devui.debugger.timeline import Entry, Line, News, Timeline, fold
 from devui.store.rows import EventRow, RunRow, SessionRow
@@ -33,6 +33,7 @@ from devui.web.panels.chat.chat import (
     open_slots,
     spoken_by,
     tool_outcomes,
+    updated_fields,
 )
 from devui.web.panels.chat.parts import ToolChip
 from devui.web.panels.chat.run_notes import run_note
@@ -40,11 +41,18 @@ from devui.web.panels.session.page import newest
 from devui.web.panels.timeline.dirty_reads import Lost, lost_reads, with_lost_marks
 from devui.web.panels.timeline.figures import invocations, later_parts
 from devui.web.panels.timeline.filtering import filter_summary, of_run_end, with_matches
+from devui.web.panels.timeline.live_rewinds import LiveRewinds
 from devui.web.panels.timeline.parts import InvocationHeader
-from devui.web.panels.timeline.rewound import LiveRewinds, with_rewind_marks
-from devui.web.panels.timeline.rows import Look, invocation_header
+from devui.web.panels.timeline.rewind_marks import with_rewind_marks
+from devui.web.panels.timeline.rows import RowContext, invocation_header
 from devui.web.panels.timeline.runs import run_end
-from devui.web.panels.timeline.window import SIZE, body, ends_in_error, last_answers, window_before
+from devui.web.panels.timeline.window import (
+    SIZE,
+    body_in_thread,
+    ends_in_error,
+    last_answers,
+    window_before,
+)
 from devui.web.services import Services
 from devui.web.text.markdown import prepare
 
@@ -52,7 +60,7 @@ _FEW: Final = 8
 
 
 class LiveHistory:
-    """The events that one page shows, as far as the next piece depends on them."""
+    """The part of one page's events that the next piece depends on."""
 
     def __init__(
         self, services: Services, session: SessionRow, *, event_filter: Filter | None
@@ -63,19 +71,20 @@ class LiveHistory:
         self._rewinds = LiveRewinds(services, session.key)
         self._filter = event_filter
         self._lost: Lost = {}
-        """The marks of the newest run, as of the rows that are added next."""
+        """The marks of lost reads in the newest run, for the rows that are added next."""
         self._matches = 0
-        """How many events the filter has let through."""
+        """The number of events that match the filter."""
         self._speaker: str | None = None
-        """Whom the next message continues if it has the same author."""
+        """The last message's author; the next message continues it if it has the same author."""
         self._is_error = False
-        """Whether the last event is an error, and no run has ended since in a way that the page
-        shows."""
+        """Whether the last event is an error, and the page has shown no end of a run since."""
         self._open: set[str] = set()
-        """The chips of calls that have no result yet."""
+        """The chips of calls without a result so far."""
+        self._long_running: set[str | None] = set()
+        """The current run's calls whose tools may return more results after the first."""
 
     async def begin(self, after: int) -> int:
-        """Learn what the page shows up to the journal's `after`; the number of its last event."""
+        """Load what the page shows up to seq `after`, and return the number of its last event."""
         self._timeline, group = await self._page_end(after)
         number = self._timeline.last.number if self._timeline.last else 0
         await self._rewinds.begin(number)
@@ -87,7 +96,7 @@ class LiveHistory:
         return number
 
     async def _page_end(self, after: int) -> tuple[Timeline, list[EventRow]]:
-        """What the page's timeline ends with, and the newest events of the last invocation."""
+        """Return the end of the page's timeline, and the newest events of the last invocation."""
         rows = await self._services.journal.events.page(self._key, before=after + 1, limit=SIZE + 1)
         if not rows:
             return Timeline(), []
@@ -103,7 +112,7 @@ class LiveHistory:
         return timeline, group[-SIZE:]
 
     async def _has_more(self, last: EventRow, after: int) -> bool:
-        """Whether there is a row below that of the last event: a run's end, or a dropped event."""
+        """Return whether a row follows the last event's: a run's end, or a dropped event."""
         journal, event_filter = self._services.journal, self._filter
         runs = await journal.runs.since(self._key, last.seq, until=after + 1)
         ends = [end for run in runs if (end := run_end(run))]
@@ -112,9 +121,9 @@ class LiveHistory:
         return bool(ends or await journal.edits.dropped(self._key, last.seq, after + 1))
 
     async def _matching(self, after: int) -> list[EventRow]:
-        """The newest events that the filter lets through."""
+        """Return the newest events that match the filter."""
         event_filter = self._filter
-        filter_field = Typed(event_filter.text if event_filter else "", event_filter)
+        filter_field = FilterInput(event_filter.text if event_filter else "", event_filter)
         query = PageQuery(filter_field=filter_field)
         matches = (await with_matches(self._services, self._session, query, head=after)).matches
         numbers = matches.numbers if matches else ()
@@ -122,13 +131,13 @@ class LiveHistory:
         return await self._services.journal.events.rows(self._key, numbers[-SIZE - 1 :])
 
     async def _going(self, after: int) -> set[str]:
-        """The runs that were under way then; one may have ended since, with its server, say."""
+        """Return the runs in progress at `after`, including those that have ended since."""
         live = self._services.runs.live(self._key)
         ended_runs = await self._services.journal.runs.since(self._key, after)
         return {run.id for run in ended_runs} | ({live.row.id} if live is not None else set())
 
     async def _begin_chat(self, after: int) -> None:
-        """Learn what the chat ends with; most often that is among the last few events."""
+        """Load the end of the chat, which is usually among the last few events."""
         for size in (_FEW, SIZE):
             window = await window_before(self._services.journal, self._key, after + 1, size=size)
             self._speaker, self._is_error = window.speaker, ends_in_error(window.last_segment)
@@ -136,13 +145,13 @@ class LiveHistory:
                 return
 
     async def add(self, batch: Batch, lost: Lost) -> Markup:
-        """What is added, with the marks of lost reads, and what of the page was taken back."""
+        """Return what the batch adds, with marks of lost reads, and the rewinds' changes."""
         self._lost = lost
         marks = await self._rewinds.hear(batch)
         return await self._grow(batch) + marks
 
     async def _grow(self, batch: Batch) -> Markup:
-        """What is added; of more than a window, the newest one after a gap."""
+        """Return what the batch adds; if that exceeds a window, the newest one after a gap."""
         count = sum(isinstance(news, EventCommitted) for news in batch.news)
         return await (self._window(batch) if count > SIZE else self._add_news(batch))
 
@@ -156,13 +165,13 @@ class LiveHistory:
         rows = replace_fields(
             latest.rows, items=tuple(with_lost_marks(latest.rows.items, self._lost))
         )
-        goes_on = (
+        continued_headers = (
             replace(f"#{item.group}", render.part(item))  # the page keeps the first of two headers
             for item in rows.items[:1]
             if isinstance(item, InvocationHeader) and item.continued
         )
         return (
-            Markup("").join(goes_on)
+            Markup("").join(continued_headers)
             + append("#rows", render.part(rows))
             + append("#messages", render.part(latest.messages))
             + await self._former_answers(batch)
@@ -185,14 +194,15 @@ class LiveHistory:
         return updates + (append("#messages", messages) if messages else "")
 
     async def _rows(self, batch: Batch) -> tuple[Markup, Markup]:
-        """Rows to add, and what they change of the page."""
+        """Return the rows to add, and the updates that they make to the page."""
         services, render = self._services, self._services.render
         gutter = Gutter.of(services.book, services.prices, self._session)
         self._timeline, changes = fold(self._timeline, [*self._news(batch, gutter)])
         added = [item.row for item in changes.items if isinstance(item, Line)]
         answers = await last_answers(services.journal, self._key, added, until=batch.seq + 1)
         only = self._filter.text if self._filter else ""
-        headings = [changes.heading] if changes.heading else []
+        heading = changes.heading or (self._timeline.heading if _ends(batch) else None)
+        headings = [heading] if heading and heading not in changes.items else []
         count = self._timeline.last.number if self._timeline.last else 0
         under = await invocations(
             services.journal,
@@ -202,7 +212,9 @@ class LiveHistory:
             until=count,
         )
         parts = await later_parts(services.journal, self._key, (*headings, *changes.items))
-        items = Look(gutter, under, only=only, answers=answers, parts=parts).items(changes.items)
+        items = RowContext(gutter, under, only=only, answers=answers, parts=parts).items(
+            changes.items
+        )
         lost = await lost_reads(services.journal, self._key, added)
         marks = with_lost_marks(items, {**lost, **self._lost})
         rows = render.parts(with_rewind_marks(marks, self._rewinds.taken_back, self._key))
@@ -214,7 +226,7 @@ class LiveHistory:
         return rows, Markup("").join(updates)
 
     def _news(self, batch: Batch, gutter: Gutter) -> Iterator[News]:
-        """What the timeline takes in, as far as the filter lets it through."""
+        """Yield the news that the timeline takes in: those that match the filter."""
         before, event_filter = self._timeline.last, self._filter
         for item in batch.news:
             if isinstance(item, EventCommitted):
@@ -232,7 +244,7 @@ class LiveHistory:
                     yield item.run
 
     async def _former_answers(self, batch: Batch) -> Markup:
-        """Takes the mark from answers that are no longer the last of their invocation."""
+        """Remove the mark from answers that are no longer the last of their invocation."""
         rows = [news.row for news in batch.news if isinstance(news, EventCommitted)]
         final = [row for row in rows if row.final and row.kind in ANSWERS]
         former = (
@@ -243,7 +255,7 @@ class LiveHistory:
         return Markup("").join(remove(f"#f-{number} .flag.final") for number in former)
 
     def _filter_summary(self) -> Markup:
-        """How many events are shown now, if there is a filter."""
+        """Return how many events are shown now, if there is a filter."""
         if self._filter is None:
             return Markup("")
         count = self._timeline.last.number if self._timeline.last else 0
@@ -252,10 +264,11 @@ class LiveHistory:
         )
 
     def _end(self, run: RunRow) -> tuple[Markup, Markup]:
-        """The message that a run ends with, and what became of its open calls."""
+        """Return the message about a run's end, and the outcomes of its open calls."""
         render = self._services.render
         lost_outcomes = [lost_outcome(slot) for slot in sorted(self._open)]
         self._open.clear()
+        self._long_running.clear()
         outcomes = Markup("").join(fill(f"#{o.slot}", render.part(o)) for o in lost_outcomes)
         note = run_note(run, follows_error=self._is_error)
         if run_end(run):
@@ -264,12 +277,16 @@ class LiveHistory:
 
     def _wait_for(self, number: int, summary: Summary) -> None:
         self._open |= set(open_slots(number, summary))
+        self._long_running |= {call.id for call in summary.calls if call.long_running}
         self._open -= {o.slot for o in tool_outcomes(number, summary, session=self._key)}
 
     async def _messages(self, news: list[EventCommitted], *, over: bool) -> tuple[Markup, Markup]:
-        """Messages to add, and the outcomes that go into chips on the page; `over`: the run is."""
+        """Return the messages to add and the outcomes for chips on the page.
+
+        `over` is whether the run has ended.
+        """
         key, render = self._key, self._services.render
-        events = [(n.row.number, body(n.row, n.event), n.row.summary) for n in news]
+        events = [(n.row.number, await body_in_thread(n.row, n.event), n.row.summary) for n in news]
         for number, _, summary in events:
             self._wait_for(number, summary)
         bodies, journal = [event for _, event, _ in events], self._services.journal
@@ -295,17 +312,27 @@ class LiveHistory:
             for outcome in tool_outcomes(number, summary, session=key)
             if outcome.slot not in here
         )
+        updates = Markup("").join(
+            fill(f"#{fields.slot}-fields", render.part(fields))
+            for _, event, _ in events
+            for fields in updated_fields(event, self._long_running)
+        )
         removals = Markup("").join(
             remove(f"#{ask_slot(answer.id)}")
             for _, event, summary in events
             for answer in answers_in(event.author, summary)
             if answer.id
         )
-        return render.parts(messages), outcomes + removals
+        return render.parts(messages), outcomes + updates + removals
+
+
+def _ends(batch: Batch) -> bool:
+    """Return whether a run has ended: only then is the duration of its invocation known."""
+    return any(isinstance(news, RunChanged) and _is_over(news.run) for news in batch.news)
 
 
 def _facts(item: EventCommitted, before: EventRow | None, gutter: Gutter) -> Facts:
-    """What the filter may ask of an event."""
+    """Return the facts that a filter can use about an event."""
     row = item.row
     seconds = seconds_of_work(row, before)
     facts = Facts.of(row, row.summary, seconds=seconds, prices=gutter.prices)
@@ -313,19 +340,19 @@ def _facts(item: EventCommitted, before: EventRow | None, gutter: Gutter) -> Fac
 
 
 def _of_last(rows: list[EventRow]) -> list[EventRow]:
-    """Those at the end that are of one invocation."""
+    """Return the last rows, as far back as they share an invocation."""
     same = takewhile(lambda row: row.invocation_id == rows[-1].invocation_id, reversed(rows))
     return [*same][::-1]
 
 
 def _is_over(run: RunRow) -> bool:
-    """Whether the run has ended, and the journal knows it: an end that it has not taken has no
-    place yet."""
+    """Return whether the run has ended and its end is in the journal; before that, the end has no
+    place in the order."""
     return run.ended is not None and not run.pending
 
 
 def _segments(news: Iterable[object]) -> Iterator[tuple[list[EventCommitted], RunRow | None]]:
-    """The events between the ends of runs, with the end that follows."""
+    """Yield the events between the ends of runs, each time with the end that follows."""
     events: list[EventCommitted] = []
     for item in news:
         if isinstance(item, EventCommitted):

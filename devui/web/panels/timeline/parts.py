@@ -1,17 +1,13 @@
-"""The timeline: one row per event, grouped by invocation."""
+"""Rows of the timeline: one per event, grouped by invocation."""
 
 from dataclasses import dataclass
-from typing import ClassVar, Generic, Literal, TypeAlias, TypeVar
+from typing import ClassVar, Literal, TypeAlias
 
 from devui.web.basic_parts import Failure, JsonText, Moment, Status
 from devui.web.panels.breakpoints.parts import GutterMark
-from devui.web.panels.hold.parts import HeldRows
 from devui.web.panels.inspector.mark_parts import RewindMark
 from devui.web.panels.notes.parts import NO_NOTE, NoteMark
-from devui.web.panels.timeline.gaps import Gap
-from devui.web.panels.trace.parts import TracePanel, ViewSwitch
 
-Item = TypeVar("Item")
 FlagKind = Literal[
     "astray",
     "edited",
@@ -28,19 +24,21 @@ FlagKind = Literal[
     "cut",
     "error",
     "attempt",
+    "round",
+    "changed",
 ]
 
 
 @dataclass(frozen=True, slots=True)
 class Flag:
-    """A word beside the row's text. One of each kind."""
+    """A word beside the row's text; at most one of each kind."""
 
     template: ClassVar[str] = "timeline/flag.html"
     kind: FlagKind
     text: str
     hint: str = ""
     icon: str = ""
-    """The shape before the text."""
+    """The icon before the text."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,48 +53,52 @@ class EventRow:
     author: str
     text: str
     code: bool
-    """The text is code or JSON."""
+    """Whether the text is code or JSON."""
     flags: tuple[Flag, ...]
     mark: GutterMark
-    """At the left edge: the breakpoints that sit here."""
+    """The mark at the left edge: the breakpoints on this event."""
     elapsed: str
-    """Seconds at work since the event before; a dash for unknown."""
+    """Working time since the previous event, in seconds; a dash if unknown."""
     tokens: str
     cost: str
-    """Dollars; a dash for unknown."""
+    """Dollars; a dash if unknown."""
     depth: int
-    """How many agents or nodes of the tree are above it."""
+    """The number of agents or nodes above it in the tree."""
     branch: str
     group: str
     """DOM id of the invocation's header."""
     href: str
     is_selected: bool = False
     fork_href: str = ""
-    """The same event with the form for a fork open."""
+    """The same event with the fork form open."""
     note: NoteMark = NO_NOTE
     node: str = ""
-    """The path of the node of a workflow; its name stands for the author."""
+    """The path of the workflow node; its name replaces the author."""
     answers: bool = False
-    """Its row comes directly after that of the call whose results it has: the two read as one."""
+    """Whether its row directly follows that of the calls it answers: the two read as one."""
+    replaces_call: bool = False
+    """Whether the call above, which it answers, ran with the arguments shown here instead."""
     lead: str = ""
-    """The beginning of the text that its call says, too."""
+    """The start of the text that repeats the name of the tool in its call."""
     aside: bool = False
-    """A checkpoint, or a change of the state alone: it belongs to what is above it."""
+    """Whether it is a checkpoint or only changes state: it belongs to the row above."""
+    changes: str = ""
+    """The keys that such a row changes, shown where it is folded: `bill, tip`."""
     bar: int = 0
-    """How long the bar of the duration is, in steps up to 12."""
+    """The length of the duration's bar, in steps up to 12."""
     path: str = ""
-    """The agents or nodes from the root to its own; "" if that is unknown."""
+    """The agents or nodes from the root to its own; "" if unknown."""
     lane: int = 0
-    """The place of its branch among parallel ones, from 1, and the last place for all further
-    branches; 0 without a branch."""
+    """The place of its branch among parallel ones, from 1; branches beyond the last place share it.
+    0 without a branch."""
     held_note: str = ""
-    """What is said of the time that the run was held before the event; "" without."""
+    """A note about the time that the run was held before the event; "" if it wasn't."""
     token_count: int | None = None
-    """All tokens of the model's answer, which a fold sums up; None without."""
+    """All tokens of the model's answer, for the sums of a fold; None without any."""
     seconds: float = 0.0
-    """At work since the event before, which a fold sums up."""
+    """Working time since the previous event, for the sums of a fold."""
     dollars: float | None = None
-    """What they cost; None if that is unknown."""
+    """The cost of the tokens; None if unknown."""
     rewind: RewindMark | None = None
 
 
@@ -104,32 +106,32 @@ class EventRow:
 class InvocationHeader:
     """The row above an invocation's events; its element's id is `group`.
 
-    It speaks of the whole invocation, whatever of it the page shows.
+    Its figures cover the whole invocation, however much of it the page shows.
     """
 
     template: ClassVar[str] = "timeline/invocation.html"
     group: str
     text: str
-    """What the user said."""
+    """The user's message."""
     events: str
     elapsed: str
     tokens: str
-    """`1.2k tok`; "" when no model has counted any."""
+    """`1.2k tok`; "" if no model has reported any."""
     cost: str
-    """`$0.42`; "" when nothing of it is known."""
+    """`$0.42`; "" if unknown."""
     continued: bool = False
-    """The invocation began before the rows under it."""
+    """Whether the invocation began before the rows under it."""
     is_later: bool = False
-    """Events of another invocation are between these and the ones before."""
+    """Whether events of another invocation are between these and its earlier ones."""
     held_note: str = ""
-    """What is said of the time that it was held; "" without."""
+    """A note about the time that it was held; "" if it wasn't."""
     failures: str = ""
-    """`2 failed`; "" without."""
+    """`2 failed`; "" for none."""
 
 
 @dataclass(frozen=True, slots=True)
 class LiveRow:
-    """An event that is still being produced: a run of partial events."""
+    """An event that is still being produced from partial events."""
 
     shape: str
     kind: str
@@ -141,26 +143,15 @@ class LiveRow:
 
 @dataclass(frozen=True, slots=True)
 class LiveRows:
-    """Goes into `#live-rows`."""
+    """The rows of the answers being streamed. Goes into `#live-rows`."""
 
     template: ClassVar[str] = "timeline/live_rows.html"
     rows: tuple[LiveRow, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
-class Later:
-    """Below the last event of a page that is as of it."""
-
-    template: ClassVar[str] = "timeline/later.html"
-    live_href: str
-    """The page with the newest events."""
-    count: int
-    """How many events are not shown."""
-
-
-@dataclass(frozen=True, slots=True)
 class DroppedRow:
-    """An event that a person let fall, where it would have been. Its id is `d-{edit}`."""
+    """An event that a person dropped, where it would have been. Its id is `d-{edit}`."""
 
     template: ClassVar[str] = "timeline/dropped.html"
     edit: int
@@ -172,7 +163,7 @@ class DroppedRow:
 
 @dataclass(frozen=True, slots=True)
 class RunEnd:
-    """How a run ended when it did not simply finish; a row of the timeline."""
+    """The end of a run that didn't finish normally, as a row of the timeline."""
 
     template: ClassVar[str] = "timeline/run_end.html"
     run: str
@@ -183,106 +174,3 @@ class RunEnd:
 
 
 TimelineItem: TypeAlias = InvocationHeader | EventRow | RunEnd | DroppedRow
-
-
-@dataclass(frozen=True, slots=True)
-class FilterSummary:
-    """How many events are shown. Goes into `#filter-said`."""
-
-    template: ClassVar[str] = "timeline/filter_said.html"
-    shown_count: int = 0
-    """Events that the filter lets through."""
-    hidden_count: int = 0
-    is_on: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class FilterBar:
-    template: ClassVar[str] = "timeline/filter_bar.html"
-    action: str
-    words_href: str
-    """Where what may be asked of this session is told."""
-    clear_href: str
-    text: str
-    """What was typed."""
-    active_text: str
-    """What is in force: "" for none, and where the text cannot be read."""
-    error: str
-    summary: FilterSummary
-    other_fields: tuple[tuple[str, str], ...]
-    """What else the address of the page says."""
-
-
-@dataclass(frozen=True, slots=True)
-class FilterWord:
-    text: str
-    """`kind:call`."""
-    about: str
-    """`12 events`, or what the field is."""
-
-
-@dataclass(frozen=True, slots=True)
-class FilterWords:
-    """The terms that a filter may have. Goes into `#filter-words`."""
-
-    template: ClassVar[str] = "timeline/filter_words.html"
-    words: tuple[FilterWord, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class FilterChip:
-    """A link that adds a kind or an author to the filter, or removes it."""
-
-    id: str
-    text: str
-    term: str
-    """`kind:call`, `author:planner`."""
-    kind: str
-    """The kind that its icon and colour are of; "" for an author."""
-    count: int
-    """Events of this kind or author, up to the one that the page is as of."""
-    pressed: bool
-    """The filter has the term."""
-    filter: str
-    """The filter after a click."""
-    href: str
-
-
-@dataclass(frozen=True, slots=True)
-class FilterChips:
-    """Goes into `#filter-chips`; empty for a session of a single kind."""
-
-    template: ClassVar[str] = "timeline/filter_chips.html"
-    kinds: tuple[FilterChip, ...] = ()
-    authors: tuple[FilterChip, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class Timeline:
-    template: ClassVar[str] = "timeline/timeline.html"
-    items: tuple[TimelineItem, ...]
-    live: LiveRows
-    held_rows: HeldRows
-    count: int
-    """Events of the whole session."""
-    switch: ViewSwitch
-    filter: FilterBar
-    gaps_href: str
-    """Where the rows of gaps come from."""
-    chips: FilterChips = FilterChips()
-    above: Gap | None = None
-    below: Gap | None = None
-    later: Later | None = None
-    """There are events after the one that the page is as of."""
-    trace: TracePanel | None = None
-    """What is shown in the place of the rows; None if they are."""
-
-
-@dataclass(frozen=True, slots=True)
-class Filled(Generic[Item]):
-    """What takes the place of a gap: rows, or messages."""
-
-    template: ClassVar[str] = "timeline/filled.html"
-    items: tuple[Item, ...]
-    above: Gap | None = None
-    below: Gap | None = None

@@ -13,7 +13,7 @@ from devui.debugger.timeline import Heading, Invocation, Item
 from devui.store.rows import EditRow, NoteRow, RunRow
 from devui.store.rows import EventRow as StoredEvent
 from devui.store.runs.work_time import seconds_of_work
-from devui.store.summaries import WAITS_FOR_CONFIRMATION, WAITS_FOR_SIGN_IN, Summary
+from devui.store.summaries import Summary
 from devui.web.links import fork_here_url, session_url
 from devui.web.panels.breakpoints.parts import GutterMark
 from devui.web.panels.hold import interventions
@@ -44,29 +44,29 @@ from devui.web.text.without_markdown import without_markdown
 from devui.wire.events import USER
 
 BAR: Final = 12
-"""Steps of the bar of a duration: a quarter of it for each factor of ten, up to 100 seconds."""
+"""Steps of a duration's bar: a quarter of them for each factor of ten, up to 100 seconds."""
 _SHORTEST: Final = 0.01
-"""Seconds whose bar has no length."""
+"""Seconds up to which a bar has no length."""
 LARGE: Final = 32 * 1024
-"""Bytes of an event from which on its row says how large it is."""
+"""Bytes of an event at which its row shows the size."""
 LANES: Final = 6
 """Lanes with a place and a colour; further branches share the last one."""
 
 
 class Gutter(Protocol):
-    """What is known beside the events: breakpoints, and prices of answers."""
+    """Data that isn't in the events: breakpoints, and prices of answers."""
 
     def cost(self, summary: Summary) -> float | None:
-        """Dollars for the model's answer; None if it is unknown, or there is none."""
+        """Return the cost of the model's answer in dollars; None if unknown or without one."""
 
     def mark(self, row: StoredEvent, summary: Summary) -> GutterMark:
-        """The mark at the left edge of a row."""
+        """Return the mark at the left edge of a row."""
 
 
 def group_id(invocation_id: str, part: int = 0) -> str:
-    """The DOM id of an invocation; ids of invocations may hold any character.
+    """Return the DOM id of an invocation; an invocation's id may hold any character.
 
-    `part`: the first event of a later part of it (`figures.later_parts`), which has its own.
+    `part` is the first event of a later part of it (`figures.later_parts`), which has its own id.
     """
     name = invocation_id.encode("utf-8", "replace")
     group = f"i-{sha1(name, usedforsecurity=False).hexdigest()[:12]}"
@@ -74,7 +74,7 @@ def group_id(invocation_id: str, part: int = 0) -> str:
 
 
 def row_text(summary: Summary) -> str:
-    """What a row says of an event: its summary, without marks of Markdown in what was written."""
+    """Return a row's text: the event's summary, without the Markdown of what an agent wrote."""
     is_prose = summary.kind in PROSE
     return visible(without_markdown(summary.text) if is_prose else summary.text)
 
@@ -90,22 +90,24 @@ def event_row(
     is_answer: bool = False,
     part: int = 0,
 ) -> EventRow:
-    """One row; `previous` is the event before, if there is one, `only` a filter that links keep.
+    """Return one row; `previous` is the event before it, if any, `only` a filter that links keep.
 
-    `is_answer`: it is the last answer of its invocation; `part` as for `group_id`.
+    `is_answer` is whether it is the last answer of its invocation; for `part`, see `group_id`.
     """
     summary, duration = row.summary, seconds_of_work(row, previous)
     cost = gutter.cost(summary)
+    is_aside = summary.kind in {"checkpoint", "state"} and row.author != USER
     return EventRow(
         number=row.number,
         kind=summary.kind,
         word=WORDS[summary.kind],
-        shape=shape(summary.kind, final=row.final),
-        author=visible(name_of(summary.node) or row.author),
+        shape=shape(summary.kind, final=row.final, has_failed=summary.has_failed),
+        author=visible(_who(row, summary)),
         node=visible(summary.node),
-        text=visible(short_line(summary)) if summary.kind in CODE else row_text(summary),
+        text=_code_text(summary) if summary.kind in CODE else row_text(summary),
         lead=_lead(summary),
-        aside=summary.kind in {"checkpoint", "state"} and row.author != USER,
+        aside=is_aside,
+        changes=visible(_changes(summary)) if is_aside else "",
         code=summary.kind in CODE,
         flags=tuple(_flags(row, summary, is_answer=is_answer)),
         elapsed=seconds(duration),
@@ -130,10 +132,10 @@ def event_row(
 
 
 def bar(duration: float | None) -> int:
-    """How long the bar of a duration is, in steps up to BAR.
+    """Return the length of a duration's bar, in steps up to BAR.
 
-    The scale is the same for every row, so a row that arrives changes no other, and one can be
-    compared with those of another run.
+    The scale is the same for every row: a new row changes no other, and rows of different runs can
+    be compared.
     """
     if duration is None or duration <= _SHORTEST:
         return 0
@@ -141,7 +143,7 @@ def bar(duration: float | None) -> int:
 
 
 def invocation_header(heading: Heading, invocation: Invocation, part: int = 0) -> InvocationHeader:
-    """The header above the events of one invocation, or of a later part of it."""
+    """Return the header above the events of one invocation, or of a later part of it."""
     message, tokens, cost = invocation.message, invocation.tokens, invocation.cost
     return InvocationHeader(
         group=group_id(heading.row.invocation_id, part),
@@ -158,31 +160,31 @@ def invocation_header(heading: Heading, invocation: Invocation, part: int = 0) -
 
 
 def _untold(row: StoredEvent) -> str:
-    """What a header says of an invocation without a message, by its first row."""
+    """Return the header's text for an invocation without a message, by its first row."""
     return "State edited" if row.kind == "state" and row.author == USER else "no message"
 
 
 @dataclass(frozen=True, slots=True)
-class Look:
-    """How a reader sees the items of a timeline."""
+class RowContext:
+    """The data, other than the items themselves, that the rows of a timeline depend on."""
 
     gutter: Gutter
     invocations: Mapping[int, Invocation]
-    """By the numbers of the events of their headings."""
+    """The figures of invocations, by the event numbers of their headings."""
     selection: int | None = None
     notes: Mapping[int, NoteRow] = field(default_factory=dict)
-    """What people say of events, by their numbers."""
+    """People's notes on events, by event number."""
     only: str = ""
-    """The filter in force; links keep it."""
+    """The filter in force, which links keep."""
     answers: Container[int] = frozenset()
-    """The number of the last answer of each invocation."""
+    """The numbers of the last answers of the invocations."""
     parts: Mapping[int, int] = field(default_factory=dict)
-    """By the numbers of events, the later part of their invocation that they are in."""
+    """The first event of the later part that an event is in, by event number."""
     matches: Container[int] | None = None
-    """What the filter lets through; other rows say that they aren't."""
+    """The matches of the filter; rows of other events say that they don't match."""
 
     def items(self, items: Iterable[Item]) -> tuple[TimelineItem, ...]:
-        """The items as rows and headers."""
+        """Return the items as rows and headers."""
         return tuple(row for item in items if (row := self._item(item)))
 
     def _item(self, item: Item) -> TimelineItem | None:
@@ -205,7 +207,9 @@ class Look:
             part=self.parts.get(item.row.number, 0),
         )
         if item.follows and item.previous and _answers(item.row.summary, item.previous.summary):
-            row = replace(row, answers=True)
+            is_only_call = len(item.previous.summary.calls) == 1
+            ran = is_only_call and any(edit.ran for edit in item.row.summary.edits)
+            row = replace(row, answers=True, replaces_call=ran)
         if self.matches is None or row.number in self.matches:
             return row
         flag = Flag("astray", "not in the filter", "shown because it is selected")
@@ -213,7 +217,7 @@ class Look:
 
 
 def dropped_row(row: EditRow) -> DroppedRow:
-    """The row of an event that a person let fall."""
+    """Return the row of an event that a person dropped."""
     edit = row.edit
     return DroppedRow(
         edit=row.id,
@@ -224,32 +228,43 @@ def dropped_row(row: EditRow) -> DroppedRow:
 
 
 def _answers(summary: Summary, before: Summary) -> bool:
-    """Whether an event has nothing but results of the calls of the one before it."""
+    """Return whether an event consists only of results of the previous event's calls."""
     call_ids = {call.id for call in before.calls if call.id}
     ids = [response.id for response in summary.responses]
     return bool(ids) and call_ids.issuperset(ids)
 
 
+def _code_text(summary: Summary) -> str:
+    """Return the text of a row of code; that of an edited result begins with what was changed."""
+    text, lead = visible(short_line(summary)), _lead(summary)
+    changes = [edit.change for edit in summary.edits if edit.change]
+    if summary.kind != "result" or not changes:
+        return text
+    return f"{lead}{visible(', '.join(changes))} · {text[len(lead) :]}"
+
+
 def _lead(summary: Summary) -> str:
-    """The name of the tool that a result begins with; "" for several results."""
+    """Return the tool's name that a result begins with; "" for several results."""
     responses = summary.responses
-    lead = f"{responses[0].name} → " if summary.kind == "result" and len(responses) == 1 else ""
+    if summary.kind != "result" or len(responses) != 1:
+        return ""
+    has_run = any(edit.ran for edit in summary.edits)
+    lead = responses[0].name if has_run else f"{responses[0].name} → "
     return lead if summary.text.startswith(lead) and lead == visible(lead) else ""
 
 
-_STAND_INS: Final = frozenset({WAITS_FOR_CONFIRMATION, WAITS_FOR_SIGN_IN})
-
-
 def _flags(row: StoredEvent, summary: Summary, *, is_answer: bool) -> Iterable[Flag]:
+    if summary.round:
+        yield Flag("round", f"round {summary.round}", "this agent, or one above it, runs again")
     if summary.edited:
         yield Flag("edited", interventions.word(summary), interventions.hint(summary), "pencil")
+    if summary.changed:
+        hint = "a callback, plugin, or planner changed the model's answer"
+        yield Flag("changed", "changed", hint)
     yield from _failures(summary)
     yield from _notices(summary)
     if summary.state_count:
-        keys = ", ".join(summary.state_keys)
-        more = summary.state_count - len(summary.state_keys)
-        hint = f"changes {keys}" + (f" and {more} more" if more else "")
-        yield Flag("delta", f"Δ {summary.state_count}", visible(hint))
+        yield Flag("delta", f"Δ {summary.state_count}", visible(f"changes {_changes(summary)}"))
     if summary.artifacts:
         count = len(summary.artifacts)
         yield Flag("artifact", plural(count, "artifact"), visible(", ".join(summary.artifacts)))
@@ -260,9 +275,15 @@ def _flags(row: StoredEvent, summary: Summary, *, is_answer: bool) -> Iterable[F
         yield Flag("long", "long-running", "the tool keeps running after the run")
     if summary.cut and summary.kind != "error":
         yield Flag("cut", visible(summary.cut), "the model stopped early", "warning")
-    stands_in = any(response.preview in _STAND_INS for response in summary.responses)
+    stands_in = any(response.waits_for for response in summary.responses)
     if is_answer and summary.kind != "error" and not stands_in:
         yield Flag("final", "final", "the last answer of this invocation")
+
+
+def _changes(summary: Summary) -> str:
+    """Return the keys of the event's state delta: `bill, tip`."""
+    more = summary.state_count - len(summary.state_keys)
+    return ", ".join(summary.state_keys) + (f" and {more} more" if more else "")
 
 
 def _amounts(row: StoredEvent) -> Iterable[Flag]:
@@ -273,7 +294,7 @@ def _amounts(row: StoredEvent) -> Iterable[Flag]:
 
 
 def _failures(summary: Summary) -> Iterable[Flag]:
-    """That a tool returned an error, and that a call failed before."""
+    """Yield flags for a tool that returned an error, and for a call made again after a failure."""
     if failed := [response.name for response in summary.responses if response.failed]:
         yield Flag("error", "failed", visible(f"{', '.join(failed)} returned an error"))
     if attempt := max([summary.attempt, *(each.attempt for each in summary.responses)]):
@@ -281,7 +302,7 @@ def _failures(summary: Summary) -> Iterable[Flag]:
 
 
 def _notices(summary: Summary) -> Iterable[Flag]:
-    """What the debugger noticed of the state, a flag for each kind."""
+    """Yield a flag for each kind of note that the debugger made about the state."""
     dirty = [f"{note.key}, written by {note.by}" for note in summary.notes if note.kind == "dirty"]
     silent = [note.key for note in summary.notes if note.kind == "silent"]
     overlaps = [note for note in summary.notes if note.kind == "overlap"]
@@ -293,11 +314,19 @@ def _notices(summary: Summary) -> Iterable[Flag]:
         yield Flag("silent", "no delta", visible(hint), "warning")
     if overlaps:
         texts = [f"{note.key} was also written by {note.by}" for note in overlaps]
-        yield Flag("overlap", "last writer wins", visible("; ".join(texts)), "warning")
+        yield Flag("overlap", "parallel write", visible("; ".join(texts)), "warning")
+
+
+def _who(row: StoredEvent, summary: Summary) -> str:
+    """Return the event's node or agent; in a workflow, with its run after the first: `pay@2`."""
+    if summary.node:
+        return name_of(summary.node)
+    name = name_of(summary.path)
+    return name if name.rpartition("@")[0] == row.author else row.author
 
 
 def _depth(row: StoredEvent, summary: Summary) -> int:
-    """How many agents or nodes are above it; of old events only the branch tells."""
+    """Return the number of agents or nodes above it; old events only have their branch."""
     if summary.path:
         return summary.path.count("/")
     return row.branch.count(".") if row.branch else 0

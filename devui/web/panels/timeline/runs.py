@@ -1,4 +1,4 @@
-"""Rows that tell how runs ended."""
+"""Rows that report how runs ended."""
 
 import json
 from typing import Final
@@ -16,13 +16,13 @@ ENDINGS: Final[dict[Status, str]] = {
     "stopped": "The run was stopped",
     "interrupted": "The run was interrupted: the server stopped",
 }
-"""What is said about a run that did not simply finish."""
+"""The text for runs that didn't finish normally, by status."""
 
 _AT_A_LIMIT: Final = "The run reached its limit"
 
 
 def run_end(run: RunRow) -> RunEnd | None:
-    """The row that tells how a run ended; None while it goes on and when it simply finished."""
+    """Return the row that reports a run's end; None for one in progress or finished normally."""
     if run.status not in ENDINGS:
         return None
     return RunEnd(
@@ -35,7 +35,7 @@ def run_end(run: RunRow) -> RunEnd | None:
 
 
 def ending(run: RunRow) -> str:
-    """How a run ended, in a sentence."""
+    """Return a sentence about how a run ended."""
     error = json.loads(run.error) if run.error else None
     is_limited = isinstance(error, dict) and error.get("type") == LIMITED
     ending = _AT_A_LIMIT if is_limited else ENDINGS[run.status]

@@ -1,4 +1,4 @@
-"""Older events, one event, and the state, each as a piece of the session page."""
+"""Pieces of the session page: older events, one event, and the state."""
 
 import json
 from collections.abc import Sequence
@@ -12,7 +12,7 @@ from devui.debugger.events.matches import words
 from devui.debugger.events.nodes import name_of
 from devui.debugger.events.preview import one_line, preview
 from devui.debugger.history.rewinds import taken_back
-from devui.debugger.predicates.filters import Typed
+from devui.debugger.predicates.filters import FilterInput
 from devui.debugger.timeline import Line
 from devui.store.rows import Change, EventRow, SessionRow
 from devui.store.state import prefixed
@@ -29,9 +29,9 @@ from devui.web.panels.state.keys import some_changes
 from devui.web.panels.state.panel import LONGEST
 from devui.web.panels.timeline.figures import later_parts, with_totals
 from devui.web.panels.timeline.filtering import filter_words, filtered_rows, search, with_matches
-from devui.web.panels.timeline.gaps import Gap, Stretch, gap
+from devui.web.panels.timeline.gaps import Gap, GapSection, gap
 from devui.web.panels.timeline.kinds import WORDS
-from devui.web.panels.timeline.parts import Filled
+from devui.web.panels.timeline.panel_parts import Filled
 from devui.web.panels.timeline.rows import group_id, row_text
 from devui.web.panels.timeline.window import Window, last_answers, window_between, without_forms
 from devui.web.services import Services, services_of
@@ -42,42 +42,42 @@ from devui.web.text.visible import visible
 _TIP_TEXT: Final = 120
 _TIP_KEYS: Final = 5
 _VALUE: Final = 40
-"""Characters of a value."""
+"""Maximum characters of a value."""
 
 
 async def rows(request: Request) -> Response:
-    """The rows of a gap, `first` to `last`, where its reader looks: `limit` of those that the
-    filter lets through, after the first `skip` ones.
+    """Return the rows of a gap, `first` to `last`, that its reader has scrolled to: `limit` of
+    those that match the filter, after the first `skip`.
 
-    `fold`, an event beside the gap, and `names`: the reader has folded the agent with the first so
-    many names of its path. The gap's events of that agent next to it stay a gap of their own.
+    With `fold`, an event beside the gap, and `names`, the reader has folded the agent whose path is
+    the first `names` names of the event's. The gap's events of that agent next to it stay a gap.
     """
     services, session = await session_of(request)
-    await search(services, session, Typed.read(request.query_params.get("filter")).filter)
+    await search(services, session, FilterInput.read(request.query_params.get("filter")).filter)
     async with services.rendering:
         return await _rows(request)
 
 
 async def _rows(request: Request) -> Response:
-    services, session, stretch, at = await _gap_of(request)
+    services, session, section, at = await _gap_of(request)
     number, key = at.number if at else None, session.key
-    filter_field = Typed.read(request.query_params.get("filter"))
+    filter_field = FilterInput.read(request.query_params.get("filter"))
     if filter_field.filter is not None:
         query = await with_matches(services, session, PageQuery(filter_field=filter_field, at=at))
-        numbers = stretch.of_its(query.matches.numbers if query.matches else ())
-        stretch, fold = await _beside_fold(request, services, session, stretch, numbers)
-        some = await filtered_rows(services, session, None, query=query, stretch=stretch)
+        numbers = section.of_its(query.matches.numbers if query.matches else ())
+        section, fold = await _beside_fold(request, services, session, section, numbers)
+        some = await filtered_rows(services, session, None, query=query, section=section)
         items, above, below = some.items, some.above, some.below
     else:
-        numbers = range(stretch.first, stretch.last + 1)
-        stretch, fold = await _beside_fold(request, services, session, stretch, numbers)
-        start, end = stretch.numbers
-        window = await _window(services, session, stretch, at)
+        numbers = range(section.first, section.last + 1)
+        section, fold = await _beside_fold(request, services, session, section, numbers)
+        start, end = section.numbers
+        window = await _window(services, session, section, at)
         gutter = Gutter.of(services.book, services.prices, session)
         until = number or session.events
         items = await window.items(services.journal, gutter, until=until)
-        above = gap(key, stretch.first, start - 1, at=number)
-        below = gap(key, end + 1, stretch.last, at=number)
+        above = gap(key, section.first, start - 1, at=number)
+        below = gap(key, end + 1, section.last, at=number)
         above, below = await with_totals(
             services.journal, services.prices, key, above=above, below=below
         )
@@ -88,7 +88,7 @@ async def _rows(request: Request) -> Response:
 
 @dataclass(frozen=True, slots=True)
 class _Fold:
-    """The events `first` to `last`; those with a row are all of one folded agent."""
+    """The events `first` to `last`; the ones with a row are all of one folded agent."""
 
     first: int
     last: int
@@ -96,7 +96,7 @@ class _Fold:
     path: str
 
     def mark(self, each: Gap | None) -> Gap | None:
-        """The gap; if it is in the fold, with what its events have in common."""
+        """Return the gap; if it is in the fold, with what its events have in common."""
         if each is None or each.first < self.first or each.last > self.last:
             return each
         return replace(each, group=self.group, path=self.path)
@@ -106,18 +106,19 @@ async def _beside_fold(
     request: Request,
     services: Services,
     session: SessionRow,
-    stretch: Stretch,
+    section: GapSection,
     numbers: Sequence[int],
-) -> tuple[Stretch, _Fold | None]:
-    """What to show of a gap beside which an agent is folded, up to the first of its rows there; the
-    stretch itself if none is. `numbers` are those of the gap's rows."""
+) -> tuple[GapSection, _Fold | None]:
+    """Return the section to show of a gap, and the fold beside it; the section itself and None if
+    no agent is folded. Of the agent's rows next to the fold, at most the agent's first is shown.
+    `numbers` are those of the gap's rows."""
     number, names = (whole_number(request.query_params.get(name)) for name in ("fold", "names"))
     if number is None or not names or not numbers:
-        return stretch, None
+        return section, None
     row = await existing_event(services, session, str(number))
     path = "/".join(row.summary.path.split("/")[:names])
-    first, last, limit = stretch.first, stretch.last, stretch.limit
-    is_below = row.number > last  # the fold; its first row is in the gap, or above it
+    first, last, limit = section.first, section.last, section.limit
+    is_below = row.number > last  # the fold is; its first row is in the gap, or above it
     other = await services.journal.events.outside(
         session.key, row.invocation_id, path, numbers, is_last=is_below
     )
@@ -127,48 +128,48 @@ async def _beside_fold(
         start = 0 if other is None else numbers.index(other) + 1
         begin = first if other is None else other + 1
         skip = max(start - limit + 1, 0)
-        return Stretch(first, last, skip, start - skip + 1), _Fold(begin, last, group, path)
+        return GapSection(first, last, skip, start - skip + 1), _Fold(begin, last, group, path)
     end = len(numbers) if other is None else numbers.index(other)
     fold = _Fold(first, last if other is None else other - 1, group, path)
-    return Stretch.of(first, last, min(end, len(numbers) - 1), limit), fold
+    return GapSection.of(first, last, min(end, len(numbers) - 1), limit), fold
 
 
 async def messages(request: Request) -> Response:
-    """The messages of a gap of the chat: of `limit` events between `first` and `last`, after the
-    first `skip` ones."""
+    """Return the messages of a gap in the chat: of `limit` events between `first` and `last`, after
+    the first `skip`."""
     async with services_of(request).rendering:
-        services, session, stretch, at = await _gap_of(request)
+        services, session, section, at = await _gap_of(request)
         number, key = at.number if at else None, session.key
-        start, end = stretch.numbers
-        window = await _window(services, session, stretch, at)
+        start, end = section.numbers
+        window = await _window(services, session, section, at)
         is_imported = await services.journal.imports.get(key) is not None
         items = without_forms(window.messages()) if at or is_imported else window.messages()
         await prepare(markdown_texts(items))
-        above = gap(key, stretch.first, start - 1, at=number, in_grid=False)
-        below = gap(key, end + 1, stretch.last, at=number, in_grid=False)
+        above = gap(key, section.first, start - 1, at=number, in_grid=False)
+        below = gap(key, end + 1, section.last, at=number, in_grid=False)
         return services.render.page(Filled(items, above, below))
 
 
 async def _gap_of(
     request: Request,
-) -> tuple[Services, SessionRow, Stretch, EventRow | None]:
-    """What of the session is asked for; raises BadRequest."""
+) -> tuple[Services, SessionRow, GapSection, EventRow | None]:
+    """Return the gap that the request names, and the event of the page; raises BadRequest."""
     services, session = await session_of(request)
     at = await event_of(services, session, request.query_params.get("at"))
-    numbers = [whole_number(request.query_params.get(name)) for name in Stretch._fields]
+    numbers = [whole_number(request.query_params.get(name)) for name in GapSection._fields]
     first, last, skip, limit = numbers
     if first is None or last is None or skip is None or limit is None:
         raise BadRequest("`first`, `last`, `skip` and `limit` must be numbers.")
     last = min(last, at.number if at else session.events)
     if not 1 <= first <= last:
         raise BadRequest(f"There are no events between #{first} and #{last}.")
-    return services, session, Stretch.of(first, last, skip, limit), at
+    return services, session, GapSection.of(first, last, skip, limit), at
 
 
 async def _window(
-    services: Services, session: SessionRow, stretch: Stretch, at: EventRow | None
+    services: Services, session: SessionRow, section: GapSection, at: EventRow | None
 ) -> Window:
-    window = await window_between(services.journal, session.key, *stretch.numbers)
+    window = await window_between(services.journal, session.key, *section.numbers)
     if at is None:
         return window
     rewinds = await taken_back(services.journal, session.key, until=at.number)
@@ -178,20 +179,20 @@ async def _window(
 
 
 async def filter_terms(request: Request) -> Response:
-    """What a filter of the session may ask for."""
+    """Return the terms that a filter of the session can use."""
     services, session = await session_of(request)
     return services.render.page(filter_words(await words(services.journal, session.key)))
 
 
 async def show(request: Request) -> Response:
-    """One event in full."""
+    """Return one event in full."""
     services, session = await session_of(request)
     row = await existing_event(services, session, request.path_params["number"])
     return services.render.page(await detail(services, session, row))
 
 
 async def text(request: Request) -> Response:
-    """What an event says, as the Markdown it was written in; empty for one that says nothing."""
+    """Return an event's text as Markdown; empty for an event without text."""
     services, session = await session_of(request)
     row = await existing_event(services, session, request.path_params["number"])
     body = await services.journal.events.body(session.key, row.number)
@@ -199,7 +200,7 @@ async def text(request: Request) -> Response:
 
 
 async def tip(request: Request) -> Response:
-    """One event in a few words, with what it did to the state."""
+    """Return one event in a few words, with its changes to the state."""
     services, session = await session_of(request)
     row = await existing_event(services, session, request.path_params["number"])
     changes = await some_changes(services.journal, session.key, row.number)
@@ -207,14 +208,14 @@ async def tip(request: Request) -> Response:
 
 
 async def state(request: Request) -> Response:
-    """The state as of the event `at`, or now."""
+    """Return the state as of the event `at`, or now."""
     services, session = await session_of(request)
     row = await event_of(services, session, request.query_params.get("at"))
     return services.render.page(await state_panel(services, session, row))
 
 
 def event_tip(row: EventRow, changes: Sequence[Change]) -> EventTip:
-    """The event's kind, author and words, and its first few changes."""
+    """Return the event's kind, author and text, and its first few changes."""
     summary = row.summary
     return EventTip(
         number=row.number,
@@ -235,5 +236,5 @@ def _value(text: str | None) -> str:
 
 
 def _preview(text: str) -> str:
-    """What is too large to be read for a tip is shown as it is stored."""
+    """Return a short form of a value; one too large to parse for a tip is shown as stored."""
     return preview(json.loads(text), _VALUE) if len(text) <= LONGEST else f"{text[:_VALUE]}…"

@@ -1,1 +1,1 @@
-"""Spans: where the time of a run went."""
+"""Spans: where a run spent its time."""

@@ -1,4 +1,4 @@
-"""Spans and traces as JSON, and the traces that other programs send."""
+"""Spans and traces as JSON, and traces received from other programs."""
 
 import asyncio
 import logging
@@ -27,9 +27,10 @@ from devui.store.errors import BadValue
 from devui.store.imports import NewTrace, TakenName
 from devui.store.rows import SpanRow
 from devui.web.errors import BadRequest, EdgeError, NotFound, TooLarge, UnsupportedMedia
+from devui.web.json_answers import answer
 from devui.web.lookup import session_of
 from devui.web.operation import Query, Refusal, operation
-from devui.web.panels.runs.api import answer, number_in
+from devui.web.panels.runs.api import number_in
 from devui.web.security.intake import parse_json
 from devui.web.services import Services, services_of
 from devui.web.text.numbers import whole_number
@@ -41,31 +42,31 @@ _log = logging.getLogger(__name__)
 PROTOBUF: Final = "application/x-protobuf"
 _JSON: Final = "application/json"
 _LIMIT: Final = 16_000_000
-"""Bytes of a body as it comes."""
+"""Maximum bytes of a body as received."""
 _UNPACKED: Final = 64_000_000
-"""Bytes of it once it is unpacked."""
+"""Maximum bytes of a decompressed body."""
 _NAMED: Final = 5
-"""Refused spans that are named in the answer."""
+"""Maximum number of refused spans named in the answer."""
 _CODES: Final = {400: 3, 413: 3, 415: 3}
 """google.rpc.Code by status: an invalid argument."""
 
 
 class RejectedJson(TypedDict):
-    """Spans that weren't taken."""
+    """The spans that weren't accepted."""
 
     rejectedSpans: str
-    """How many: a number as text, as OTLP has it."""
+    """Their number, as text as in OTLP."""
     errorMessage: str
 
 
 class ReceivedJson(TypedDict):
-    """What became of the spans; empty if all were taken."""
+    """The outcome; empty if all spans were accepted."""
 
     partialSuccess: NotRequired[RejectedJson]
 
 
 class StatusJson(TypedDict):
-    """Why nothing was taken: a google.rpc.Status."""
+    """Why no span was accepted: a google.rpc.Status."""
 
     code: int
     message: str
@@ -106,11 +107,11 @@ async def take_otlp(request: Request) -> Response:
 
 
 async def _keep(services: Services, spans: list[ReceivedSpan]) -> list[str]:
-    """Make sessions of them; why some were not taken."""
+    """Store the spans as sessions; return why some weren't accepted."""
     traces: dict[tuple[str, str], list[ReceivedSpan]] = {}
     for each in spans:
         traces.setdefault((each.service, each.trace), []).append(each)
-    rejections = []
+    rejections, words_of = [], services.runs.words_of
     for (service, trace), own in traces.items():
         try:
             sessions = (name for span in own if (name := meaning.session_of(span)))
@@ -120,7 +121,7 @@ async def _keep(services: Services, spans: list[ReceivedSpan]) -> list[str]:
                 session=next(sessions, None),
                 spans={span.id: span.to_json() for span in own},
             )
-            key = await services.journal.received.take(new, compose)
+            key = await services.journal.received.take(new, lambda texts: compose(texts, words_of))
             if key is not None:
                 services.bus.publish(key, SessionRemade(key))
         except (TakenName, BadValue) as error:
@@ -133,7 +134,9 @@ async def _keep(services: Services, spans: list[ReceivedSpan]) -> list[str]:
 
 def _spans(body: bytes, media: str) -> tuple[list[ReceivedSpan], list[str]]:
     try:
-        document = decode_request(body) if media == PROTOBUF else parse_json(body, of_runtime=True)
+        document = (
+            decode_request(body) if media == PROTOBUF else parse_json(body, allow_runtime_json=True)
+        )
         return spans_in(document)
     except (BadProtobuf, BadTrace) as error:
         raise BadRequest(f"the body isn't an export request: {error}") from error
@@ -161,7 +164,7 @@ async def _body(request: Request) -> bytes:
 
 
 def _failure(error: EdgeError, media: str) -> Response:
-    """The error in OTLP's form: a google.rpc.Status."""
+    """Return the error in OTLP's form: a google.rpc.Status."""
     code, message = _CODES.get(error.status, 3), str(error.detail)
     if media == PROTOBUF:
         content = encoded_status(code, message)
@@ -170,26 +173,26 @@ def _failure(error: EdgeError, media: str) -> Response:
 
 
 MOST = 1000
-"""How many spans one answer holds."""
+"""Maximum number of spans in one answer."""
 
 
 class SpanJson(TypedDict):
     """A call of an agent, model or tool."""
 
     id: int
-    """Increases with the start of spans."""
+    """Ids increase with the start of spans."""
     run: str
     number: int
     """Unique in the run, from 1."""
     parent: int | None
-    """The number of the span around it, in the same run."""
+    """The number of the enclosing span, in the same run."""
     type: SpanKind
     name: str
-    """Of the agent, the model or the tool."""
+    """The name of the agent, model or tool."""
     agent: str
     branch: str | None
     call: str | None
-    """A tool's function call id."""
+    """The function call id of a tool."""
     event: int | None
     """The number of the event that it produced."""
     began: float
@@ -202,17 +205,17 @@ class SpanJson(TypedDict):
 
 
 class SpanWithBodiesJson(SpanJson):
-    """A span with what was sent and what came back."""
+    """A span with its request and response."""
 
     sent: Any
-    """A tool's arguments; of a model call its request after the last callback: model, stream,
-    system, tools, config, contents. Null where nothing is kept."""
+    """A tool's arguments, or a model's request after the last callback: model, stream,
+    system, tools, config, contents. Null if it isn't stored."""
     result: Any
-    """A tool's result; of a model call its responses, as `[seconds, response]` each."""
+    """A tool's result, or a model's responses, as `[seconds, response]` each."""
 
 
 class SpansJson(TypedDict):
-    """Spans in the order in which they began."""
+    """Spans, ordered by their start."""
 
     spans: list[SpanJson]
 
@@ -246,7 +249,8 @@ async def every(request: Request) -> Response:
 async def trace(request: Request) -> Response:
     """Export spans as OTLP JSON.
 
-    With the attributes of OpenTelemetry's conventions for generative AI, without message content.
+    The spans have the attributes of OpenTelemetry's conventions for generative AI, without message
+    content.
     """
     services, session = await session_of(request)
     run = request.query_params.get("run")

@@ -8,30 +8,31 @@ from dataclasses import dataclass
 from typing import Final, cast
 
 from devui.debugger.runs.live import LiveRun
+from devui.store.journal import Journal
 from devui.store.rows import Durations, EventRow, Hold, SessionRow, SpanRow
 from devui.store.runs.work_time import hold_times_of
 from devui.web.links import session_url, trace_api_url, trace_url
 from devui.web.page_query import TRACE
-from devui.web.panels.trace.heading import run_heading
-from devui.web.panels.trace.parts import SpanBar, SpanType, TimeTick, TracePanel
+from devui.web.panels.timeline.rows import row_text
+from devui.web.panels.trace.parts import RunHeading, SpanBar, SpanType, TimeTick, TracePanel
 from devui.web.services import Services
 from devui.web.text import formats
-from devui.web.text.formats import plural
+from devui.web.text.formats import moment, plural
 from devui.web.text.visible import visible
 
 MOST: Final = 400
-"""Spans that are shown of a run; the export has all."""
+"""Maximum number of spans shown for a run; the export has all."""
 _WIDE: Final = 1000.0
 _LEAST: Final = 2.0
 _WITH_FIRST: Final = 8.0
-"""How wide a bar is in which a line can be seen."""
+"""Minimum width of a bar that shows a line for the first chunk."""
 _DEEPEST: Final = 8
 _MOST_TICKS: Final = 6
 _ICONS: Final = {"agent": "brand", "model": "thought", "tool": "call"}
 
 
 async def trace_panel(services: Services, session: SessionRow, row: EventRow | None) -> TracePanel:
-    """The run of the selected event, or the newest one as it is now."""
+    """Return the trace of the selected event's run, or of the newest run as it is now."""
     newest = await services.journal.runs.newest(session.key)
     run = row.run if row is not None else None
     if run is None and newest is not None:  # an event that a person set belongs to no run
@@ -41,24 +42,26 @@ async def trace_panel(services: Services, session: SessionRow, row: EventRow | N
     going = live is not None and live.row.id == run
     totals = services.journal.totals
     holds = (await totals.holds(session.key)).get(run, []) if run else []
-    durations = await totals.seconds_of_run(run) if run else Durations()
     if live is not None and going:
         holds += _open_hold(live, spans, holds)
         pause = live.stepper.pauses.seconds
         durations = Durations(max(time.time() - live.row.started - pause, 0), pause)
+    else:
+        durations = await totals.seconds_of_run(run) if run else Durations()
     begin = min((span.began for span in spans), default=0.0)
     end = max((_end(span, going=going) for span in spans), default=begin)
     holds = [*_since(begin, holds)]
     selection = row.number if row else None
     hold_times = hold_times_of(spans, {run: holds}) if run else {}
-    chart = _Chart(selection, begin, max(end - begin, 1e-6), going, hold_times)
+    errors = await _errors(services.journal, session.key, spans)
+    chart = _Chart(selection, begin, max(end - begin, 1e-6), going, hold_times, errors)
     rows = list(_nest(spans))
     left_out = len(rows) - MOST
     ticks = tuple(chart.ticks()) if spans else ()
     return TracePanel(
         href=trace_url(session.key),
         event=selection,
-        heading=await run_heading(services.journal, session.key, run),
+        heading=await _heading(services.journal, session.key, run),
         took="" if durations.seconds is None else formats.elapsed(durations.seconds),
         held_note=formats.held_for(durations.held),
         going=going,
@@ -71,22 +74,69 @@ async def trace_panel(services: Services, session: SessionRow, row: EventRow | N
     )
 
 
+async def _heading(journal: Journal, session: int, run: str | None) -> RunHeading:
+    """Return the heading of a run, with links to the runs beside it. These links lead to events,
+    so runs without any, such as those of an app that doesn't load, are left out."""
+    if run is None:
+        return RunHeading("No runs yet")
+    starts = await journal.totals.runs(session)
+    runs = [*starts]
+    place = runs.index(run) if run in starts else len(runs)
+
+    def href(at: int) -> str:
+        event = starts[runs[at]] if 0 <= at < len(runs) else None
+        return session_url(session, event=event, view=TRACE) if event else ""
+
+    if run not in starts:
+        return RunHeading("No events yet", previous_href=href(place - 1))
+    [row] = await journal.events.rows(session, [starts[run]])
+    return RunHeading(
+        title=await _message(journal, row),
+        began=moment(row.timestamp),
+        place=f"{place + 1:,} of {len(runs):,}" if len(runs) > 1 else "",
+        previous_href=href(place - 1),
+        next_href=href(place + 1),
+    )
+
+
+async def _message(journal: Journal, row: EventRow) -> str:
+    """Return the user's message for the run that begins with this event: a retry has the message
+    of the run before it."""
+    if row.kind != "user":
+        beginnings = await journal.events.beginnings(row.session, [row.invocation_id])
+        [row] = await journal.events.rows(row.session, beginnings.values())
+    return row_text(row.summary) if row.kind == "user" else "No message"
+
+
+async def _errors(
+    journal: Journal, session: int, spans: Sequence[SpanRow]
+) -> dict[tuple[int, str | None], str]:
+    numbers = {span.event for span in spans if span.type == "tool" and span.event}
+    rows = await journal.events.rows(session, numbers) if numbers else []
+    return {
+        (row.number, response.id): response.preview
+        for row in rows
+        for response in row.summary.responses
+        if response.failed
+    }
+
+
 def _end(span: SpanRow, *, going: bool) -> float:
-    """When it was over; what goes on goes on until now."""
+    """Return when the span ended; now if it is still active."""
     if span.seconds is not None:
         return span.began + span.seconds
     return max(time.time(), span.began) if going else span.began
 
 
 def _since(begin: float, holds: Sequence[Hold]) -> Iterator[Hold]:
-    """The holds from the first span on: what was held before it is not on the axis."""
+    """Yield the holds from the first span on: earlier ones aren't on the axis."""
     for since, seconds in holds:
         if (remaining := since + seconds - max(since, begin)) > 0:
             yield Hold(max(since, begin), remaining)
 
 
 def _open_hold(live: LiveRun, spans: Sequence[SpanRow], holds: Sequence[Hold]) -> list[Hold]:
-    """The hold that goes on; one that is over is on the axis as soon as its event is committed."""
+    """Return the current hold; a finished one is on the axis once its event is committed."""
     duration = live.stepper.pauses.seconds - sum(seconds for _, seconds in holds)
     if not spans or not live.stepper.holds or duration <= 0:
         return []
@@ -94,8 +144,8 @@ def _open_hold(live: LiveRun, spans: Sequence[SpanRow], holds: Sequence[Hold]) -
 
 
 def _nest(spans: Sequence[SpanRow]) -> Iterator[tuple[SpanRow, int, int | None, str]]:
-    """Each span before those within it, with its depth, the event to look at, and what is said
-    beside its name: its agent if the span around it isn't that agent's own, or its round."""
+    """Yield each span before those within it, with its depth, the event to link to, and the text
+    beside its name: its agent if the enclosing span isn't that agent's own, or its round."""
     rounds = _rounds(spans)
     inside: defaultdict[int | None, list[SpanRow]] = defaultdict(list)
     numbers = {span.number: span for span in spans}
@@ -117,7 +167,7 @@ def _nest(spans: Sequence[SpanRow]) -> Iterator[tuple[SpanRow, int, int | None, 
 
 
 def _rounds(spans: Sequence[SpanRow]) -> dict[int, str]:
-    """Of agents that the one around them ran several times, as a loop does: `2 of 5`."""
+    """Return the rounds of agents that the enclosing one ran several times: `2 of 5`."""
     repeats: defaultdict[tuple[int | None, str], list[int]] = defaultdict(list)
     for span in spans:
         if span.type == "agent" and span.parent is not None:
@@ -132,17 +182,19 @@ def _rounds(spans: Sequence[SpanRow]) -> dict[int, str]:
 
 @dataclass(frozen=True, slots=True)
 class _Chart:
-    """What all lines have in common."""
+    """The data that all lines share."""
 
     selection: int | None
     begin: float
     seconds: float
     going: bool
     hold_times: Mapping[int, float]
-    """For how many seconds of each span the run was held, by the span's id."""
+    """How long the run was held during each span, in seconds, by the span's id."""
+    errors: Mapping[tuple[int, str | None], str]
+    """Errors that tools returned, by the result's event and the id of the call."""
 
     def ticks(self) -> Iterator[TimeTick]:
-        """Round moments, a few of them."""
+        """Yield a few round moments."""
         least = self.seconds / _MOST_TICKS
         power = 10.0 ** math.floor(math.log10(least))
         step = next(power * each for each in (1, 2, 5, 10) if power * each >= least)
@@ -151,7 +203,7 @@ class _Chart:
             yield TimeTick(place, _moment(number * step))
 
     def band(self, holds: Sequence[Hold]) -> str:
-        """The holds as a path through a line."""
+        """Return the holds as a path through a line."""
         path = ""
         for since, seconds in holds:
             x = self._place(since - self.begin)
@@ -160,7 +212,7 @@ class _Chart:
         return path
 
     def bar(self, span: SpanRow, level: int, event: int | None, aside: str) -> SpanBar:
-        """One line."""
+        """Return one line."""
         end = _end(span, going=self.going)
         x = self._place(span.began - self.begin)
         width = max(self._place(end - span.began), _LEAST)
@@ -180,7 +232,7 @@ class _Chart:
             first=None if first is None else self._place(span.began - self.begin + first),
             took="…" if open_now else _took(span, hold_time),
             title=_span_title(span, hold_time),
-            error=visible(span.error or ""),
+            error=visible(span.error or self.errors.get((span.event or 0, span.call), "")),
             going=open_now,
             is_selected=span.event is not None and span.event == self.selection,
         )

@@ -10,7 +10,7 @@ SpanType = Literal["agent", "model", "tool"]
 
 @dataclass(frozen=True, slots=True)
 class ViewLink:
-    """Leads to one of the views."""
+    """A link to one of the views."""
 
     key: Literal["events", "trace"]
     label: str
@@ -20,12 +20,12 @@ class ViewLink:
 
 @dataclass(frozen=True, slots=True)
 class ViewSwitch:
-    """Chooses between the events and the trace. Goes into `#views`."""
+    """The switch between the events and the trace. Goes into `#views`."""
 
     template: ClassVar[str] = "trace/view_switch.html"
     links: tuple[ViewLink, ...]
     view: str | None
-    """What is shown in the place of the events, for forms that lead to another page."""
+    """The current view, for forms that lead to another page; None for the events."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,40 +37,40 @@ class SpanBar:
     icon: str
     name: str
     aside: str
-    """The agent, where the line isn't below that agent's own; of an agent that ran several times,
+    """The agent, if the line isn't below that agent's own; for an agent that ran several times,
     `2 of 5`."""
     level: int
-    """How deep it lies, from 1."""
+    """Its depth, from 1."""
     href: str
-    """Its event; "" while it has none."""
+    """Its event; "" if it has none so far."""
     x: float
     width: float
     first: float | None
-    """Where the first piece of an answer came."""
+    """Where the first chunk of an answer arrived."""
     took: str
-    """In words, with what else is to say of the time."""
+    """The duration, in words."""
     title: str
     error: str
     going: bool
     is_selected: bool
-    """The selected event came of it."""
+    """Whether the selected event came from it."""
 
 
 @dataclass(frozen=True, slots=True)
 class TimeTick:
-    """A moment on the time axis, from the beginning of the run on."""
+    """A moment on the time axis, counted from the start of the run."""
 
     x: float
-    """Its place in hundredths of the width."""
+    """Its place, in percent of the width."""
     text: str
 
 
 @dataclass(frozen=True, slots=True)
 class RunHeading:
-    """Which run is shown, and the way to those beside it."""
+    """The displayed run, with links to the previous and the next one."""
 
     title: str
-    """What the user said."""
+    """The user's message."""
     began: Moment | None = None
     place: str = ""
     """`2 of 5`; "" for the only run of a session."""
@@ -85,12 +85,12 @@ class TracePanel:
     template: ClassVar[str] = "trace/trace_panel.html"
     href: str
     event: int | None
-    """The selected one, whose run it is; None to follow the newest run."""
+    """The selected event, whose run is shown; None to follow the newest run."""
     heading: RunHeading
     took: str
-    """How long it was at work; "" if unknown."""
+    """The run's working time; "" if unknown."""
     held_note: str
-    """For how long the debugger held it, in words; "" if it never did."""
+    """How long the debugger held it, in words; "" if it never did."""
     going: bool
     bars: tuple[SpanBar, ...]
     ticks: tuple[TimeTick, ...]

@@ -11,7 +11,7 @@ from devui.web.services import Services
 def view_switch(
     session: SessionRow, row: EventRow | None, tab: str | None, query: PageQuery
 ) -> ViewSwitch:
-    """Links to the same page with each of the views."""
+    """Return links to the same page with each of the views."""
 
     def href(view: View | None) -> str:
         return session_url(
@@ -39,5 +39,5 @@ def view_switch(
 async def shown_trace(
     services: Services, session: SessionRow, row: EventRow | None, query: PageQuery
 ) -> TracePanel | None:
-    """The trace, if the page shows it."""
+    """Return the trace if the page shows it."""
     return await trace_panel(services, session, row) if query.view == TRACE else None

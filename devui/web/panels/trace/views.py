@@ -1,4 +1,4 @@
-"""The trace as a piece of the session's page."""
+"""The trace as a piece of the session page."""
 
 from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
@@ -11,7 +11,7 @@ from devui.web.panels.trace.panel import trace_panel
 
 
 async def show(request: Request) -> Response:
-    """The waterfall of the run of `?event=NUMBER`, or of the newest run."""
+    """Return the waterfall of the run of `?event=NUMBER`, or of the newest run."""
     services, session = await session_of(request)
     row = await event_of(services, session, request.query_params.get("event"))
     if opens_page(request.headers):

@@ -1,1 +1,1 @@
-"""One call by itself: a tool with other arguments, a model with another request."""
+"""Trials: a tool with other arguments, or a model with another request, outside any run."""

@@ -1,11 +1,11 @@
-"""What pages and programs alike do to try one call by itself: of a tool, or of a model."""
+"""Trials of a tool or a model, shared by the pages and the API."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 from devui.debugger.guard.effects import UNKNOWN, ToolEffect, tool_effects
 from devui.debugger.guard.recorded import RecordedCall, recorded_calls
-from devui.debugger.workers.trials import Ground, TrialFailed
+from devui.debugger.workers.trials import TrialContext, TrialFailed
 from devui.debugger.workers.workers import AppBroken
 from devui.store.rows import SessionRow, SpanRow
 from devui.store.runs.trials import TrialRow
@@ -14,7 +14,7 @@ from devui.web.services import Services
 
 
 class Unsure(EdgeError):
-    """The tool may change the world, and nobody has said that it shall run."""
+    """The tool may have side effects, and the caller didn't set `sure`."""
 
     status = 409
 
@@ -26,12 +26,12 @@ class Unsure(EdgeError):
 
 
 async def tools_of(services: Services, app: str) -> list[dict[str, Any]]:
-    """What the tools of an app's agents declare; raises Conflict for an app that does not load."""
+    """Return the declared tools of an app's agents; raises Conflict if the app doesn't load."""
     return (await listed_tools(services, app))["tools"]
 
 
 async def listed_tools(services: Services, app: str) -> dict[str, list[dict[str, Any]]]:
-    """The same as `tools`, and as `silent` the toolsets that do not list theirs."""
+    """Return the same as `tools`, and as `silent` the toolsets that didn't list their tools."""
     services.apps.require(app)
     try:
         return await services.runs.trials.tools(app)
@@ -41,7 +41,7 @@ async def listed_tools(services: Services, app: str) -> dict[str, list[dict[str,
 
 async def try_tool(
     services: Services,
-    ground: Ground,
+    context: TrialContext,
     *,
     agent: str | None,
     tool: str,
@@ -49,19 +49,19 @@ async def try_tool(
     sure: bool,
     actor: str,
 ) -> TrialRow:
-    """Run it; raises NotFound for an unknown tool, Unsure, and Conflict when there is no answer."""
-    declarations = [each for each in await tools_of(services, ground.app) if each["name"] == tool]
+    """Run the tool; raises NotFound for an unknown one, Unsure, and Conflict without a result."""
+    declarations = [each for each in await tools_of(services, context.app) if each["name"] == tool]
     owner = next((each for each in declarations if agent in {None, each["agent"]}), None)
     if owner is None:
-        raise NotFound(f"{ground.app} has no tool {tool!r}{f' of {agent}' if agent else ''}")
+        raise NotFound(f"{context.app} has no tool {tool!r}{f' of {agent}' if agent else ''}")
     marks = [(each["name"], each["effect"]) for each in declarations]
-    effects = await tool_effects(services.journal, ground.app, marks)
+    effects = await tool_effects(services.journal, context.app, marks)
     effect = effects.get(tool, UNKNOWN)
     if not sure and not effect.is_safe:
-        raise Unsure(tool, effect, await _offer(services, ground.session, tool, args))
+        raise Unsure(tool, effect, await _offer(services, context.session, tool, args))
     try:
         return await services.runs.trials.tool(
-            ground, agent=owner["agent"], tool=tool, args=args, actor=actor
+            context, agent=owner["agent"], tool=tool, args=args, actor=actor
         )
     except (AppBroken, TrialFailed) as error:
         raise Conflict(str(error)) from error
@@ -70,7 +70,7 @@ async def try_tool(
 async def _offer(
     services: Services, session: SessionRow | None, tool: str, args: Mapping[str, Any]
 ) -> RecordedCall | None:
-    """What the tool returned in the session for these arguments."""
+    """Return what the tool returned in the session for these arguments."""
     calls = await recorded_calls(services.journal, session.key) if session else ()
     return next((call for call in calls if call.tool == tool and call.args == args), None)
 
@@ -83,7 +83,7 @@ async def try_model(
     *,
     actor: str,
 ) -> TrialRow:
-    """Ask the model; raises Conflict when there is no answer."""
+    """Call the model; raises Conflict if there is no answer."""
     try:
         return await services.runs.trials.model(session, span, request, actor)
     except (AppBroken, TrialFailed) as error:
@@ -93,8 +93,8 @@ async def try_model(
 async def known_tools(
     services: Services, app: str, declarations: Sequence[Mapping[str, Any]]
 ) -> list[tuple[str, list[Mapping[str, Any]], ToolEffect]]:
-    """Tools by name, with what each agent declares of them, and what they do to the world; also
-    those of which a person has said it and that the app does not have now."""
+    """Return tools by name, with each agent's declaration and the effects, including tools that a
+    person has classified but the app doesn't have at the moment."""
     effects = await tool_effects(
         services.journal, app, [(each["name"], each["effect"]) for each in declarations]
     )

@@ -10,14 +10,14 @@ from starlette.responses import Response
 from typing_extensions import TypedDict
 
 from devui.debugger.guard.effects import UNKNOWN, Class, EffectChoice, Source, ToolEffect
-from devui.debugger.workers.trials import Ground
+from devui.debugger.workers.trials import TrialContext
 from devui.store.runs.trials import TrialRow
 from devui.web.adk.bodies import parse
 from devui.web.adk.contents import Strict
 from devui.web.errors import NotFound
+from devui.web.json_answers import answer
 from devui.web.lookup import event_of, session_of
 from devui.web.operation import Query, Refusal, operation
-from devui.web.panels.runs.api import answer
 from devui.web.panels.runs.schemas import RecordedCallJson
 from devui.web.panels.trials.actions import (
     Unsure,
@@ -99,7 +99,7 @@ async def set_effect(request: Request) -> Response:
 def _tool_json(
     tool: str, declarations: Sequence[Mapping[str, Any]], effect: ToolEffect
 ) -> ToolJson:
-    """With what the first agent that has a tool of this name declares of it."""
+    """Return a tool as the first agent that has one of this name declares it."""
     first = declarations[0] if declarations else {}
     return {
         "name": tool,
@@ -121,11 +121,11 @@ class ToolTrialBody(Strict):
 
     args: dict[str, Any] = Field(default_factory=dict)
     agent: str | None = None
-    """Whose tool; by default that of the first agent with a tool of this name."""
+    """The agent whose tool it is; by default the first agent with a tool of this name."""
     session: int | None = None
     """The key of the session whose state is copied; by default the state is empty."""
     event: int | None = None
-    """As of which event; by default now."""
+    """The event that the state is as of; by default now."""
     sure: bool = False
     """Run it even if it may have side effects."""
     actor: str = Field(default="api", max_length=100)
@@ -140,20 +140,20 @@ class ModelTrialBody(Strict):
 
 
 class TrialJson(TypedDict):
-    """A tool or model call on its own; it isn't part of any history."""
+    """A call of a tool or model outside any run; it isn't part of any history."""
 
     id: int
-    """0 for one that isn't stored."""
+    """0 for a trial that isn't stored."""
     kind: Literal["tool", "model"]
     session: int | None
     span: int | None
     event: int | None
-    """As of which event."""
+    """The event that the state was as of."""
     agent: str
     name: str
     sent: dict[str, Any]
     result: Any
-    """Of a tool `result` and `actions`, of a model its responses; null after an error."""
+    """A tool's `result` and `actions`, or a model's responses; null after an error."""
     error: dict[str, Any] | None
     seconds: float
     actor: str
@@ -161,7 +161,7 @@ class TrialJson(TypedDict):
 
 
 class TrialsJson(TypedDict):
-    """Trials, the newest 50 first."""
+    """Trials, the newest 50, newest first."""
 
     trials: list[TrialJson]
 
@@ -188,7 +188,7 @@ async def tool(request: Request) -> Response:
     event. A tool that may have effects runs only if `sure`.
     """
     services, app = services_of(request), request.path_params["app"]
-    body = parse(ToolTrialBody, await read_json(request, limit=_LIMIT, of_runtime=True))
+    body = parse(ToolTrialBody, await read_json(request, limit=_LIMIT, allow_runtime_json=True))
     services.apps.require(app)
     session = None
     if body.session is not None:
@@ -199,7 +199,7 @@ async def tool(request: Request) -> Response:
     try:
         row = await try_tool(
             services,
-            Ground(app=app, session=session, event=body.event, user=_USER),
+            TrialContext(app=app, session=session, event=body.event, user=_USER),
             agent=body.agent,
             tool=request.path_params["tool"],
             args=body.args,
@@ -215,14 +215,14 @@ async def tool(request: Request) -> Response:
 async def model(request: Request) -> Response:
     """Repeat a recorded model call with an edited request.
 
-    `request` is your version of the `sent` of its span.
+    `request` is an edited copy of the `sent` of its span.
     """
     services, session = await session_of(request)
     number = whole_number(request.path_params["span"])
     span = await services.journal.spans.get(session.key, number) if number is not None else None
     if span is None or span.type != "model":
         raise NotFound(f"session {session.key} has no model call {request.path_params['span']}")
-    body = parse(ModelTrialBody, await read_json(request, limit=_LIMIT, of_runtime=True))
+    body = parse(ModelTrialBody, await read_json(request, limit=_LIMIT, allow_runtime_json=True))
     row = await try_model(services, session, span, body.request, actor=body.actor)
     return answer(trial_json(row), status=201)
 
@@ -237,7 +237,7 @@ async def every(request: Request) -> Response:
 
 
 def trial_json(row: TrialRow) -> TrialJson:
-    """A trial; `result` is `{"result", "actions"}` of a tool, a list of responses of a model."""
+    """Return a trial as JSON; a tool's `result` is `{"result", "actions"}`, a model's a list."""
     return {
         "id": row.id,
         "kind": "tool" if row.span is None else "model",

@@ -1,4 +1,4 @@
-"""A model call once more with edits: its form, and each answer beside the recorded one."""
+"""A model call repeated with edits: its form, and each answer beside the recorded one."""
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
@@ -20,11 +20,11 @@ from devui.web.text.worddiff import word_diff
 from devui.wire.events import Event, fields_in
 
 _FIELDS: Final = 12
-"""Messages that have a field, the last ones."""
+"""Maximum number of messages with a field: the last ones."""
 _LONG: Final = 20_000
-"""Characters of a text up to which it is in a field, and of an answer that is compared."""
+"""Maximum characters of a text in a field, and of an answer that is compared."""
 _WHOLE: Final = 400_000
-"""Characters of a request up to which it can be changed as JSON."""
+"""Maximum characters of a request that can be edited as JSON."""
 
 
 def model_form(
@@ -34,7 +34,7 @@ def model_form(
     *,
     note: str = "",
 ) -> ModelForm:
-    """The form with a request as the API tells it."""
+    """Return the form for a request in the API's form."""
     contents = request.get("contents") or []
     fields = [
         MessageField(f"message.{at}", visible(f"message {at + 1}, {message.get('role')}"), text)
@@ -57,7 +57,7 @@ def model_form(
 
 
 def _one_text(message: Mapping[str, Any]) -> str | None:
-    """What a message says, if it is one text and nothing else."""
+    """Return the message's text if it is a single text and nothing else."""
     parts = message.get("parts") or []
     if len(parts) != 1 or set(parts[0]) != {"text"}:
         return None
@@ -66,7 +66,7 @@ def _one_text(message: Mapping[str, Any]) -> str | None:
 
 
 def _system(request: Mapping[str, Any]) -> str | None:
-    """The system instruction; None for one that is no plain text."""
+    """Return the system instruction; None if it isn't plain text."""
     system = request.get("system")
     if isinstance(system, dict):
         texts = [part.get("text") for part in system.get("parts") or []]
@@ -75,7 +75,7 @@ def _system(request: Mapping[str, Any]) -> str | None:
 
 
 def request_of(entries: Fields, original: Mapping[str, Any]) -> dict[str, Any]:
-    """The request as the form says it: all of it as JSON, or fields over the recorded one.
+    """Return the request from the form: whole as JSON, or the recorded one with edited fields.
 
     Raises BadRequest.
     """
@@ -100,7 +100,7 @@ def _object(text: str, what: str) -> dict[str, Any]:
 
 
 def model_trial(row: TrialRow, original: Mapping[str, Any], answers: Any) -> ModelTrial:
-    """An answer beside the recorded one; `answers` are `[seconds, response]` each."""
+    """Return a trial's answer beside the recorded `answers`, `[seconds, response]` each."""
     before = _answer_text([Event.of(fields_in(each)) for _, each in answers or []])
     responses = json.loads(row.result or "[]", parse_constant=str)
     after = _answer_text([Event.of(fields_in(each)) for each in responses])
@@ -121,7 +121,7 @@ def model_trial(row: TrialRow, original: Mapping[str, Any], answers: Any) -> Mod
 
 
 def _answer_text(responses: Sequence[Event]) -> str:
-    """The whole answer in words: its texts, and its calls as JSON."""
+    """Return the whole answer as text, with calls and other parts as JSON."""
     whole = [each for each in responses if not each.is_partial] or list(responses)
     return "\n".join(line for each in whole for line in _words(each))
 
@@ -144,7 +144,7 @@ def _lines(request: Mapping[str, Any]) -> str:
 
 
 def _diff(before: str, after: str, *, around: bool = False) -> tuple[tuple[Difference, str], ...]:
-    """Word by word; `around`: of what stayed only a little beside the differences."""
+    """Return the differences word by word; with `around`, shorten what is the same."""
     if before == after:
         return () if around else (("same", visible(after)),)
     if len(before) + len(after) > 10 * _LONG:

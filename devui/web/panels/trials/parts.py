@@ -1,4 +1,4 @@
-"""One call by itself, as forms: a tool with other arguments, a model with another request."""
+"""Trials as forms: a tool with other arguments, a model with another request."""
 
 from dataclasses import dataclass
 from typing import ClassVar
@@ -11,13 +11,13 @@ from devui.web.panels.state.parts import StateValue
 
 @dataclass(frozen=True, slots=True)
 class ToolTrial:
-    """What came of one call of a tool."""
+    """The result of running a tool once."""
 
     number: int
     moment: Moment
     args: str
     place: str
-    """`over the state as of #4`."""
+    """`with the state as of #4`."""
     took: str
     by: str
     result: JsonText | None
@@ -25,26 +25,28 @@ class ToolTrial:
     changes: tuple[StateValue, ...]
     """What it would have written to the state."""
     actions: JsonTree | None
-    """What else it would have done."""
+    """Its other actions, which would have been carried out in a run."""
 
 
 @dataclass(frozen=True, slots=True)
 class ToolForm:
-    """Runs a tool by itself. Its element is `#{slot}`."""
+    """The form that runs a tool on its own. Its element is `#{slot}`."""
 
     template: ClassVar[str] = "trials/tool_form.html"
     slot: str
     action: str
     tool: str
     place: str
-    """Which state it finds."""
+    """The state that it runs with, in words."""
     fields: tuple[AskField, ...]
     value: str
     """The arguments as JSON."""
     warning: str
-    """Why somebody has to be sure; "" for a tool that changes nothing twice."""
+    """Why running it needs a confirmation; "" for a tool that is safe to run again."""
+    can_mark: bool = False
+    """Whether its effects are unknown and can be set in the form."""
     note: str = ""
-    """What is wrong with what was said."""
+    """The error in the arguments, or of the trial."""
     trials: tuple[ToolTrial, ...] = ()
 
 
@@ -54,18 +56,18 @@ class ToolItem:
 
     name: str
     signature: str
-    """`(city: str) -> dict`; "" if it declares none."""
+    """`(city: str) -> dict`; "" if it isn't declared."""
     agents: str
     flags: tuple[str, ...]
-    """What its calls wait for: `long-running`."""
+    """Special behaviour of its calls: `long-running`, `asks for confirmation`."""
     summary: str
     """The first line of its description."""
     details: str
-    """The others."""
+    """The other lines."""
     effect: str
-    """What a person has said of it; "" if nobody has."""
+    """The effect class that a person has set; "" for none."""
     from_code: str
-    """What counts while nobody has."""
+    """The class that applies otherwise, in words."""
     effect_action: str
     try_href: str
 
@@ -77,16 +79,20 @@ class ToolList:
     template: ClassVar[str] = "trials/tool_list.html"
     tools: tuple[ToolItem, ...]
     note: str = ""
-    """Why they cannot be told."""
+    """Why they can't be listed."""
     silent: tuple[Fact, ...] = ()
-    """Toolsets whose tools are not known, each with its error."""
+    """Toolsets that didn't list their tools, each with its error."""
     again_href: str = ""
-    """Where they are asked again."""
+    """Where to list them again."""
+    unknown: tuple[str, ...] = ()
+    """Tools without an effect class."""
+    unknown_action: str = ""
+    """Where to set a class for all of these; "" for fewer than two."""
 
 
 @dataclass(frozen=True, slots=True)
 class MessageField:
-    """A message that says one text."""
+    """A message that consists of one text."""
 
     name: str
     label: str
@@ -95,25 +101,25 @@ class MessageField:
 
 @dataclass(frozen=True, slots=True)
 class ModelTrial:
-    """What a model answered to another request, beside what it had answered."""
+    """A model's answer to an edited request, beside the recorded answer."""
 
     number: int
     moment: Moment
     took: str
     by: str
     request_diff: tuple[tuple[Difference, str], ...]
-    """What of the request was different, in pieces."""
+    """The differences between the requests, in pieces."""
     recorded: str
     answer: str
     pieces: tuple[tuple[Difference, str], ...]
-    """The answers compared."""
+    """The differences between the answers."""
     same: bool
     error: str
 
 
 @dataclass(frozen=True, slots=True)
 class ModelForm:
-    """Asks a model once more. Its element is `#{slot}`."""
+    """The form that calls a model again. Its element is `#{slot}`."""
 
     template: ClassVar[str] = "trials/model_form.html"
     slot: str
@@ -121,9 +127,9 @@ class ModelForm:
     system: str
     messages: tuple[MessageField, ...]
     rest_note: str
-    """How many messages are to be changed as JSON alone, in words."""
+    """How many messages can only be edited as JSON, in words."""
     config: str
     value: str
-    """The request as JSON; "" where it is too large for a form."""
+    """The request as JSON; "" if it is too large for a form."""
     note: str = ""
     trials: tuple[ModelTrial, ...] = ()

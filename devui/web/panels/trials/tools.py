@@ -1,4 +1,4 @@
-"""Tools of an app, and the form that calls one by itself."""
+"""Tools of an app, and the form that runs one on its own."""
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
@@ -10,7 +10,7 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, Response
 
 from devui.debugger.events.preview import arguments
-from devui.debugger.guard.effects import ToolEffect
+from devui.debugger.guard.effects import UNKNOWN, ToolEffect
 from devui.store.rows import Change, Value
 from devui.store.runs.trials import TrialRow
 from devui.store.state import prefixed, scoped
@@ -42,9 +42,9 @@ def refill(
     entries: Fields,
     wrong: WrongFields,
 ) -> Response:
-    """The fields of `slot` once more, as they were filled in, the first wrong one with the focus.
+    """Return the fields of `slot` as filled in, with errors; the first wrong one gets the focus.
 
-    Raises Unprocessable where no script would put them into the page.
+    Raises Unprocessable if the page has no script to show them.
     """
     if not HtmxRequest.read(request.headers):
         raise Unprocessable(str(wrong)) from wrong
@@ -53,17 +53,17 @@ def refill(
     return HTMLResponse(html, status_code=Unprocessable.status)
 
 
-def empty(render: Renderer, slot: str, fields: Iterable[AskField]) -> Response:
-    """The fields of `slot` as they were at first: the form may be sent again."""
+def refresh(render: Renderer, slot: str, fields: Iterable[AskField]) -> Response:
+    """Return the fields of `slot` without errors: the form may be sent again."""
     return HTMLResponse(renew(f"#{slot}-fields", render.part(AskFields(slot, tuple(fields)))))
 
 
 AT: Final = "args"
-"""What the names of the form's fields begin with."""
+"""The prefix of the names of the form's fields."""
 _LINE: Final = 160
 _WARNINGS: Final = {
     "effects": "This tool has side effects, and running it here triggers them.",
-    "unknown": "This tool may have side effects: it hasn't been classified.",
+    "unknown": "devui doesn't know whether this tool has side effects.",
     "idempotent": "Its server says it's safe to call twice, but that isn't guaranteed.",
 }
 _CODE: Final = {
@@ -79,18 +79,18 @@ _CONFIRMATIONS: Final[Mapping[Confirmation, str]] = {
 
 
 def silent_toolset(toolset: Mapping[str, Any]) -> Fact:
-    """A toolset whose tools are not known, and why."""
+    """Return a toolset that couldn't list its tools, and why."""
     label = f"{toolset['toolset']} of {toolset['agent']} couldn't list its tools"
     return Fact(visible(label), visible(toolset["error"]))
 
 
 @dataclass(frozen=True, slots=True)
 class ToolDraft:
-    """A tool to be run: where, with what, and what is wrong with it."""
+    """A tool to run: where, with what arguments, and their errors."""
 
     action: str
     declared: Mapping[str, Any]
-    """`agent`, `name`, `schema`, `effect`."""
+    """The tool's declaration: `agent`, `name`, `schema`, `effect`."""
     effect: ToolEffect
     event: int | None
     has_session: bool
@@ -101,13 +101,13 @@ class ToolDraft:
 
     @property
     def schema(self) -> Mapping[str, Any] | None:
-        """What the tool declares of its arguments, if there is any."""
+        """The schema of the tool's parameters, if it declares any."""
         schema = fields_in(self.declared.get("schema"))
         return schema if schema.get("properties") else None
 
 
 def tool_form(draft: ToolDraft, trials: Sequence[ToolTrial] = ()) -> ToolForm:
-    """The form with these arguments, or as it was filled in."""
+    """Return the form with these arguments, or as it was filled in."""
     name = str(draft.declared["name"])
     digest = sha1(draft.action.encode(), usedforsecurity=False).hexdigest()[:12]
     return ToolForm(
@@ -118,6 +118,7 @@ def tool_form(draft: ToolDraft, trials: Sequence[ToolTrial] = ()) -> ToolForm:
         fields=_fields(draft),
         value=json.dumps(dict(draft.args), indent=2, ensure_ascii=False),
         warning="" if draft.effect.is_safe else _WARNINGS.get(draft.effect.effect, ""),
+        can_mark=draft.has_session and draft.effect == UNKNOWN,
         note=draft.note,
         trials=tuple(trials),
     )
@@ -130,7 +131,7 @@ def _place(event: int | None, *, has_session: bool) -> str:
 
 
 def arguments_form(schema: Mapping[str, Any]) -> SchemaForm:
-    """The form of a tool's parameters."""
+    """Return the form for a tool's parameters."""
     return SchemaForm(schema, AT, is_code=True)
 
 
@@ -148,7 +149,7 @@ def _fields(draft: ToolDraft) -> tuple[AskField, ...]:
 
 
 def tool_trial(row: TrialRow, state: Iterable[Value]) -> ToolTrial:
-    """What came of one; `state` is the one that the tool found."""
+    """Return a trial's result; `state` is the one that the tool ran with."""
     outcome = fields_in(_parse(row.result))
     actions = dict(fields_in(outcome.get("actions")))
     delta = fields_in(actions.pop("stateDelta", None))
@@ -188,7 +189,6 @@ def _parse(text: str | None) -> Any:
 def tool_item(
     app: str, name: str, declarations: Sequence[Mapping[str, Any]], effect: ToolEffect
 ) -> ToolItem:
-    """A tool in the app's list."""
     marks = {each["effect"] for each in declarations}
     code = next(iter(marks)) if len(marks) == 1 else None
     first = declarations[0] if declarations else {}
@@ -212,7 +212,7 @@ def tool_item(
 
 
 def _signature(declared: Mapping[str, Any]) -> str:
-    """`(city: str) -> dict`; "" for a tool that declares neither parameters nor a result."""
+    """Return `(city: str) -> dict`; "" for a tool that declares no parameters and no result."""
     schema, returns = declared.get("schema"), str(declared.get("returns") or "")
     return signature(fields_in(schema), returns) if schema is not None or returns else ""
 

@@ -1,4 +1,4 @@
-"""One call by itself, from the page: a tool with a form, a model with an edited request."""
+"""Trials on the page: a tool with a form, a model with an edited request."""
 
 import json
 from collections.abc import Mapping
@@ -11,7 +11,7 @@ from starlette.responses import RedirectResponse, Response
 
 from devui.debugger.events.spans import request_and_answers, sent_and_result
 from devui.debugger.guard.effects import EFFECT_CHOICES, UNKNOWN
-from devui.debugger.workers.trials import Ground
+from devui.debugger.workers.trials import TrialContext
 from devui.store.rows import EventRow, SessionRow, SpanRow
 from devui.store.runs.trials import TrialRow
 from devui.web.errors import BadRequest, EdgeError, NotFound, Unprocessable
@@ -36,14 +36,14 @@ from devui.web.sse import while_there
 from devui.wire.events import fields_in
 
 _LISTED = 5
-"""Trials that a form lists."""
+"""Maximum number of trials listed in a form."""
 
 
 # --- tools --------------------------------------------------------------------------------------
 
 
 async def tools(request: Request) -> Response:
-    """The tools of an app, as a piece of its page."""
+    """Return the tools of an app, as a piece of its page."""
     services, app = services_of(request), request.path_params["app"]
     try:
         listing = await listed_tools(services, app)
@@ -52,17 +52,42 @@ async def tools(request: Request) -> Response:
         return services.render.page(ToolList((), note=str(error)))
     items = tuple(tool_item(app, *each) for each in entries)
     silent = tuple(silent_toolset(each) for each in listing["silent"])
-    return services.render.page(ToolList(items, silent=silent, again_href=tools_url(app)))
+    unknown = tuple(name for name, _, effect in entries if effect == UNKNOWN)
+    action = tools_url(app) if len(unknown) > 1 else ""
+    return services.render.page(
+        ToolList(
+            items,
+            silent=silent,
+            again_href=tools_url(app),
+            unknown=unknown,
+            unknown_action=action,
+        )
+    )
+
+
+async def unknown_effects(request: Request) -> Response:
+    """Set the effect class of the tools that the form listed as unknown.
+
+    Tools classified in the meantime stay as they are, and so do all if nothing is chosen.
+    """
+    services, app = services_of(request), request.path_params["app"]
+    form = await read_form(request)
+    choice, actor = _effect_in(form), actor_of(form)
+    names = {str(name) for name in form.getlist("tool")}
+    for name, _, effect in await known_tools(services, app, await tools_of(services, app)):
+        if effect == UNKNOWN and name in names:
+            await services.journal.tool_effects.set(app, name, choice, actor)
+    if HtmxRequest.read(request.headers):
+        return await tools(request)
+    return RedirectResponse(app_url(app), status_code=303)
 
 
 async def effect(request: Request) -> Response:
-    """Say what a tool does to the world; nothing chosen takes it back."""
+    """Set a tool's effect class; an empty choice removes it."""
     services, app = services_of(request), request.path_params["app"]
     services.apps.require(app)
     form = await read_form(request)
-    choice = str(form.get("effect") or "") or None
-    if choice is not None and choice not in EFFECT_CHOICES:
-        raise Unprocessable(f"the effect must be one of {', '.join(sorted(EFFECT_CHOICES))}")
+    choice = _effect_in(form)
     tool, actor = request.path_params["tool"], actor_of(form)
     await services.journal.tool_effects.set(app, tool, choice, actor)
     if HtmxRequest.read(request.headers):
@@ -70,19 +95,26 @@ async def effect(request: Request) -> Response:
     return RedirectResponse(app_url(app), status_code=303)
 
 
+def _effect_in(form: FormData) -> str | None:
+    choice = str(form.get("effect") or "") or None
+    if choice is not None and choice not in EFFECT_CHOICES:
+        raise Unprocessable(f"the effect must be one of {', '.join(sorted(EFFECT_CHOICES))}")
+    return choice
+
+
 async def tool(request: Request) -> Response:
-    """A tool of an app over an empty state: its form, or what came of it."""
+    """Return the form for an app's tool with an empty state; after a post, with the result."""
     services, app, name = (
         services_of(request),
         request.path_params["app"],
         request.path_params["tool"],
     )
     draft = await _tool_draft(services, app, name, action=tool_url(app, name))
-    return await _tool(request, services, draft, Ground(app=app))
+    return await _tool(request, services, draft, TrialContext(app=app))
 
 
 async def tool_call(request: Request) -> Response:
-    """The tool of a call that is in an event, or whose result is, over the state as of then."""
+    """Return the form for a call or a result in an event, with the state as of then."""
     services, session = await session_of(request)
     row = await existing_event(services, session, request.path_params["number"])
     call_id = request.path_params["call"]
@@ -98,14 +130,17 @@ async def tool_call(request: Request) -> Response:
         has_session=True,
     )
     return await _tool(
-        request, services, draft, Ground(app=session.app, session=session, event=event)
+        request, services, draft, TrialContext(app=session.app, session=session, event=event)
     )
 
 
 async def _call_of(
     services: Services, session: SessionRow, row: EventRow, call_id: str
 ) -> tuple[str, str, Mapping[str, Any], int]:
-    """Tool, agent and arguments of a call, and the event before which it had no effect."""
+    """Return a call's tool, agent and arguments, and an event as of which it had no effect yet.
+
+    The arguments of a result come from its span or, without one, from the event with the call.
+    """
     body = await services.journal.events.body(session.key, row.number)
     for call in body[1].calls if body else ():
         if str(call.id) == call_id:
@@ -114,6 +149,12 @@ async def _call_of(
         if span.call == call_id:
             args, _ = await sent_and_result(services.journal, span)
             return span.name, span.agent, fields_in(args), row.number - 1
+    if body and any(str(each.id) == call_id for each in body[1].responses):
+        rows = await services.journal.events.asking(session.key, call_id)
+        numbers = [each.number for each, _ in rows if each.seq < row.seq]
+        for each, event in await services.journal.events.bodies(session.key, numbers):
+            if asking := next((call for call in event.calls if str(call.id) == call_id), None):
+                return asking.name, each.author, asking.args, row.number - 1
     raise NotFound(f"event #{row.number} has no call {call_id!r}")
 
 
@@ -144,20 +185,24 @@ async def _tool_draft(
     )
 
 
-async def _tool(request: Request, services: Services, draft: ToolDraft, ground: Ground) -> Response:
-    """The form; after a post with what came of it, or with what is wrong."""
+async def _tool(
+    request: Request, services: Services, draft: ToolDraft, context: TrialContext
+) -> Response:
+    """Return the form; after a post, with the result or with the errors."""
     trials: list[TrialRow] = []
     if request.method == "POST":
         form = await read_form(request)
         draft, args = _read(draft, form)
-        if args is not None:
+        if "effect" in form:
+            draft = await _with_effect(services, draft, context, form)
+        elif args is not None:
             try:
                 trials = [
                     await while_there(
                         request,
                         try_tool(
                             services,
-                            ground,
+                            context,
                             agent=draft.declared["agent"],
                             tool=draft.declared["name"],
                             args=args,
@@ -168,17 +213,27 @@ async def _tool(request: Request, services: Services, draft: ToolDraft, ground: 
                 ]
             except EdgeError as error:
                 draft = replace(draft, note=str(error))
-    if ground.session is not None:
-        rows = await services.journal.trials.list(ground.session.key)
+    if context.session is not None:
+        rows = await services.journal.trials.list(context.session.key)
         name = draft.declared["name"]
         trials = [each for each in rows if each.span is None and each.name == name][:_LISTED]
     return services.render.page(
-        tool_form(draft, [await _tool_trial(services, row, ground) for row in trials])
+        tool_form(draft, [await _tool_trial(services, row, context) for row in trials])
     )
 
 
+async def _with_effect(
+    services: Services, draft: ToolDraft, context: TrialContext, form: FormData
+) -> ToolDraft:
+    """Set the tool's effect class, without running the tool."""
+    name = draft.declared["name"]
+    await services.journal.tool_effects.set(context.app, name, _effect_in(form), actor_of(form))
+    tools = await known_tools(services, context.app, await tools_of(services, context.app))
+    return replace(draft, effect=next((does for tool, _, does in tools if tool == name), UNKNOWN))
+
+
 def _read(draft: ToolDraft, form: FormData) -> tuple[ToolDraft, Mapping[str, Any] | None]:
-    """The arguments, and the form with them; None with what is wrong."""
+    """Return the form with the arguments, and the arguments; None if they are invalid."""
     entries = {name: str(value) for name, value in form.multi_items()}
     if "filled" in entries and draft.schema is not None:
         try:
@@ -195,10 +250,10 @@ def _read(draft: ToolDraft, form: FormData) -> tuple[ToolDraft, Mapping[str, Any
     return replace(draft, args=value), value
 
 
-async def _tool_trial(services: Services, row: TrialRow, ground: Ground) -> ToolTrial:
-    if ground.session is None:
+async def _tool_trial(services: Services, row: TrialRow, context: TrialContext) -> ToolTrial:
+    if context.session is None:
         return tool_trial(row, ())
-    key, journal = ground.session.key, services.journal
+    key, journal = context.session.key, services.journal
     seq = None if row.event is None else await journal.state.moment(key, row.event)
     return tool_trial(row, await journal.state.at(key, seq))
 
@@ -207,7 +262,7 @@ async def _tool_trial(services: Services, row: TrialRow, ground: Ground) -> Tool
 
 
 async def again(request: Request) -> Response:
-    """A model call once more: the form, or after a post with what the model answered."""
+    """Return the form to repeat a model call; after a post, with the model's answer."""
     services, session = await session_of(request)
     number = request.path_params["span"]
     span = (
@@ -236,7 +291,7 @@ async def _post(
     span: SpanRow,
     original: Mapping[str, Any],
 ) -> tuple[Mapping[str, Any], str]:
-    """The request as it was edited, and what is wrong with it."""
+    """Return the edited request, and an error message or ""."""
     form = await read_form(request)
     entries = {name: str(value) for name, value in form.multi_items()}
     try:

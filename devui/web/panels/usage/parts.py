@@ -1,4 +1,4 @@
-"""What the session's models were asked, and what that costs."""
+"""The use of models in a session, and its cost."""
 
 from dataclasses import dataclass
 from typing import ClassVar
@@ -6,30 +6,30 @@ from typing import ClassVar
 
 @dataclass(frozen=True, slots=True)
 class SpendingLine:
-    """One agent and one model; tokens are grouped by thousands."""
+    """One agent and one model; tokens are written with thousands separators."""
 
     agent: str
     model: str
     answers: str
     input: str
-    """Tokens of prompts that came from no cache."""
+    """Prompt tokens that didn't come from a cache."""
     cached: str
     output: str
-    """Tokens of answers without the thinking."""
+    """Tokens of answers, without thinking."""
     thinking: str
     cost: str
-    """Dollars; a dash for unknown."""
+    """Dollars; a dash if unknown."""
 
 
 @dataclass(frozen=True, slots=True)
 class Spending:
-    """The sums of a session. Goes into `#spending`."""
+    """The tokens and cost of a session. Goes into `#spending`."""
 
     template: ClassVar[str] = "usage/spending.html"
     lines: tuple[SpendingLine, ...]
     cost: str
-    """`$0.42`; `$0.42+` when some is unknown, a dash when all is."""
+    """`$0.42`; `$0.42+` if part of it is unknown, a dash if all is."""
     unpriced: str
     """`3 answers`: those whose cost is unknown; "" for none."""
     date: str
-    """Of the table of prices."""
+    """The date of the price table."""

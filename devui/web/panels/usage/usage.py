@@ -1,4 +1,4 @@
-"""Tokens and cost of a session: for the top bar, and as JSON."""
+"""Tokens and cost of a session, for the top bar and as JSON."""
 
 from dataclasses import asdict
 from typing import Any
@@ -9,9 +9,10 @@ from typing_extensions import TypedDict
 
 from devui.debugger.events.prices import Prices
 from devui.store.rows import Durations, EventRow, SessionRow, UsageSum
+from devui.web.json_answers import answer
 from devui.web.lookup import session_of
 from devui.web.operation import Query, operation
-from devui.web.panels.runs.api import answer, number_in
+from devui.web.panels.runs.api import number_in
 from devui.web.panels.session.parts import Totals
 from devui.web.panels.usage.parts import Spending, SpendingLine
 from devui.web.services import Services
@@ -20,26 +21,26 @@ from devui.web.text.visible import visible
 
 
 class UsageSumJson(TypedDict):
-    """The tokens of one agent and model. Long prompts that cost more are summed separately."""
+    """The tokens of one agent and model. Long prompts at a higher price are summed separately."""
 
     agent: str
     answers: int
     model: str
     prompt: int
-    """Tokens sent, cached ones included."""
+    """Tokens sent, including cached ones."""
     cached: int
     output: int
-    """Tokens returned, thinking included."""
+    """Tokens returned, including thinking."""
     thoughts: int
     cost: float | None
-    """US dollars; null for unknown."""
+    """US dollars; null if unknown."""
 
 
 class UsageJson(TypedDict):
     """Token counts and their cost."""
 
     cost: float | None
-    """US dollars, as far as prices are known; null if none is."""
+    """US dollars, as far as prices are known; null if none are."""
     unpriced: int
     """Answers whose cost is unknown and not in the sum."""
     prices: str
@@ -71,7 +72,7 @@ async def show(request: Request) -> Response:
 
 
 def _sum(each: UsageSum, prices: Prices) -> dict[str, Any]:
-    """Prompts that are long enough to cost more are a sum of their own."""
+    """Return a sum as JSON; long prompts at a higher price have a sum of their own."""
     cost = prices.total([each]).cost
     return {"agent": each.author, "answers": each.answers, **asdict(each.usage), "cost": cost}
 
@@ -79,7 +80,7 @@ def _sum(each: UsageSum, prices: Prices) -> dict[str, Any]:
 async def spending(
     services: Services, session: SessionRow, *, until: int | None = None
 ) -> Spending:
-    """The sums of the session, or of its events up to one, for each agent and each model asked."""
+    """Return the session's sums, up to an event if given, for each agent and model."""
     prices = services.prices
     sums = await services.journal.totals.usage(session.key, limits=prices.limits, until=until)
     total = prices.total(sums)
@@ -94,13 +95,13 @@ async def spending(
 
 
 async def totals(services: Services, session: SessionRow, costs: Spending) -> Totals:
-    """The figures of the whole session; of runs that go on, the time is not in it."""
+    """Return the figures of the whole session, without the time of runs in progress."""
     durations = await services.journal.totals.seconds(session.key)
     return _totals(session.events, session.tokens or None, costs, durations)
 
 
 async def totals_at(services: Services, at: EventRow, costs: Spending) -> Totals:
-    """The figures as of an event; the time of its run up to it is in them."""
+    """Return the figures as of an event, including the time of its run so far."""
     tokens = await services.journal.totals.tokens(at.session, at.number)
     return _totals(at.number, tokens, costs, await services.journal.totals.seconds_at(at))
 
@@ -116,7 +117,7 @@ def _totals(events: int, tokens: int | None, costs: Spending, time: Durations) -
 
 
 def _line(sums: list[UsageSum], prices: Prices) -> SpendingLine:
-    """One agent's use of one model; prompts beyond a limit are summed apart, and put together."""
+    """Return one agent's use of one model, adding up the sums at different prices."""
     usages = [each.usage for each in sums]
     cached, prompt = sum(each.cached for each in usages), sum(each.prompt for each in usages)
     return SpendingLine(

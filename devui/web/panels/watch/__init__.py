@@ -1,1 +1,1 @@
-"""State keys that stay in sight above the panes."""
+"""Watched state keys, which stay visible above the panes."""

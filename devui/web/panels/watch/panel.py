@@ -1,4 +1,4 @@
-"""What the watched keys held as of an event, or hold now."""
+"""The values of the watched keys, as of an event or now."""
 
 from typing import Final, Literal
 
@@ -14,13 +14,13 @@ from devui.web.services import Services
 from devui.web.text.visible import visible
 
 _LONGEST: Final = 120
-"""Characters of a value."""
+"""Maximum characters of a value."""
 
 
 async def watch_strip(
     services: Services, session: SessionRow, row: EventRow | None, *, at: EventRow | None = None
 ) -> WatchStrip:
-    """The app's watched keys as of an event, or now, on a page that is as of `at`."""
+    """Return the app's watched keys as of an event, or now, for a page as of `at`."""
     number = row.number if row else None
     keys = await services.journal.watched_keys.of(session.app)
     if not keys:
@@ -50,7 +50,7 @@ async def _watched_key(
     state = services.journal.state
     value = await state.value(session.key, scope, name, now)
     old = None if before is None else await state.value(session.key, scope, name, before)
-    # What other sessions have written since is shown, but the event didn't change it.
+    # Later writes by other sessions are shown, but the event didn't make them.
     new = await state.value(session.key, scope, name, before + 1) if before is not None else None
     mark = "same" if before is None else _mark(old, new)
     return WatchedKey(
@@ -74,7 +74,7 @@ async def _watched_key(
 def watch_button(
     session: int, key: str, *, is_watched: bool, number: int | None, at: int | None
 ) -> WatchButton:
-    """The button for a key, on a page with this event that is as of `at`."""
+    """Return the button for a key, for a page as of `at` with this event selected."""
     return WatchButton(
         watch_url(session), key, visible(key), is_watched=is_watched, event=number, at=at
     )

@@ -1,4 +1,4 @@
-"""The watched keys: the strip above the panes."""
+"""The strip of watched keys above the panes."""
 
 from dataclasses import dataclass
 from typing import ClassVar, Literal
@@ -12,13 +12,13 @@ class WatchedKey:
 
     label: str
     history: str
-    """Where its writes are."""
+    """The link to its writes."""
     text: str
-    """The value on one line; "" where there is none."""
+    """The value on one line; "" if there is none."""
     mark: Literal["same", "new", "changed", "removed"]
-    """What the event did to it that the strip is as of, or the last one."""
+    """What the strip's event, or the last event, did to the key."""
     old: str
-    """What was there before, if it has changed."""
+    """The previous value, if it has changed."""
     button: WatchButton
 
 
@@ -28,5 +28,5 @@ class WatchStrip:
 
     template: ClassVar[str] = "watch/strip.html"
     number: int | None = None
-    """The event; None for now."""
+    """The event that the values are as of; None for now."""
     keys: tuple[WatchedKey, ...] = ()

@@ -1,4 +1,4 @@
-"""The buttons that put a state key into sight, and take it away."""
+"""The buttons that watch a state key, or stop watching it."""
 
 from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
@@ -15,7 +15,7 @@ _TEMPORARY = "temp:"
 
 
 async def change(request: Request) -> Response:
-    """Watch the `key` of the form, or with `do=remove` no more."""
+    """Watch the `key` of the form; with `do=remove`, stop watching it."""
     services, session = await session_of(request)
     form = await read_form(request)
     key = str(form.get("key") or "")

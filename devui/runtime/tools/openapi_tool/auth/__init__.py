@@ -1,1 +1,1 @@
-"""Security schemes and credentials for services, made from what their authors hand out."""
+"""Security schemes and credentials for services, from what service providers hand out."""

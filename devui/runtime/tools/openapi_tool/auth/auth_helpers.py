@@ -1,4 +1,4 @@
-"""Schemes with their credentials, for `OpenAPIToolset` and `McpToolset` (adk-runtime 8.6, 8.9)."""
+"""Schemes and credentials for `OpenAPIToolset` and `McpToolset` (adk-runtime 8.6, 8.9)."""
 
 from collections.abc import Mapping
 from typing import Any, Literal
@@ -50,16 +50,16 @@ def token_to_scheme_credential(
     name: str | None = None,
     credential_value: str | None = None,
 ) -> tuple[AuthScheme, AuthCredential | None]:
-    """A key, or a bearer token, that is there already.
+    """Return the scheme and credential for an existing key or bearer token.
 
     Args:
         token_type: `apikey`, or `oauth2Token` for a token in the Authorization header.
         location: Where a key is sent.
         name: The header, parameter or cookie of a key.
-        credential_value: The key or token; without one there is no credential.
+        credential_value: The key or token; without one, there is no credential.
 
     Raises:
-        ValueError: the type or the location is none of these, or a key has no name.
+        ValueError: the type or the location isn't one of these, or a key has no name.
     """
     if token_type == "oauth2Token":  # noqa: S105  the name of a kind of token
         if not credential_value:
@@ -69,11 +69,11 @@ def token_to_scheme_credential(
             auth_type=AuthCredentialTypes.HTTP, http=token
         )
     if token_type != "apikey":  # noqa: S105
-        raise ValueError(f"token_type is {token_type!r}; it is 'apikey' or 'oauth2Token'.")
+        raise ValueError(f"token_type is {token_type!r}; use 'apikey' or 'oauth2Token'.")
     if location not in _PLACES or not name:
         raise ValueError(
-            f"An API key is sent in a {', '.join(_PLACES)} with a name; got location={location!r}"
-            f" and name={name!r}."
+            f"An API key needs a name and a location ({', '.join(_PLACES)}); got"
+            f" location={location!r} and name={name!r}."
         )
     scheme = APIKey.model_validate({"in": location, "name": name})
     if not credential_value:
@@ -84,8 +84,8 @@ def token_to_scheme_credential(
 def service_account_dict_to_scheme_credential(
     config: Mapping[str, Any], scopes: list[str]
 ) -> tuple[AuthScheme, AuthCredential]:
-    """An account of Google's cloud, by the contents of its key file and the scopes to ask for."""
-    # Not validated, since older key files lack fields that nothing here reads.
+    """Return a Google Cloud account, from its key file's contents and the scopes to request."""
+    # Not validated, since older key files lack fields that aren't used here.
     key = ServiceAccountCredential.model_construct(**config)
     return service_account_scheme_credential(
         ServiceAccount.model_construct(service_account_credential=key, scopes=scopes)
@@ -93,7 +93,7 @@ def service_account_dict_to_scheme_credential(
 
 
 def service_account_scheme_credential(config: ServiceAccount) -> tuple[AuthScheme, AuthCredential]:
-    """An account of Google's cloud; its token is asked for when a tool first needs it."""
+    """Return a Google Cloud account; its token is requested when a tool first needs it."""
     flow = OAuthFlow(tokenUrl=_GOOGLES_TOKENS, scopes=dict.fromkeys(config.scopes or [], ""))
     credential = AuthCredential(
         auth_type=AuthCredentialTypes.SERVICE_ACCOUNT, service_account=config
@@ -104,13 +104,13 @@ def service_account_scheme_credential(config: ServiceAccount) -> tuple[AuthSchem
 def openid_dict_to_scheme_credential(
     config_dict: Mapping[str, Any], scopes: list[str], credential_dict: Mapping[str, Any]
 ) -> tuple[OpenIdConnectWithConfig, AuthCredential]:
-    """A login by OpenID Connect with endpoints that are known.
+    """Return a login by OpenID Connect with known endpoints.
 
     Args:
-        config_dict: `authorization_endpoint`, `token_endpoint` and what else the provider tells.
-        scopes: What the user is asked for.
+        config_dict: `authorization_endpoint`, `token_endpoint` and the provider's other settings.
+        scopes: The scopes that the user is asked for.
         credential_dict: The client's `client_id`, `client_secret` and, if needed, `redirect_uri`;
-            also as the one value of another dict, as Google's downloads have it.
+            or a dict with these as its only value, as in Google's downloads.
 
     Raises:
         ValueError: something is missing.
@@ -120,7 +120,7 @@ def openid_dict_to_scheme_credential(
             {"openIdConnectUrl": "", **config_dict, "scopes": scopes}
         )
     except ValidationError as error:
-        raise ValueError(f"This is no configuration of OpenID Connect: {error}") from error
+        raise ValueError(f"Not a valid OpenID Connect configuration: {error}") from error
     return scheme, AuthCredential(
         auth_type=AuthCredentialTypes.OPEN_ID_CONNECT, oauth2=_client(credential_dict)
     )
@@ -129,35 +129,37 @@ def openid_dict_to_scheme_credential(
 def openid_url_to_scheme_credential(
     openid_url: str, scopes: list[str], credential_dict: Mapping[str, Any]
 ) -> tuple[OpenIdConnectWithConfig, AuthCredential]:
-    """A login by OpenID Connect; the endpoints are read from the provider, which may take seconds.
+    """Return a login by OpenID Connect with endpoints from the provider, which may take seconds.
 
     Raises:
-        ValueError: the provider cannot be reached, or something is missing.
+        ValueError: the provider can't be reached, or something is missing.
     """
     try:
         response = httpx.get(openid_url, timeout=_DISCOVERY_SECONDS)
         response.raise_for_status()
         config = dict(response.json())
     except (httpx.HTTPError, ValueError, TypeError) as error:
-        raise ValueError(f"{openid_url} gives no configuration: {error!r}") from error
+        raise ValueError(
+            f"{openid_url} returned no OpenID Connect configuration: {error!r}"
+        ) from error
     config["openIdConnectUrl"] = openid_url
     return openid_dict_to_scheme_credential(config, scopes, credential_dict)
 
 
 def dict_to_auth_scheme(data: Mapping[str, Any]) -> AuthScheme:
-    """A security scheme as an OpenAPI description has it.
+    """Return the security scheme in an OpenAPI description.
 
     Raises:
-        ValueError: it is none.
+        ValueError: it isn't a security scheme.
     """
     if "type" not in data:
         raise ValueError(
-            "The security scheme has no `type`: apiKey, http, oauth2 or openIdConnect."
+            "The security scheme has no `type`. Set it to apiKey, http, oauth2 or openIdConnect."
         )
     try:
         scheme: AuthScheme = _SCHEME.validate_python(data)
     except ValidationError as error:
-        raise ValueError(f"This is no security scheme: {error}") from error
+        raise ValueError(f"Not a valid security scheme: {error}") from error
     return scheme
 
 

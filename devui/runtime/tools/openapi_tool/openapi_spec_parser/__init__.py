@@ -1,4 +1,4 @@
-"""From OpenAPI descriptions to tools (adk-runtime 8.9)."""
+"""Turns OpenAPI descriptions into tools (adk-runtime 8.9)."""
 
 from devui.runtime.tools.openapi_tool.openapi_spec_parser.openapi_spec_parser import (
     OpenApiSpecParser,

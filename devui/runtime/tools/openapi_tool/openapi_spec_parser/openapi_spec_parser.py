@@ -1,4 +1,4 @@
-"""`OpenApiSpecParser`: operations of a service, to be changed before they are tools.
+"""`OpenApiSpecParser`: operations of a service that can be changed before they become tools.
 
 See adk-runtime 8.9.
 """
@@ -16,37 +16,37 @@ class OperationEndpoint:
     """The address and method of an operation."""
 
     base_url: str
-    """Of the server."""
+    """The address of the server."""
     path: str
-    """Below it, with `{name}` for each argument that goes into it."""
+    """The path below it, with `{name}` for each argument in it."""
     method: str
-    """As the description has it, such as `get`."""
+    """The method as written in the description, such as `get`."""
 
 
 @dataclass(slots=True)
 class ParsedOperation:
-    """An operation and its authorisation; `RestApiTool` makes a tool of it."""
+    """An operation and its authorization; `RestApiTool` makes a tool from it."""
 
     operation: Operation
-    """As the document has it."""
+    """The operation as described in the document."""
     auth_scheme: AuthScheme | None = None
-    """By default the one that the description demands."""
+    """The scheme for authorization; by default, the one in the description."""
     auth_credential: AuthCredential | None = None
-    """What calls prove who they are with; None if nothing is asked."""
+    """The credential of calls; None if none is needed."""
 
     @property
     def name(self) -> str:
-        """That of the tool."""
+        """The name of the tool."""
         return self.operation.name
 
     @property
     def description(self) -> str:
-        """What the model reads."""
+        """The description that the model reads."""
         return self.operation.description
 
     @property
     def endpoint(self) -> OperationEndpoint:
-        """Where it is."""
+        """The address and method."""
         one = self.operation
         return OperationEndpoint(one.base_url, one.path, one.method.lower())
 
@@ -55,14 +55,14 @@ class OpenApiSpecParser:
     """Parses OpenAPI 3 descriptions; `OpenAPIToolset` does this by itself."""
 
     def __init__(self, *, preserve_property_names: bool = False) -> None:
-        """Say whether arguments keep their names as they are, or become snake_case."""
+        """Choose whether arguments keep their names or become snake_case."""
         self._preserve_property_names = preserve_property_names
 
     def parse(self, openapi_spec_dict: dict[str, Any]) -> list[ParsedOperation]:
-        """The operations in the description's order.
+        """Return the operations in the order of the description.
 
         Raises:
-            ValueError: it is no such description, or refers to what it does not hold.
+            ValueError: it isn't such a description, or has references to what it doesn't contain.
         """
         all_operations = operations(
             openapi_spec_dict, preserve_property_names=self._preserve_property_names

@@ -42,28 +42,28 @@ class OpenAPIToolset(BaseToolset):
         preserve_property_names: bool = False,
         allow_private_network_access: bool = False,
     ) -> None:
-        """Make the tools of a description.
+        """Create the tools for a description.
 
         Args:
             spec_dict: The description.
-            spec_str: The description as a text, in place of `spec_dict`.
+            spec_str: The description as text, instead of `spec_dict`.
             spec_str_type: `json` or `yaml`, which needs `pip install devui[yaml]`.
-            auth_scheme: How the service wants to be authorised; else the description tells.
-            auth_credential: The key, password or token to send; without one that can be sent as
-                it is, the user is asked.
-            credential_key: The name under which the user's answer is kept.
+            auth_scheme: How the service expects authorization; by default, as in the description.
+            auth_credential: The key, password or token to send; without one that can be sent as it
+                is, the user is asked.
+            credential_key: The name under which the user's answer is stored.
             tool_filter: The names of the tools to offer, or a predicate.
-            tool_name_prefix: Put before each name, with an underscore.
+            tool_name_prefix: A prefix for each name, followed by an underscore.
             ssl_verify: Whether and how to check the service's certificate.
-            header_provider: Gives more headers for a call, from its context; sync or async.
-            httpx_client_factory: Makes the HTTP client of a call. Unless private networks are
-                allowed, it is led to the address that was checked, and follows no redirect.
+            header_provider: Returns more headers for a call, from its context; sync or async.
+            httpx_client_factory: Creates the HTTP client of a call. Unless private networks are
+                allowed, it connects to the address that was checked, and follows no redirects.
             preserve_property_names: Whether arguments keep their names as they are.
-            allow_private_network_access: Whether the service may be in a private network or on
-                this machine.
+            allow_private_network_access: Whether the service may be in a private network or on this
+                machine.
 
         Raises:
-            ValueError: there is no description, or it is not one of OpenAPI 3.
+            ValueError: there is no description, or it isn't an OpenAPI 3 description.
         """
         super().__init__(tool_filter=tool_filter, tool_name_prefix=tool_name_prefix)
         spec = spec_dict if spec_dict is not None else _load_spec(spec_str, spec_str_type)
@@ -77,8 +77,8 @@ class OpenAPIToolset(BaseToolset):
             allow_private_network_access=allow_private_network_access,
         )
         if not isinstance(spec, dict):
-            raise ValueError(  # noqa: TRY004  it is mostly a text that is wrong, not its type
-                f"The OpenAPI description is {brief(spec)}, and no object. Give its text, not its"
+            raise ValueError(  # noqa: TRY004  usually the text is wrong, not its type
+                f"The OpenAPI description is {brief(spec)}, not an object. Pass its text, not its"
                 " path."
             )
         all_operations = operations(spec, preserve_property_names=preserve_property_names)
@@ -88,29 +88,27 @@ class OpenAPIToolset(BaseToolset):
         return self._unconditional_tools(self._tools)
 
     async def get_tools(self, readonly_context: "ReadonlyContext | None" = None) -> list[BaseTool]:
-        """The operations that were chosen, in the description's order."""
+        """Return the operations that were chosen, in the order of the description."""
         return [tool for tool in self._tools if self._is_tool_selected(tool, readonly_context)]
 
     def get_tool(self, tool_name: str) -> RestApiTool | None:
-        """The operation of that name, without prefix."""
+        """Return the operation with that name, which has no prefix; None if there is none."""
         return next((tool for tool in self._tools if tool.name == tool_name), None)
 
     def configure_ssl_verify_all(
         self, ssl_verify: bool | str | ssl.SSLContext | None = None
     ) -> None:
-        """Say for all operations whether and how the service's certificate is checked."""
+        """Set for all operations whether and how to check the service's certificate."""
         for tool in self._tools:
             tool.configure_ssl_verify(ssl_verify)
 
 
 def _load_spec(text: str | None, kind: str) -> Any:
     if text is None:
-        raise ValueError("OpenAPIToolset needs a description: give spec_dict or spec_str.")
+        raise ValueError("OpenAPIToolset needs a description: pass spec_dict or spec_str.")
     try:
         spec = parse_yaml(text) if kind == "yaml" else json.loads(text)
     except ValueError as error:
-        error.add_note(
-            f"This is what the spec_str is, read as {kind}; spec_str_type tells its kind."
-        )
+        error.add_note(f"spec_str was parsed as {kind}; set spec_str_type if it is something else.")
         raise
     return spec

@@ -12,30 +12,30 @@ from pydantic import TypeAdapter
 from devui.runtime.auth.auth_schemes import AuthScheme
 from devui.runtime.mistakes import brief
 
-# Following `$ref` within an OpenAPI description (adk-runtime 8.9).
+# Follows `$ref` within an OpenAPI description (adk-runtime 8.9).
 
 
 logger = logging.getLogger(__name__)
 
 _LOCAL = "#/"
 _NEEDED = ("paths", "requestBody")
-"""Without them a tool would be another: it would be missing, or send less than it should."""
+"""Keys without which a tool would be wrong: it would be missing, or send less than it should."""
 
 
 def resolve(spec: dict[str, Any]) -> dict[str, Any]:
-    """A copy of the description in which what is referred to stands in the reference's place.
+    """Return a copy of the description with references replaced by what they refer to.
 
-    A reference back into itself becomes `{}`, which allows anything, and so does one that leads
-    nowhere, of which a warning tells: many a description has some in what no tool needs. Raises
-    ValueError if the paths or a request's body lead nowhere, and for a reference that leads out
-    of the description.
+    A reference back into itself becomes `{}`, which allows anything. So does one that leads
+    nowhere, with a warning: many descriptions have some in parts that no tool needs. Raises
+    ValueError if the paths or a request's body lead nowhere, or a reference leads out of the
+    description.
     """
     resolver = _Resolver(spec)
     copy = resolver.resolve(spec)
     if resolver.missing:
         logger.warning(
-            "The OpenAPI description refers to what it does not hold, and anything is allowed"
-            " there: %s.",
+            "The OpenAPI description refers to definitions that it doesn't contain; any value is"
+            " allowed there: %s.",
             ", ".join(resolver.missing),
         )
     assert isinstance(copy, dict)  # noqa: S101  a dict without $ref stays one
@@ -43,21 +43,21 @@ def resolve(spec: dict[str, Any]) -> dict[str, Any]:
 
 
 class _Resolver:
-    """Follows references. What is found for one may stand in several places."""
+    """Follows references; the target of one may be used in several places."""
 
     def __init__(self, spec: dict[str, Any]) -> None:
         self._spec = spec
         self.missing: dict[str, None] = {}
-        """The references that lead nowhere, in the order in which they were met."""
+        """The references that lead nowhere, in the order in which they were found."""
         self._whole: dict[str, Any] = {}
-        """What stands for references that are in no other."""
+        """The targets of references outside of any other reference."""
         self._parts: dict[str, Any] = {}
-        """What stands for those in the one that is followed: made once, for where all refer to all
-        there are more ways through them than anybody could go."""
+        """The targets of references inside the one that is being followed. They are resolved only
+        once: if all refer to all, there are too many paths to follow each."""
         self._within: list[str] = []
 
     def resolve(self, node: Any, *, is_needed: bool = False) -> Any:
-        """What stands in the node's place; ValueError if it `is_needed` and leads nowhere."""
+        """Return the node, references resolved; raise ValueError if it `is_needed` but missing."""
         if isinstance(node, list):
             return [self.resolve(item) for item in node]
         if not isinstance(node, dict):
@@ -71,7 +71,7 @@ class _Resolver:
 
     def _referent(self, reference: str, *, is_needed: bool) -> Any:
         cache = self._parts if self._within else self._whole
-        # What leads nowhere stands as `{}`, which is too little for what is needed.
+        # A missing target is `{}`, which isn't enough if it is needed.
         if reference not in cache or (is_needed and not cache[reference]):
             target = self._aim(reference, is_needed=is_needed)
             self._within.append(reference)
@@ -95,11 +95,11 @@ class _Resolver:
 
 
 def _target(reference: str, spec: dict[str, Any]) -> Any:
-    """What a reference leads to; KeyError if that is nowhere."""
+    """Return the target of a reference; raise KeyError if it leads nowhere."""
     if not reference.startswith(_LOCAL):
         raise ValueError(
-            f"The OpenAPI description refers to {reference!r}, outside of itself. Put it into one"
-            " document first."
+            f"The OpenAPI description refers to {reference!r}, which is outside the document."
+            " Bundle everything into one document first."
         )
     node: Any = spec
     for step in reference.removeprefix(_LOCAL).split("/"):
@@ -110,15 +110,15 @@ def _target(reference: str, spec: dict[str, Any]) -> Any:
     return node
 
 
-# Names of operations and parameters as a model writes them (adk-runtime 8.9).
+# Names of operations and parameters as models write them (adk-runtime 8.9).
 
 
 MAX_NAME = 60
-"""Models refuse longer names of tools."""
+"""Models reject longer names of tools."""
 
 
 def snake_case(name: str) -> str:
-    """`getPetById`, `get-pet-by-id` and `GET /pet` in lower case with underscores."""
+    """Return `getPetById`, `get-pet-by-id` or `GET /pet` in lower case with underscores."""
     words = re.sub(r"[^0-9A-Za-z]+", "_", name)
     words = re.sub(r"([A-Z]+)([A-Z][a-z])", r"\1_\2", words)
     words = re.sub(r"([a-z0-9])([A-Z])", r"\1_\2", words)
@@ -126,13 +126,13 @@ def snake_case(name: str) -> str:
 
 
 def argument_name(name: str) -> str:
-    """The name of an argument: no keyword of Python, and not empty."""
+    """Return the name of an argument, which is neither a Python keyword nor empty."""
     result = snake_case(name) or "value"
     return f"param_{result}" if keyword.iskeyword(result) else result
 
 
 def unique(names: list[str]) -> list[str]:
-    """The names with `_0`, `_1`, … after those that came before."""
+    """Return the names with `_0`, `_1`, … appended to those that occurred before."""
     seen: dict[str, int] = {}
     unique_names = []
     for name in names:
@@ -149,31 +149,31 @@ _BODY = "body"
 _JSON = "application/json"
 _PLACE = re.compile(r"\{([^{}]+)\}")
 JSON_STYLE = "json"
-"""For a parameter that is described by a `content`, which is written as JSON as a whole."""
+"""The style of a parameter described by a `content`, which is written as JSON as a whole."""
 _scheme: TypeAdapter[AuthScheme] = TypeAdapter(AuthScheme)
 
 
 @dataclass(frozen=True, slots=True)
 class Parameter:
-    """One argument and where in the request it goes."""
+    """One argument, and its place in the request."""
 
     name: str
-    """As the service knows it; empty if it is the whole body."""
+    """The name for the service; empty if it is the whole body."""
     argument: str
-    """As the model knows it."""
+    """The name for the model."""
     where: str
     """path, query, header, cookie or body."""
     schema: Json
     required: bool = False
     style: str = "form"
-    """How the request holds lists and objects: OpenAPI's name for it, or JSON_STYLE."""
+    """How the request writes lists and objects: OpenAPI's name for it, or JSON_STYLE."""
     explode: bool = True
-    """Whether each item stands by itself, in a query with a name of its own."""
+    """Whether each item is written separately, in a query under its own name."""
 
 
 @dataclass(frozen=True, slots=True)
 class Operation:
-    """One thing that a service can do."""
+    """One operation of a service."""
 
     name: str
     description: str
@@ -182,11 +182,11 @@ class Operation:
     path: str
     parameters: tuple[Parameter, ...]
     media_type: str | None
-    """Of the request's body; None if it has none."""
+    """The media type of the request's body; None if it has none."""
     auth_scheme: AuthScheme | None
 
     def parameters_schema(self) -> Json:
-        """The arguments as a JSON schema."""
+        """Return the arguments as a JSON schema."""
         return {
             "type": "object",
             "title": f"{self.name}_arguments",
@@ -196,16 +196,16 @@ class Operation:
 
 
 def operations(spec: Json, *, preserve_property_names: bool = False) -> list[Operation]:
-    """All operations of a description in OpenAPI 3, in its order.
+    """Return all operations of an OpenAPI 3 description, in its order.
 
     Raises:
-        ValueError: it is no such description, its paths or a body refer to what it does not hold,
+        ValueError: it isn't such a description, a path or body refers to what it doesn't contain,
             or a parameter has no name.
     """
     if not str(spec.get("openapi", "")).startswith("3"):
         raise ValueError(
-            "This is no OpenAPI 3 description: it has no `openapi: 3.…`. Descriptions in Swagger 2"
-            " need to be converted first."
+            "Not an OpenAPI 3 description: it has no `openapi: 3.…`. Convert Swagger 2 descriptions"
+            " first."
         )
     whole = resolve(spec)
     reader = _Reader(whole, preserve_property_names)
@@ -248,7 +248,7 @@ class _Reader:
         return parameter.name if self.preserve_property_names else argument_name(parameter.name)
 
     def _auth_scheme(self, definition: Json) -> AuthScheme | None:
-        """The first scheme that the operation, or else the description as a whole, demands."""
+        """Return the first scheme that the operation, or else the whole description, requires."""
         demanded = definition.get("security", self.spec.get("security")) or []
         schemes = (self.spec.get("components") or {}).get("securitySchemes") or {}
         for name in [name for one in demanded for name in one]:
@@ -258,18 +258,17 @@ class _Reader:
 
 
 def _outer(item: Json, definition: Json) -> Iterator[Parameter]:
-    """Parameters outside the body: those of the operation, and those of its path not replaced.
+    """Yield the parameters outside the body: the operation's, and its path's unless replaced.
 
-    The first of two with one name has it for models, too.
+    If two have the same name, the first keeps it for models.
     """
-    # One that is empty was referred to and is not there.
+    # An empty one is a reference that leads nowhere.
     own = [one for one in definition.get("parameters") or [] if one]
     common = [one for one in item.get("parameters") or [] if one]
     for one in [*own, *common]:
         if not {"name", "in"} <= one.keys():
             raise ValueError(
-                "A parameter of the OpenAPI description needs `name` and `in`, but is"
-                f" {brief(one)}."
+                f"A parameter of the OpenAPI description needs `name` and `in`, got {brief(one)}."
             )
     own_keys = {(one["name"], one["in"]) for one in own}
     more = [one for one in common if (one["name"], one["in"]) not in own_keys]
@@ -278,7 +277,7 @@ def _outer(item: Json, definition: Json) -> Iterator[Parameter]:
         if one.get("description"):
             schema["description"] = one["description"]
         required = bool(one.get("required")) or one["in"] == "path"
-        # Cookies, too, though OpenAPI has `form` for them: as one text, as in google-adk.
+        # Also for cookies, although OpenAPI uses `form` for them: one text, as in google-adk.
         style = one.get("style") or ("form" if one["in"] == "query" else "simple")
         if "schema" not in one and one.get("content"):
             style = JSON_STYLE
@@ -287,9 +286,9 @@ def _outer(item: Json, definition: Json) -> Iterator[Parameter]:
 
 
 def _undeclared(path: str, parameters: list[Parameter]) -> Iterator[Parameter]:
-    """What a path has a place for, and the description forgets to describe.
+    """Yield the parameters in a path that the description forgot.
 
-    Nothing could be called without it: an address with braces in it leads nowhere.
+    Without them, the operation couldn't be called: an address with braces leads nowhere.
     """
     path_names = {one.name for one in parameters if one.where == "path"}
     for name in dict.fromkeys(_PLACE.findall(path)):
@@ -298,7 +297,7 @@ def _undeclared(path: str, parameters: list[Parameter]) -> Iterator[Parameter]:
 
 
 def _body(definition: Json) -> tuple[str | None, list[Parameter]]:
-    """The body's media type and its parameters: an object's properties, or the whole."""
+    """Return the body's media type and parameters: an object's properties, or the whole body."""
     content = definition.get("content") or {}
     if not content:
         return None, []
@@ -320,7 +319,7 @@ def _is_read_only(schema: Any) -> bool:
 
 
 def _fields(schema: Json) -> tuple[Json, set[str]]:
-    """The fields of an object, its own and those of `allOf`; and which of them `required` names."""
+    """Return the fields of an object and its `allOf`, and the names of the required ones."""
     fields, required = {**(schema.get("properties") or {})}, {*(schema.get("required") or ())}
     for base in schema.get("allOf") or ():
         more, demanded = _fields(base) if isinstance(base, dict) else ({}, set())
@@ -330,7 +329,7 @@ def _fields(schema: Json) -> tuple[Json, set[str]]:
 
 
 def _one_type(media_range: str) -> str:
-    """The type to send where a range of them, such as `*/*`, is named: no body is a range."""
+    """Return the type to send for a range such as `*/*`: a body has a single type."""
     if "*" not in media_range:
         return media_range
     return "text/plain" if media_range.startswith("text/") else _JSON
@@ -341,7 +340,7 @@ def _schemas(content: Json | None) -> Iterator[Json]:
 
 
 def _base_url(definition: Json, item: Json, spec: Json) -> str:
-    """The first server's address, its variables at their defaults."""
+    """Return the first server's address, with its variables at their defaults."""
     servers = definition.get("servers") or item.get("servers") or spec.get("servers") or []
     if not servers:
         return ""

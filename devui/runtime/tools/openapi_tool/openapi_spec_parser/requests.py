@@ -1,4 +1,4 @@
-"""From the arguments a model wrote to an HTTP request (adk-runtime 8.9)."""
+"""Builds an HTTP request from the arguments that a model wrote (adk-runtime 8.9)."""
 
 import json
 import re
@@ -16,14 +16,14 @@ from devui.runtime.tools.openapi_tool.openapi_spec_parser.operations import (
     Parameter,
 )
 
-# How a query holds the values of a parameter: OpenAPI, "Style Values" (adk-runtime 8.9).
+# Writes the values of parameters in a query: OpenAPI, "Style Values" (adk-runtime 8.9).
 
 
 _DELIMITERS = {"form": ",", "spaceDelimited": " ", "pipeDelimited": "|"}
 
 
 def query_pairs(parameter: Parameter, value: Any) -> list[tuple[str, str]]:
-    """Names and texts, as the style of the parameter wants a list or an object to be written."""
+    """Return the names and texts for a value, in the parameter's style for lists and objects."""
     plain, name = to_jsonable_python(value), parameter.name
     if parameter.style == JSON_STYLE or not isinstance(plain, dict | list):
         return [(name, text(plain))]
@@ -40,26 +40,26 @@ def query_pairs(parameter: Parameter, value: Any) -> list[tuple[str, str]]:
 
 
 def text(value: Any) -> str:
-    """A value where one text has to hold it: itself, or JSON."""
+    """Return a value as a single text: a string as it is, anything else as JSON."""
     if isinstance(value, str):
         return value
     return json.dumps(to_jsonable_python(value), ensure_ascii=False)
 
 
 def many(value: Any) -> list[Any]:
-    """What stands under one name: each item of a list by itself."""
+    """Return the items of a list, or a list of the single value."""
     return value if isinstance(value, list) else [value]
 
 
 def _join(parameter: Parameter, items: list[Any]) -> list[tuple[str, str]]:
-    """One text of all; nothing for nothing, since an empty text would be one empty item."""
+    """Join the items to one text. No items give no pair: empty text would be an empty item."""
     delimiter = _DELIMITERS.get(parameter.style, ",")
     texts = [text(one) for one in items if one is not None]
     return [(parameter.name, delimiter.join(texts))] if texts else []
 
 
 def _deep(name: str, value: Any) -> list[tuple[str, str]]:
-    """`name[key]=...`; of objects in it `name[key][inner]=...`, as most services read it."""
+    """Return `name[key]=...`, or `name[key][inner]=...` for nested objects, as is common."""
     if not isinstance(value, dict):
         return [(name, text(one)) for one in many(value)]
     return [
@@ -70,26 +70,25 @@ def _deep(name: str, value: Any) -> list[tuple[str, str]]:
     ]
 
 
-# How paths and headers hold values: OpenAPI, "Style Values", and RFC 6570 (adk-runtime 8.9).
+# Writes values in paths and headers: OpenAPI, "Style Values", and RFC 6570 (adk-runtime 8.9).
 
 
 _SLASH = re.compile(r"[/\\]")
 _SIGNS = {"label": ".", "matrix": ";"}
-"""What stands before a value, and between its pieces if they are not joined."""
+"""The sign before a value, and between its items if they aren't joined by commas."""
 _encode = partial(quote, safe="")
 
 
 def segment(parameter: Parameter, value: Any) -> str:
-    """What stands for a parameter in the path.
+    """Return the text for a parameter in the path.
 
-    Raises ValueError, with words for the model, if there would be nothing, or if it would lead to
-    another path.
+    Raises ValueError, with words for the model, if that would be empty or lead to another path.
     """
     plain = to_jsonable_python(value)
     value_text = simple(parameter, plain)
     if not value_text:
         raise ValueError(f"{parameter.argument!r} cannot be empty: it stands in the path.")
-    # A service may read an encoded slash as a slash, and then go up.
+    # A service may read an encoded slash as a slash, and then go up a folder.
     plain_text = _styled(parameter, plain, str)
     if not {".", ".."}.isdisjoint([*_SLASH.split(value_text), *_SLASH.split(plain_text)]):
         raise ValueError(
@@ -100,21 +99,21 @@ def segment(parameter: Parameter, value: Any) -> str:
 
 
 def simple(parameter: Parameter, value: Any) -> str:
-    """A value where one text has to hold it: items, or names and values, with commas between.
+    """Return a value as a single text: its items, or its names and values, separated by commas.
 
-    This is the style `simple`, which is what paths and headers have by default.
+    This is the style `simple`, the default for paths and headers.
     """
     plain = to_jsonable_python(value)
     if parameter.style == JSON_STYLE:
         return text(plain)
-    # One cookie holds no other, which is what fields by themselves would be there.
+    # A cookie can't contain another one, which is what separate fields would be.
     if isinstance(plain, dict) and parameter.explode and parameter.where != "cookie":
         return ",".join(f"{key}={_comma_list(one)}" for key, one in _pairs(plain))
     return _comma_list(plain)
 
 
 def _styled(parameter: Parameter, plain: Any, encode: Callable[[str], str]) -> str:
-    """The value in the style of its parameter; signs of the style are not encoded."""
+    """Return the value in the style of its parameter; signs of the style aren't encoded."""
     sign = _SIGNS.get(parameter.style, "")
     prefix = f"{encode(parameter.name)}=" if parameter.style == "matrix" else ""
     if parameter.explode and isinstance(plain, dict):
@@ -149,7 +148,7 @@ _MULTIPART = "multipart/form-data"
 
 @dataclass(slots=True)
 class Request:
-    """What is sent."""
+    """A request to send."""
 
     method: str
     url: str
@@ -161,10 +160,10 @@ class Request:
 
 
 def build(operation: Operation, args: dict[str, Any]) -> Request:
-    """The request for these arguments; unknown ones are left out.
+    """Return the request for these arguments; unknown ones are ignored.
 
-    Raises ValueError, with words for the model, for arguments that are missing, or that would
-    change the path or add a cookie.
+    Raises ValueError, with words for the model, if arguments are missing, or would change the path
+    or add a cookie.
     """
     if not operation.base_url.startswith(("http://", "https://")):
         raise ValueError(
@@ -191,13 +190,13 @@ def build(operation: Operation, args: dict[str, Any]) -> Request:
     request.url = operation.base_url + path
     if operation.media_type and (body or _has_empty_form(operation)):
         request.content = _content(operation.media_type, body.get("", body), schemas)
-        if operation.media_type != _MULTIPART:  # whose boundary the client chooses
+        if operation.media_type != _MULTIPART:  # the client chooses its boundary
             request.headers["Content-Type"] = operation.media_type
     return request
 
 
 def _has_empty_form(operation: Operation) -> bool:
-    """Whether a body without any of its fields is something, such as `{}`, and not nothing."""
+    """Whether a body without any of its fields still has content, such as `{}`."""
     media_type = operation.media_type or ""
     has_fields = any(one.where == "body" and one.name for one in operation.parameters)
     return has_fields and (_is_json(media_type) or media_type in (_FORM, _MULTIPART))
@@ -225,7 +224,7 @@ def _values(operation: Operation, args: dict[str, Any]) -> list[tuple[Parameter,
 
 
 def _whole(value: Any, schema: Any) -> Any:
-    """The value with an int for each 3.0 where the schema says so, which models may write for 3."""
+    """Return the value with floats such as 3.0 converted to int where the schema has integers."""
     if not isinstance(schema, dict):  # True allows anything
         return value
     if isinstance(value, float) and value.is_integer() and "integer" in many(schema.get("type")):
@@ -240,7 +239,7 @@ def _whole(value: Any, schema: Any) -> Any:
 
 def _cookie(parameter: Parameter, value: Any) -> str:
     text = simple(parameter, value)
-    if ";" in text:  # behind which another cookie would begin
+    if ";" in text:  # another cookie would start after it
         raise ValueError(f"{parameter.argument!r} is a cookie, so it cannot have a semicolon.")
     return text
 
@@ -267,7 +266,7 @@ def _is_json(media_type: str) -> bool:
 
 
 def _part(name: str, text: str, schema: dict[str, Any]) -> tuple[str | None, ...]:
-    """A part of a form: a file if the schema of the field, or of its items, says so."""
+    """Return a part of a form: a file if the schema of the field, or of its items, says so."""
     schema = schema.get("items") or schema
     kind = schema.get("contentMediaType")
     if kind is None and schema.get("format") == "binary":

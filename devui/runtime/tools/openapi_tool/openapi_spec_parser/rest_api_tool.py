@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 
 class Access:
-    """The right to one call of a service: the credential that is sent with it."""
+    """Authorizes one call of a service with a credential."""
 
     def __init__(self, config: AuthConfig, context: "Context | None") -> None:
         self._manager = CredentialManager(config)
@@ -40,10 +40,10 @@ class Access:
         self._credential: AuthCredential | None = None
 
     async def authorise(self, request: Request) -> bool:
-        """Put the credential into the request; False after asking the user for one.
+        """Add the credential to the request; return False after asking the user for one.
 
         Raises:
-            ValueError: the config does not tell enough.
+            ValueError: the config is incomplete.
             CredentialExchangeError: the agent's own client or account is refused.
         """
         if self._context is not None:
@@ -52,7 +52,7 @@ class Access:
         return await self._put(request, raw if raw is not None and is_sendable(raw) else None)
 
     async def renew(self, request: Request) -> bool:
-        """Put another token in the place of one that was refused; False if there is none."""
+        """Replace the refused token in the request; return False if there is no other."""
         if self._context is None or self._credential is None:
             return False
         credential = await self._manager.replace(self._context, self._credential)
@@ -61,18 +61,18 @@ class Access:
         return credential is not None
 
     async def ask_anew(self) -> bool:
-        """Ask the user for another token; False if they have just given it, or cannot log in."""
+        """Ask the user for another token; return False if this one is new, or they can't log in."""
         if self._context is None or self._manager.is_new(self._context):
             return False
         try:
             await self._manager.request_credential(self._context)
-        except ValueError:  # a token of the config: what the service says is what helps
+        except ValueError:  # a token of the config: the service's answer is more helpful
             return False
         return True
 
     @property
     def is_renewable(self) -> bool:
-        """Whether there may be another credential, should the service refuse this one."""
+        """Whether there may be another credential if the service refuses this one."""
         credential = self._credential
         return (
             self._context is not None and credential is not None and credential.oauth2 is not None
@@ -88,10 +88,10 @@ class Access:
 
 
 def put(request: Request, scheme: AuthScheme, credential: AuthCredential) -> None:
-    """Put the credential where the scheme wants it.
+    """Add the credential to the request as the scheme requires.
 
     Raises:
-        ValueError: it is of another kind.
+        ValueError: it is of another type.
     """
     headers = authorization_headers(credential)
     if credential.api_key and isinstance(scheme, APIKey):
@@ -104,13 +104,14 @@ def put(request: Request, scheme: AuthScheme, credential: AuthCredential) -> Non
         request.headers.update(headers)
     else:
         raise ValueError(
-            f"A credential of type {credential.auth_type.value} cannot be sent as the scheme"
-            f" {scheme.type_} wants it: give auth_credential and auth_scheme that fit each other."
+            f"A credential of type {credential.auth_type.value} cannot be used with the"
+            f" security scheme {scheme.type_}. Pass a matching auth_credential and auth_scheme."
         )
 
 
 _BODY_LENGTH = 10_000
-"""Characters of an error's body for the model: long lists of mistakes are whole, pages are not."""
+"""How much of an error's body the model gets, in characters: enough for long lists of mistakes, but
+not for whole pages."""
 _PENDING = {
     "pending": True,
     "message": "The user was asked for permission to use the service. Wait for the answer.",
@@ -119,7 +120,7 @@ _PENDING = {
 
 @dataclass(frozen=True, slots=True)
 class RestSettings:
-    """What all operations of a service have in common; see `OpenAPIToolset`."""
+    """The settings that all operations of a service share; see `OpenAPIToolset`."""
 
     auth_scheme: AuthScheme | None = None
     auth_credential: AuthCredential | None = None
@@ -139,7 +140,7 @@ class RestApiTool(BaseTool):
     """
 
     def __init__(self, operation: Operation, settings: RestSettings | None = None) -> None:
-        """Make the tool of an operation."""
+        """Create the tool for an operation."""
         super().__init__(name=operation.name, description=operation.description)
         self.operation = operation
         self._rest_settings = settings or RestSettings()
@@ -155,7 +156,7 @@ class RestApiTool(BaseTool):
         *,
         allow_private_network_access: bool = False,
     ) -> "RestApiTool":
-        """The tool of one operation that `OpenApiSpecParser` found; see `OpenAPIToolset`."""
+        """Create the tool for an operation from `OpenApiSpecParser`; see `OpenAPIToolset`."""
         return cls(
             parsed.operation,
             RestSettings(
@@ -170,24 +171,24 @@ class RestApiTool(BaseTool):
 
     @property
     def endpoint(self) -> OperationEndpoint:
-        """Where the operation is."""
+        """The address and method of the operation."""
         return ParsedOperation(self.operation).endpoint
 
     @property
     def auth_scheme(self) -> AuthScheme | None:
-        """How the service wants to be authorised: as was said, else as its description has it."""
+        """How the service expects authorization: as configured, or else as in its description."""
         return self._rest_settings.auth_scheme or self.operation.auth_scheme
 
     @property
     def auth_credential(self) -> AuthCredential | None:
-        """The key, password or token that is sent; without one, the user is asked."""
+        """The key, password or token to send; without one, the user is asked."""
         return self._rest_settings.auth_credential
 
     def configure_auth_scheme(self, auth_scheme: AuthScheme | Mapping[str, Any]) -> None:
-        """Say how this operation wants to be authorised, as an object or as a description has it.
+        """Set how this operation expects authorization, as an object or as in a description.
 
         Raises:
-            ValueError: a mapping is no security scheme.
+            ValueError: a mapping isn't a security scheme.
         """
         scheme = (
             dict_to_auth_scheme(auth_scheme) if isinstance(auth_scheme, Mapping) else auth_scheme
@@ -197,25 +198,25 @@ class RestApiTool(BaseTool):
     def configure_auth_credential(
         self, auth_credential: AuthCredential | str | None = None
     ) -> None:
-        """Set or take away what is sent, as an object or its JSON; else the user is asked.
+        """Set or remove the credential to send, an object or JSON; without one, the user is asked.
 
         Raises:
-            pydantic.ValidationError: a text is no credential.
+            pydantic.ValidationError: a string isn't a credential.
         """
         if isinstance(auth_credential, str):
             auth_credential = AuthCredential.model_validate_json(auth_credential)
         self._rest_settings = replace(self._rest_settings, auth_credential=auth_credential)
 
     def configure_credential_key(self, credential_key: str | None = None) -> None:
-        """Set the name under which the user's answer is kept."""
+        """Set the name under which the user's answer is stored."""
         self._rest_settings = replace(self._rest_settings, credential_key=credential_key)
 
     def configure_ssl_verify(self, ssl_verify: bool | str | ssl.SSLContext | None = None) -> None:
-        """Say whether and how the service's certificate is checked: yes by default."""
+        """Set whether and how to check the service's certificate; it is checked by default."""
         self._rest_settings = replace(self._rest_settings, ssl_verify=ssl_verify)
 
     def set_default_headers(self, headers: Mapping[str, str]) -> None:
-        """Send these with every call that does not set them itself."""
+        """Send these headers with every call that doesn't set them itself."""
         self._default_headers = dict(headers)
 
     def _get_declaration(self) -> types.FunctionDeclaration:
@@ -226,10 +227,10 @@ class RestApiTool(BaseTool):
         )
 
     async def run_async(self, *, args: dict[str, Any], tool_context: "Context | None") -> Any:
-        """Send the request and read the answer; what goes wrong with them is told to the model.
+        """Send the request and return the service's answer; the model is told about failures.
 
         Raises:
-            ValueError: scheme and credential do not tell enough, or do not fit each other.
+            ValueError: scheme and credential are incomplete, or don't fit each other.
             CredentialExchangeError: the agent's own client or account is refused.
         """
         config = _auth_config(self)
@@ -278,7 +279,7 @@ def _auth_config(tool: RestApiTool) -> AuthConfig | None:
 
 
 async def _answer(tool: RestApiTool, request: Request, access: Access | None) -> Any:
-    """The answer; a token that the service refuses is renewed, or the user asked for one."""
+    """Return the answer; if the service refuses a token, renew it, or ask the user for one."""
     response = await _send(tool, request)
     if access is None or not access.is_renewable or not _is_refusal(response):
         return _read(response)
@@ -288,7 +289,7 @@ async def _answer(tool: RestApiTool, request: Request, access: Access | None) ->
 
 
 def _is_refusal(response: Any) -> bool:
-    """Whether another token may help: it would be for the same scopes (RFC 6750, 3.1)."""
+    """Whether another token may help; it wouldn't with insufficient scopes (RFC 6750, 3.1)."""
     challenge = response.headers.get("www-authenticate", "")
     return (
         response.status_code == httpx.codes.UNAUTHORIZED and "insufficient_scope" not in challenge
@@ -300,7 +301,7 @@ def _failed(tool: RestApiTool, error: Exception) -> dict[str, str]:
 
 
 def _words(error: Exception) -> str:
-    """What went wrong, for the model."""
+    """Return the error message for the model."""
     if isinstance(error, UnicodeEncodeError):
         return half_told(error)
     if isinstance(error, kinds("TimeoutException")):

@@ -1,4 +1,4 @@
-"""Sends the request of a tool, and only to where it may go (adk-runtime 8.9)."""
+"""Sends a tool's request, but only to hosts that are allowed (adk-runtime 8.9)."""
 
 import asyncio
 import ipaddress
@@ -19,13 +19,13 @@ from devui.runtime.tools.openapi_tool.openapi_spec_parser.requests import Reques
 
 
 _NAT64 = ipaddress.IPv6Network("64:ff9b::/96")
-"""The IPv4 addresses, as a network sees them that has only IPv6."""
+"""IPv4 addresses as seen in IPv6-only networks."""
 _TUNNELS = tuple(map(ipaddress.IPv6Network, ("::/96", "::ffff:0:0:0/96", "2001::/32", "2002::/16")))
-"""Addresses with an IPv4 address in them that may be of any network; no service has one today."""
+"""Ranges whose addresses contain an IPv4 address, maybe a private one; no service uses them now."""
 
 
 class BlockedHost(ValueError):
-    """The host is not public."""
+    """The host isn't public."""
 
 
 class UnknownHost(ValueError):
@@ -33,12 +33,12 @@ class UnknownHost(ValueError):
 
 
 async def public_addresses(url: str) -> list[str]:
-    """The addresses of a URL's host, which are to be tried in this order.
+    """Return the addresses of a URL's host, to be tried in this order.
 
-    Going to one of them, and not to the host by its name, leaves no time to change it.
+    Connecting to one of them instead of the host's name leaves no time to change it.
 
     Raises:
-        BlockedHost: any of its addresses is not public.
+        BlockedHost: any of its addresses isn't public.
         UnknownHost: it has none.
     """
     parts = urlsplit(url)
@@ -76,10 +76,11 @@ def _is_public(address: str) -> bool:
 
 
 HttpxClientFactory = Callable[[], httpx.AsyncClient]
-"""Makes the client of one call, which is closed after it; one of httpx or of httpx2."""
+"""Creates the client for one call, of httpx or httpx2; it is closed after the call."""
 
 _PATIENCE = httpx.Timeout(600.0, connect=10.0, pool=10.0)
-"""Seconds. A service may work long on its answer: who gives up early may have it done twice."""
+"""The time limits in seconds. A service may take long to answer: giving up early may lead to a
+second call that repeats the work."""
 
 
 async def send(
@@ -89,19 +90,20 @@ async def send(
     make_client: HttpxClientFactory | None,
     private: bool,
 ) -> Any:
-    """The answer of the service.
+    """Send a request, and return the service's response.
 
     Args:
-        request: What is sent.
-        verify: Whether and how the service's certificate is checked, unless the client is given.
-        make_client: Gives the client, in place of one that waits ten minutes for an answer.
-        private: Whether the service may be in a private network. If not, redirects are not
-            followed, whatever the client does elsewhere.
+        request: The request to send.
+        verify: Whether and how to check the service's certificate, if there is no `make_client`.
+        make_client: Returns the client to use, instead of one that waits ten minutes for a
+            response.
+        private: Whether the service may be in a private network. If not, redirects aren't followed,
+            even if the client usually does.
 
     Raises:
-        ValueError: a header or an address cannot be sent, or the host is not public or unknown.
-        HTTPError: the service cannot be reached, or breaks its answer off; that of the client's
-            library.
+        ValueError: a header or an address can't be sent, or the host is unknown or not public.
+        HTTPError: the service can't be reached, or breaks off its response; the class is that of
+            the client's library.
     """
     url = httpx.URL(request.url)
     if request.query:
@@ -116,7 +118,7 @@ async def send(
     elif private:
         client = httpx.AsyncClient(verify=verify, timeout=_PATIENCE)
     else:
-        # With a transport of its own it knows no proxies but the one that was looked up here.
+        # With its own transport, the client uses no proxy except the one looked up here.
         transport = httpx.AsyncHTTPTransport(verify=verify, proxy=_proxy(url))
         client = httpx.AsyncClient(transport=transport, timeout=_PATIENCE)
     async with client:
@@ -126,9 +128,9 @@ async def send(
 
 
 async def _send_to_public(client: Any, url: Any, options: dict[str, Any]) -> Any:
-    """The answer of a host at one of the addresses that were found to be public.
+    """Send a request to a host at one of its addresses, which were checked to be public.
 
-    A proxy finds the host by itself, and may know names that are not known here.
+    A proxy resolves the host itself, and may know names that are unknown here.
     """
     transport = client._transport_for_url(url)
     through_proxy = _is_proxy(transport)
@@ -150,15 +152,15 @@ async def _send_to_public(client: Any, url: Any, options: dict[str, Any]) -> Any
 
 
 def _is_proxy(transport: Any) -> bool:
-    """Whether a transport of httpx sends through a proxy, a client's own or the environment's."""
+    """Whether an httpx transport uses a proxy, from the client or from the environment."""
     is_known = isinstance(transport, kinds("AsyncHTTPTransport"))
     return is_known and "_proxy_url" in vars(transport._pool)
 
 
 def _keep_transport(client: Any, transport: Any, addresses: set[str]) -> None:
-    """Let a client send to the addresses of a host by the transport that it has for the host.
+    """Make a client use the host's transport for the addresses of the host, too.
 
-    It goes by its own rules to other hosts, such as one that it asks for a token.
+    For other hosts, such as one that it asks for a token, it follows its own rules.
     """
     by_rules = client._transport_for_url
     vars(client)["_transport_for_url"] = lambda url: (
@@ -169,7 +171,7 @@ def _keep_transport(client: Any, transport: Any, addresses: set[str]) -> None:
 async def _send_to(client: Any, address: str, url: Any, options: dict[str, Any]) -> Any:
     headers = {**options["headers"], "Host": url.netloc.decode()}
     return await client.request(
-        url=str(url.copy_with(host=address)),  # a client of httpx knows no address of httpx2
+        url=str(url.copy_with(host=address)),  # a client of httpx doesn't accept a URL of httpx2
         follow_redirects=False,
         extensions={"sni_hostname": url.raw_host.decode()},
         **{**options, "headers": headers},
@@ -177,7 +179,7 @@ async def _send_to(client: Any, address: str, url: Any, options: dict[str, Any])
 
 
 def _proxy(url: Any) -> str | None:
-    """The proxy that the environment names for the host."""
+    """Return the proxy that the environment sets for the host."""
     proxies = getproxies()
     address = proxies.get(url.scheme) or proxies.get("all")
     if not address or proxy_bypass(url.host):
@@ -188,7 +190,7 @@ def _proxy(url: Any) -> str | None:
 def _check(headers: Mapping[str, Any]) -> None:
     for name, text in headers.items():
         if not isinstance(text, str):
-            continue  # the client takes bytes, too
+            continue  # the client accepts bytes, too
         odd = dict.fromkeys(
             letter for letter in text if not (letter.isascii() and letter.isprintable())
         )
