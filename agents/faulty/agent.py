@@ -75,7 +75,7 @@ SCRIPT = [
 
 root_agent = Agent(
     name="FaultyAgent",
-    description="Fails in the way you ask for.",
+    description="Fails on request, in the way you choose.",
     model=GEMINI or ScriptedLlm(model="scripted-faulty", rules=SCRIPT),
     instruction="Call the tool that fails in the way the user asks for.",
     tools=[

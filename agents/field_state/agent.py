@@ -52,7 +52,7 @@ SCRIPT = [
 
 dirty_reader = Agent(
     name="DirtyReader",
-    description="Reads a value that nobody has committed yet.",
+    description="Reads a value before it is committed.",
     model=GEMINI or ScriptedLlm(model="scripted-reader", rules=SCRIPT),
     instruction="Call read_field and say what it read.",
     tools=[read_field],
@@ -105,6 +105,6 @@ def _text(content: types.Content | None) -> str:
 
 root_agent = FieldAgent(
     name="FieldAgent",
-    description="Shows dirty reads, commits and what an agent sees after each.",
+    description="Shows dirty reads and commits, and what the agent sees after each.",
     sub_agents=[dirty_reader],
 )

@@ -108,7 +108,7 @@ SCRIPT = [
 
 write_reply = Agent(
     name="write_reply",
-    description="Tells the customer what was decided.",
+    description="Tells the customer about the decision.",
     model=GEMINI or ScriptedLlm(model="scripted-refunds", rules=SCRIPT),
     instruction="Tell the customer politely, in one sentence, what was decided. If the order is"
     " unknown, ask for its number, which has four digits.",
@@ -116,7 +116,7 @@ write_reply = Agent(
 
 root_agent = Workflow(
     name="refunds",
-    description="Decides on wishes for refunds.",
+    description="Decides on refund requests.",
     edges=[
         (START, read_ticket, {"known": (check_price, check_age), "unknown": ask_again}),
         ((check_price, check_age), JoinNode(name="facts"), assess),

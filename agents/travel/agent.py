@@ -15,7 +15,7 @@ GEMINI = os.environ.get("DEVUI_MODEL") if os.environ.get("GOOGLE_API_KEY") else 
 
 billing_agent = Agent(
     name="BillingAgent",
-    description="Takes the payment for a flight that is booked.",
+    description="Takes the payment for a booked flight.",
     model=GEMINI or ScriptedLlm(model="scripted-billing", rules=script.BILLING),
     instruction="Take the payment with take_payment. Pass anything else on to TravelAgent.",
     tools=[tools.take_payment],
@@ -23,7 +23,7 @@ billing_agent = Agent(
 
 booking_agent = Agent(
     name="BookingAgent",
-    description="Books the flight that was found.",
+    description="Books a flight.",
     model=GEMINI or ScriptedLlm(model="scripted-booking", rules=script.BOOKING),
     instruction=(
         "Book with book_flight. When the user wants to pay, hand over to BillingAgent."
