@@ -5,7 +5,7 @@ from typing import Final, NamedTuple
 from urllib.parse import quote, urlencode
 
 from devui.debugger.history.paths import Path, Pin, path_text
-from devui.web.cursor import Cursor
+from devui.web.stream_offset import StreamOffset
 
 
 def apps_url() -> str:
@@ -145,8 +145,8 @@ def key_history_url(key: int) -> str:
     return f"/sessions/{key}/state/history"
 
 
-def stream_url(key: int, after: Cursor, *, past: bool = False, only: str = "") -> str:
-    """The page's stream of everything after a cursor; `past` is set if the page is shown as of an
+def stream_url(key: int, after: StreamOffset, *, past: bool = False, only: str = "") -> str:
+    """The page's stream of everything after an offset; `past` is set if the page is shown as of an
     event."""
     return _with(
         f"/sessions/{key}/stream",

@@ -3,7 +3,7 @@
 A stream tells its reader when to reconnect (`retry`) and sends a comment every fifteen seconds to
 show that it is alive. It ends when the reader leaves or takes nothing for too long, or when the
 server stops. It stores nothing: each durable message carries its seq in the journal as `id`, and
-the caller starts the source after the cursor that the reader sent.
+the caller starts the source after the offset that the reader sent.
 """
 
 import asyncio
@@ -97,7 +97,7 @@ class Message:
 
     data: str | None = None
     """Any text; line ends arrive as LF, the only one in the format. With None there is no data
-    line, so the reader moves its cursor and dispatches nothing."""
+    line, so the reader moves its offset and dispatches nothing."""
     id: str | None = None
     event: str | None = None
     retry: int | None = None

@@ -25,9 +25,9 @@ def first(client, path: str, **headers: str) -> Frame:
         return next(messages(answer.iter_lines()))
 
 
-def place(cursor: str) -> tuple[str, int]:
-    """The journal and the seq of a cursor."""
-    journal, _, seq = cursor.partition(".")
+def place(offset: str) -> tuple[str, int]:
+    """The journal and the seq of an offset."""
+    journal, _, seq = offset.partition(".")
     return journal, int(seq)
 
 
@@ -55,7 +55,7 @@ def test_a_stream_from_the_beginning_has_every_row_once(client, session):
 
 @pytest.mark.req("R58")
 @pytest.mark.parametrize("by", ["query", "header"])
-def test_a_stream_resumes_after_its_cursor(client, session, by):
+def test_a_stream_resumes_after_its_offset(client, session, by):
     page = client.get(f"/sessions/{session}?event=5", headers={"Accept": "text/html"}).text
     whole = first(client, f"/sessions/{session}/stream?after=0")
     assert rows(page) == rows(whole.data)
@@ -83,7 +83,7 @@ def test_the_page_has_the_address_of_the_stream_that_continues_it(client, sessio
 
 
 @pytest.mark.parametrize("after", ["", "0"])
-def test_a_stream_without_a_cursor_starts_at_the_beginning(client, session, after):
+def test_a_stream_without_an_offset_starts_at_the_beginning(client, session, after):
     frame = first(client, f"/sessions/{session}/stream?after={after}")
     assert rows(frame.data) == list(range(1, 9))
 
@@ -91,7 +91,7 @@ def test_a_stream_without_a_cursor_starts_at_the_beginning(client, session, afte
 @pytest.mark.req("R58")
 @pytest.mark.parametrize("by", ["query", "header"])
 @pytest.mark.parametrize(
-    "cursor",
+    "offset",
     [
         pytest.param("0123456789abcdef.3", id="of another journal"),
         pytest.param("{journal}.99999999", id="of a moment that has not come"),
@@ -101,17 +101,17 @@ def test_a_stream_without_a_cursor_starts_at_the_beginning(client, session, afte
         pytest.param("-1", id="negative"),
     ],
 )
-def test_an_invalid_cursor_resets_the_page(client, session, by, cursor):
+def test_an_invalid_offset_resets_the_page(client, session, by, offset):
     journal, last = place(first(client, f"/sessions/{session}/stream").id)
-    cursor = cursor.replace("{journal}", journal)
+    offset = offset.replace("{journal}", journal)
     valid = f"{journal}.{last}"
-    query, header = (cursor, valid) if by == "query" else (valid, cursor)
+    query, header = (offset, valid) if by == "query" else (valid, offset)
     path = f"/sessions/{session}/stream?after={query}"
     assert first(client, path, **{"Last-Event-ID": header}).event == "reset"
 
 
 @pytest.mark.req("R58")
-def test_a_cursor_of_another_journal_resets_a_page_of_a_missing_session(client):
+def test_an_offset_of_another_journal_resets_a_page_of_a_missing_session(client):
     path = "/sessions/999999/stream?after=0123456789abcdef.3"
     assert first(client, path).event == "reset"
 

@@ -138,7 +138,7 @@ def test_a_stream_cut_between_two_events_resumes_with_the_second(done):
     assert seen == [2, 3, 4, 5]
 
 
-def test_a_stream_with_a_cursor_of_another_journal_starts_with_a_reset(done):
+def test_a_stream_with_an_offset_of_another_journal_starts_with_a_reset(done):
     path = f"/api/sessions/{done.key}/stream"
     with done.client.stream("GET", path, headers={"Last-Event-ID": "0123456789abcdef.7"}) as stream:
         assert next(messages(stream.iter_lines())).event == "reset"

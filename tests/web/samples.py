@@ -14,7 +14,6 @@ from devui.store.rows import EventRow, OutputLine, Rewind, RunRow
 from devui.store.runs.work_time import seconds_of_work
 from devui.web import links
 from devui.web.basic_parts import Notice
-from devui.web.cursor import Cursor
 from devui.web.panels.breakpoints.gutter import Gutter, Marker
 from devui.web.panels.chat.chat import conversation
 from devui.web.panels.chat.content_parts import TextPart
@@ -67,6 +66,7 @@ from devui.web.panels.timeline.rows import RowContext
 from devui.web.panels.timeline.runs import run_end
 from devui.web.panels.timeline.transport import ticks
 from devui.web.panels.usage.parts import Spending, SpendingLine
+from devui.web.stream_offset import StreamOffset
 from devui.web.text.formats import UNKNOWN, compact, moment
 from devui.web.text.jsontree import json_text
 from devui.wire.events import Event
@@ -384,7 +384,7 @@ def session_page(
         transport=transport([s.kind for _, s, _ in events], selected),
         debugger=held_samples.STEPS if is_held else Debugger(),
         replay=replay_samples.DIVERGED if is_held else Replay(),
-        stream=PageStream(links.stream_url(KEY, Cursor("0123456789abcdef", 140))),
+        stream=PageStream(links.stream_url(KEY, StreamOffset("0123456789abcdef", 140))),
         watch_strip=watch_samples.STRIP if selected else watch_samples.NONE,
         notices=notices,
     )

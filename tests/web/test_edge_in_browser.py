@@ -240,7 +240,7 @@ async def test_scripts_in_swapped_text_do_not_run() -> None:
 
 @pytest.mark.req("R62")
 async def test_a_reader_reconnects_after_away_but_not_after_bye() -> None:
-    streams, cursors = Streams(), []
+    streams, offsets = Streams(), []
 
     async def watch(request: Request) -> Response:
         return HTMLResponse(
@@ -256,10 +256,10 @@ async def test_a_reader_reconnects_after_away_but_not_after_bye() -> None:
             await asyncio.Event().wait()
 
     async def stream(request: Request) -> Response:
-        cursors.append(request.headers.get("last-event-id"))
-        if len(cursors) > 2:
+        offsets.append(request.headers.get("last-event-id"))
+        if len(offsets) > 2:
             raise Conflict("came back after bye")
-        return stream_response(rows(len(cursors)), streams=streams)
+        return stream_response(rows(len(offsets)), streams=streams)
 
     routes = (Route("/watch", watch), Route("/stream", stream))
     async with guarded(*routes) as site, browser_page() as page:
@@ -269,4 +269,4 @@ async def test_a_reader_reconnects_after_away_but_not_after_bye() -> None:
         streams.close(AWAY)
         await expect(page.locator("#rows")).to_have_text("12")
         await page.wait_for_function("() => !document.querySelector('[hx-swap]')._htmx?.sse")
-    assert cursors == [None, "1"]
+    assert offsets == [None, "1"]

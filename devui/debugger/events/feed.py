@@ -75,7 +75,7 @@ async def follow(
     while True:
         with bus.subscribe(session, *topics, kinds=kinds) as reader:
             now = await journal.head()
-            if after > now:  # a cursor of another journal: the reader knows nothing of this one
+            if after > now:  # an offset in another journal: the reader knows nothing of this one
                 raise TooFarBehind
             yield Batch(now, await _missed_news(journal, session, after, now), begins=True)
             after = max(after, now)

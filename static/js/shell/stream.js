@@ -49,7 +49,7 @@ export function start() {
   });
 }
 
-// The cursor that the page has reached.
+// The offset that the page has reached.
 export function position() {
   const address = document.querySelector("[data-stream]").getAttribute("hx-sse:connect");
   return seen || new URL(address, location).searchParams.get("after");

@@ -45,7 +45,6 @@ from devui.debugger.events.news import (
 from devui.debugger.predicates.filters import Filter, FilterInput
 from devui.store.rows import SessionRow
 from devui.web.basic_parts import Notice
-from devui.web.cursor import Cursor, ForeignCursor
 from devui.web.errors import NotFound
 from devui.web.htmx import append, fill, replace, say
 from devui.web.links import (
@@ -96,6 +95,7 @@ from devui.web.panels.watch.panel import watch_strip
 from devui.web.render import Renderer
 from devui.web.services import Services, services_of
 from devui.web.sse import Message, stream_response
+from devui.web.stream_offset import ForeignOffset, StreamOffset
 from devui.web.text.markdown import prepare
 
 _UNKEPT: Final[tuple[type[News], ...]] = (
@@ -420,13 +420,13 @@ _SHARE = 3
 async def session(request: Request) -> Response:
     """Stream everything that happens in a session after `after` or the last message received.
 
-    A reader whose cursor is from another journal is told to reload the page, even if this journal
+    A reader whose offset is from another journal is told to reload the page, even if this journal
     has a session with the same number. A reader that returns to a deleted session gets a notice.
     """
     here = services_of(request)
     try:
         after = _position(request, here.journal.id)
-    except ForeignCursor:
+    except ForeignOffset:
         return stream_response(_reset(), streams=here.streams)
     try:
         services, row = await session_of(request)
@@ -469,7 +469,7 @@ async def _session_messages(
                         html = await page.render(batch)
                         cooldown = _SHARE * (time.thread_time() - start)
                     if html:
-                        yield Message(html, id=str(Cursor(services.journal.id, batch.seq)))
+                        yield Message(html, id=str(StreamOffset(services.journal.id, batch.seq)))
                     events = sum(isinstance(each, EventCommitted) for each in batch.news)
                     pause = min(_EVENT * max(0, events - 1), _LONGEST)
                     if SessionChanged(None) in batch.news:
@@ -512,6 +512,6 @@ async def _reset() -> AsyncGenerator[Message, None]:
 
 
 def _position(request: Request, journal: str) -> int:
-    """Return the seq that the reader has reached; raises ForeignCursor."""
-    cursors = (request.query_params.get("after"), request.headers.get("last-event-id"))
-    return max(Cursor.read(text, journal).seq for text in cursors)
+    """Return the seq that the reader has reached; raises ForeignOffset."""
+    offsets = (request.query_params.get("after"), request.headers.get("last-event-id"))
+    return max(StreamOffset.read(text, journal).seq for text in offsets)

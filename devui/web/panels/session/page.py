@@ -11,7 +11,6 @@ from devui.store.journal import Journal
 from devui.store.rows import EventRow, RunRow, SessionRow
 from devui.store.summaries import Kind
 from devui.web.basic_parts import Notice, Theme
-from devui.web.cursor import Cursor
 from devui.web.links import (
     app_url,
     choose_url,
@@ -102,6 +101,7 @@ from devui.web.panels.watch.panel import watch_strip
 from devui.web.panels.watch.parts import WatchStrip
 from devui.web.security.redaction import View
 from devui.web.services import Services
+from devui.web.stream_offset import StreamOffset
 from devui.web.text.formats import joined, moment, plural
 from devui.web.text.gates import SENTENCES
 from devui.web.text.markdown import prepare
@@ -317,9 +317,9 @@ async def filter_result(
     *,
     tab: str | None,
     query: PageQuery,
-    cursor: Cursor | None,
+    offset: StreamOffset | None,
 ) -> FilterResult:
-    """Return what a filter changes on a page whose stream has brought it to `cursor`. The new
+    """Return what a filter changes on a page whose stream has brought it to `offset`. The new
     stream continues from there because the chat isn't reloaded; rows sent twice are shown once."""
     stand = await _stand(services, session, row, query)
     session, query, open_tab = stand.session, stand.query, tab_of(tab, has_selection=bool(row))
@@ -327,7 +327,7 @@ async def filter_result(
         timeline=await _timeline(services, stand, row, tab),
         inspector=await inspector(services, session, row, open_tab, query=query),
         transport=await transport(services, session, row, tab, query=query),
-        stream=_stream(services, stand, min(cursor.seq, stand.head) if cursor else stand.head),
+        stream=_stream(services, stand, min(offset.seq, stand.head) if offset else stand.head),
     )
 
 
@@ -416,7 +416,7 @@ def _stream(services: Services, stand: _Stand, after: int) -> PageStream:
     return PageStream(
         stream_url(
             stand.session.key,
-            Cursor(services.journal.id, after),
+            StreamOffset(services.journal.id, after),
             past=stand.query.at is not None,
             only=stand.query.filter,
         )

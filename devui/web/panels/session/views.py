@@ -11,7 +11,6 @@ from devui.debugger.events.news import APPS, NoticesChanged, SessionChanged
 from devui.debugger.predicates.filters import FilterInput
 from devui.debugger.runs.standing import Standing
 from devui.store.rows import EventRow, SessionRow
-from devui.web.cursor import Cursor, ForeignCursor
 from devui.web.errors import Conflict, Forbidden
 from devui.web.htmx import HtmxRequest, refresh
 from devui.web.links import app_url, session_url, sessions_url
@@ -31,6 +30,7 @@ from devui.web.panels.trace.switch import shown_trace, view_switch
 from devui.web.panels.watch.panel import watch_strip
 from devui.web.security.intake import read_form
 from devui.web.services import Services, services_of
+from devui.web.stream_offset import ForeignOffset, StreamOffset
 from devui.web.text.numbers import whole_number
 
 
@@ -140,10 +140,10 @@ async def _filter_result(
     """Return the timeline with another filter, for a page that has reached `?seen=JOURNAL.SEQ`."""
     at = request.query_params.get("seen")
     try:
-        cursor = Cursor.read(at, services.journal.id) if at else None
-    except ForeignCursor:
+        offset = StreamOffset.read(at, services.journal.id) if at else None
+    except ForeignOffset:
         return Response(status_code=204, headers=refresh())
-    page = await filter_result(services, session, row, tab=tab, query=query, cursor=cursor)
+    page = await filter_result(services, session, row, tab=tab, query=query, offset=offset)
     return services.render.page(page)
 
 

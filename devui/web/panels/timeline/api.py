@@ -36,7 +36,6 @@ from devui.store.state import prefixed
 from devui.store.summaries import Kind
 from devui.web.adk.event_json import AdkEventJson
 from devui.web.adk.public_events import public_event
-from devui.web.cursor import Cursor, ForeignCursor
 from devui.web.errors import BadRequest, NotFound
 from devui.web.json_answers import answer, large_answer
 from devui.web.lookup import event_of, no_such_event, session_of
@@ -47,6 +46,7 @@ from devui.web.panels.state.addresses import moment_of
 from devui.web.panels.state.history_api import DifferenceJson, change_json
 from devui.web.services import Services, services_of
 from devui.web.sse import Message, stream_response
+from devui.web.stream_offset import ForeignOffset, StreamOffset
 from devui.web.text.numbers import whole_number
 
 _EVENTS = 200
@@ -316,8 +316,8 @@ async def stream(request: Request) -> Response:
     """
     here = services_of(request)
     try:
-        last_seq = Cursor.read(request.headers.get("last-event-id"), here.journal.id).seq
-    except ForeignCursor:
+        last_seq = StreamOffset.read(request.headers.get("last-event-id"), here.journal.id).seq
+    except ForeignOffset:
         return stream_response(_reset(), streams=here.streams)
     try:
         services, session = await session_of(request)
@@ -398,7 +398,7 @@ async def _after(request: Request) -> int:
 async def _messages(
     services: Services, session: SessionRow, after: int, run: str | None
 ) -> AsyncGenerator[Message, None]:
-    """Yield messages, each with the cursor up to which its reader then has everything.
+    """Yield messages, each with the offset up to which its reader then has everything.
 
     The stream begins with the position of `run`, even if it has ended; None for the run in
     progress.
@@ -417,7 +417,7 @@ async def _messages(
                     for value in facts:
                         seq = batch.seq if value is facts[-1] else value.get("seq", seq)
                         text = json.dumps(value, separators=(",", ":"))
-                        yield Message(text, id=str(Cursor(services.journal.id, seq)))
+                        yield Message(text, id=str(StreamOffset(services.journal.id, seq)))
                     if SessionChanged(None) in batch.news:
                         return
     except TooFarBehind:
