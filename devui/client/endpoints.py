@@ -19,17 +19,17 @@ if TYPE_CHECKING:
     from devui.store.rows import Scope
     from devui.store.session_lists import Choice, Sort
     from devui.web.adk.event_json import AdkEventJson
-    from devui.web.panels.apps.api import PrunedJson
-    from devui.web.panels.breakpoints.api import BreakpointJson, DeletedJson, PastJson
-    from devui.web.panels.bundles.api import ImportedJson, PreviewJson
+    from devui.web.panels.apps.api import UnusedSessionsJson
+    from devui.web.panels.breakpoints.api import BreakpointJson, DeletedJson, PastHitsJson
+    from devui.web.panels.bundles.api import ImportedSessionJson, PreviewJson
     from devui.web.panels.compare.api import ComparisonJson, EventComparisonJson
     from devui.web.panels.jobs.api import JobJson
     from devui.web.panels.memory.api import MemoryJson
     from devui.web.panels.notes.api import NoteJson
     from devui.web.panels.questions.api import QuestionFormJson
     from devui.web.panels.queue.api import QueueJson
-    from devui.web.panels.recovery.api import CutoffJson, ForkedJson, LineageJson
-    from devui.web.panels.replays.api import ReplayJson, RunToldJson
+    from devui.web.panels.recovery.api import CutoffJson, LineageJson, NewForkJson
+    from devui.web.panels.replays.api import ReplayJson, RunJson
     from devui.web.panels.request.api import PromptDiffJson
     from devui.web.panels.runs.schemas import (
         EditJson,
@@ -40,8 +40,8 @@ if TYPE_CHECKING:
     )
     from devui.web.panels.search.api import SearchJson
     from devui.web.panels.state.history_api import KeyHistoryJson
-    from devui.web.panels.state.uncommitted_api import UncommittedJson
-    from devui.web.panels.tests.api import TestMadeJson, TestOfferJson
+    from devui.web.panels.state.uncommitted_api import UncommittedStateJson
+    from devui.web.panels.tests.api import SavedTestJson, TestOfferJson
     from devui.web.panels.timeline.api import (
         DeletedNewsJson,
         EventNewsJson,
@@ -51,7 +51,7 @@ if TYPE_CHECKING:
         PositionNewsJson,
         StateJson,
     )
-    from devui.web.panels.trace.api import ReceivedJson, SpanJson, SpanWithBodiesJson, TraceJson
+    from devui.web.panels.trace.api import SpanJson, SpanWithBodiesJson, TraceExportJson, TraceJson
     from devui.web.panels.trials.api import ToolJson, ToolsJson, TrialJson
     from devui.web.panels.usage.usage import UsageJson
     from devui.web.security.sign_in_links import SignInLinkJson
@@ -129,7 +129,7 @@ class Endpoints(Connection):
         app: str | None = None,
         ids: Literal["keep", "new"] | None = None,
         continue_: Literal["yes"] | None = None,
-    ) -> ImportedJson:
+    ) -> ImportedSessionJson:
         """Import a bundle as a read-only session.
 
         Also accepts a session's JSON. The guide explains imports
@@ -140,7 +140,7 @@ class Endpoints(Connection):
             ids: Whether the session keeps its id from the file.
             continue_: Make the session writable instead of read-only.
         """
-        answer: ImportedJson = self._upload(
+        answer: ImportedSessionJson = self._upload(
             bundle, "api", "sessions", "import", app=app, ids=ids, **{"continue": continue_}
         )
         return answer
@@ -162,12 +162,14 @@ class Endpoints(Connection):
 
     def prune_sessions(
         self, days: float, *, app: str | None = None, sure: bool = False
-    ) -> PrunedJson:
+    ) -> UnusedSessionsJson:
         """List sessions unused for a number of days, and delete them if confirmed.
 
         Sessions with a star, a note or an active run stay.
         """
-        answer: PrunedJson = self._post("api", "sessions", "prune", days=days, app=app, sure=sure)
+        answer: UnusedSessionsJson = self._post(
+            "api", "sessions", "prune", days=days, app=app, sure=sure
+        )
         return answer
 
     def new_sign_in_link(self) -> SignInLinkJson:
@@ -557,7 +559,7 @@ class Endpoints(Connection):
         after: int | None = None,
         before: int | None = None,
         limit: int | None = None,
-    ) -> PastJson:
+    ) -> PastHitsJson:
         """List the events a breakpoint would have hit.
 
         Args:
@@ -566,7 +568,7 @@ class Endpoints(Connection):
             before: The last hits before this event.
             limit: The maximum number to return.
         """
-        answer: PastJson = self._get(
+        answer: PastHitsJson = self._get(
             "api",
             "sessions",
             session,
@@ -592,9 +594,9 @@ class Endpoints(Connection):
         after: int = 0,
         before: int | None = None,
         limit: int = 1000,
-    ) -> PastJson:
+    ) -> PastHitsJson:
         """List the events an unsaved breakpoint would have hit."""
-        answer: PastJson = self._post(
+        answer: PastHitsJson = self._post(
             "api",
             "sessions",
             session,
@@ -829,7 +831,7 @@ class Endpoints(Connection):
 
     def uncommitted(
         self, session: int, *, run: str | None = None, event: int | None = None
-    ) -> UncommittedJson:
+    ) -> UncommittedStateJson:
         """List uncommitted state: who wrote it, who read it, and what became of it.
 
         See state before its commit (docs/guide/debugging.md#state-before-its-commit).
@@ -838,7 +840,7 @@ class Endpoints(Connection):
             run: Only those of this run.
             event: Only what this event committed, read or was flagged with.
         """
-        answer: UncommittedJson = self._get(
+        answer: UncommittedStateJson = self._get(
             "api", "sessions", session, "uncommitted", run=run, event=event
         )
         return answer
@@ -877,13 +879,13 @@ class Endpoints(Connection):
         run: bool = False,
         streaming: bool | None = None,
         guard: Policy = "ask",
-    ) -> ForkedJson:
+    ) -> NewForkJson:
         """Fork a session at an event.
 
         Makes a session from the events up to `number`. The guide explains forking and going back
         (docs/guide/api.md#forking-and-going-back).
         """
-        answer: ForkedJson = self._post(
+        answer: NewForkJson = self._post(
             "api",
             "sessions",
             session,
@@ -929,9 +931,9 @@ class Endpoints(Connection):
         )
         return answer
 
-    def runs(self, session: int) -> list[RunToldJson]:
+    def runs(self, session: int) -> list[RunJson]:
         """List a session's runs, oldest first."""
-        answer: list[RunToldJson] = self._get("api", "sessions", session, "runs")["runs"]
+        answer: list[RunJson] = self._get("api", "sessions", session, "runs")["runs"]
         return answer
 
     def recording(self, session: int, *, run: str | None = None) -> dict[str, Any]:
@@ -1005,13 +1007,13 @@ class Endpoints(Connection):
         keep_secrets: bool = False,
         file: str | None = None,
         overwrite: bool = False,
-    ) -> TestMadeJson:
+    ) -> SavedTestJson:
         """Make a test file with recordings; it is only written if a file is named.
 
         The session becomes a test (docs/guide/testing.md). The guide explains the members
         (docs/guide/api.md#tests).
         """
-        answer: TestMadeJson = self._post(
+        answer: SavedTestJson = self._post(
             "api",
             "sessions",
             session,
@@ -1093,12 +1095,12 @@ class Endpoints(Connection):
         )
         return answer
 
-    def import_spans(self, traces: dict[str, Any]) -> ReceivedJson:
+    def import_spans(self, traces: dict[str, Any]) -> TraceExportJson:
         """Save exported spans as sessions.
 
         An OTLP export request, as protobuf or JSON, optionally gzipped: sessions of agents that ran
         elsewhere (docs/guide/opentelemetry.md#receive-traces). Rejected spans are counted in
         `partialSuccess`; errors follow OTLP.
         """
-        answer: ReceivedJson = self._upload(traces, "v1", "traces")
+        answer: TraceExportJson = self._upload(traces, "v1", "traces")
         return answer

@@ -62,7 +62,7 @@ class Failure:
 
 
 @dataclass(frozen=True, slots=True)
-class Beside:
+class BranchItem:
     """One of a run's parallel branches, as a list item."""
 
     template: ClassVar[str] = "parts/beside.html"

@@ -394,7 +394,7 @@ def trace_api_url(key: int, run: str | None = None) -> str:
     return _with(f"/api/sessions/{key}/trace", run=run)
 
 
-class Compared(NamedTuple):
+class SideNames(NamedTuple):
     """The names of two compared sides: session keys, or runs of a session as `12@2`."""
 
     left: str
@@ -407,7 +407,7 @@ def choose_url(left: str, right: str = "") -> str:
 
 
 def compare_url(
-    sides: Compared,
+    sides: SideNames,
     *,
     start: int | None = None,
     unfolded: bool = False,
@@ -426,12 +426,12 @@ def compare_url(
     return _with("/compare", **sides._asdict(), **query)
 
 
-def pair_url(sides: Compared, left: int | None, right: int | None) -> str:
+def pair_url(sides: SideNames, left: int | None, right: int | None) -> str:
     """The differences between one event of each side."""
     return _with("/compare/events", **sides._asdict(), leftEvent=left, rightEvent=right)
 
 
-def stretch_url(sides: Compared, left: int | None, right: int | None, count: int) -> str:
+def stretch_url(sides: SideNames, left: int | None, right: int | None, count: int) -> str:
     """Rows that are equal, or on one side only, from these events on."""
     events = {"leftEvent": left, "rightEvent": right, "count": count}
     return _with("/compare/rows", **sides._asdict(), **events)

@@ -15,7 +15,7 @@ from devui.web.panels.apps.parts import (
     Option,
     SessionItem,
     SessionList,
-    Unused,
+    UnusedFile,
 )
 from devui.web.text.formats import moment
 from tests.web.samples import WELCOME
@@ -155,17 +155,17 @@ LISTED = session_list(
     next_href="/apps/travel?page=3",
 )
 LEFT_OUT = (
-    Unused(
+    UnusedFile(
         "my agent",
         "Python can't import a folder with this name. Rename it, for example to my_agent.",
     ),
-    Unused(
+    UnusedFile(
         "services.yaml",
         "devui stores sessions, artifacts, and memory itself, so services registered here aren't"
         " used.",
     ),
 )
-UNREAD = (Unused("plugins.yaml", "Name other plugins with --extra_plugins."),)
+UNREAD = (UnusedFile("plugins.yaml", "Name other plugins with --extra_plugins."),)
 README = """# Travel
 
 Plans trips with a *scripted* model, so it needs no key.

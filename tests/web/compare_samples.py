@@ -99,7 +99,7 @@ def page(
         swap_href=links.choose_url("8@2", "7"),
         verdict=verdict(diff, PROMPTS if query.unfolded else ()),
         folded=not query.unfolded,
-        fold_href=links.compare_url(links.Compared("7", "8@2"), unfolded=True),
+        fold_href=links.compare_url(links.SideNames("7", "8@2"), unfolded=True),
         figures=figures(PRICES, *sides),
         table=replace(table, before_href="/compare?from=0", after_href="/compare?from=400")
         if query.start

@@ -8,7 +8,7 @@ from devui.web.panels.artifacts.parts import (
     FileDiff,
     FileItem,
     PdfPages,
-    ShownFile,
+    SelectedFile,
     VersionLink,
 )
 from devui.web.panels.chat.content_parts import PdfPreview, PlainPreview, TablePreview
@@ -47,7 +47,7 @@ DIFFERENCE = FileDiff(
     note="Only the first 2,000 lines are compared.",
 )
 PICTURES = FileDiff("v0", "v1", before=PICTURE, after=PICTURE)
-FILE = ShownFile(
+FILE = SelectedFile(
     name="plan.csv",
     raw_name="plan.csv",
     version=1,

@@ -48,13 +48,13 @@ from devui.web.panels.inspector.mark_parts import RewindMark, RewindNews
 from devui.web.panels.inspector.parts import Hint, Panel, Selection, StateTab, TabKey
 from devui.web.panels.jobs.panel import JobItem, JobList
 from devui.web.panels.notes.parts import NoteForm
-from devui.web.panels.recovery.parts import AgainMenu, UndoRewind
+from devui.web.panels.recovery.parts import RerunMenu, UndoRewind
 from devui.web.panels.runs.failure import run_failure
-from devui.web.panels.session.page import AgainPage, FilterResult
+from devui.web.panels.session.page import FilterResult, RerunPage
 from devui.web.panels.session.parts import EventTip, PageStream
-from devui.web.panels.state.parts import HistoryAsk, HistoryNow
+from devui.web.panels.state.parts import HistoryReload, ReloadedHistory
 from devui.web.panels.timeline.gaps import gap
-from devui.web.panels.timeline.panel_parts import Filled, Later
+from devui.web.panels.timeline.panel_parts import GapContent, NewerEventsLink
 from devui.web.render import Model, Renderer
 from devui.web.security.headers import CONTENT_SECURITY_POLICY
 from devui.web.text.jsontree import json_tree
@@ -277,11 +277,11 @@ def side_pages() -> dict[str, Model]:
         "app-piece": PiecePage(
             "auto", "travel", samples.links.app_url("travel"), "Memory", memory_samples.ALL[0]
         ),
-        "again": AgainPage(
+        "again": RerunPage(
             "auto",
             "Flight to London",
             samples.links.session_url(travel_samples.KEY),
-            AgainMenu(
+            RerunMenu(
                 1,
                 samples.links.rewind_url(travel_samples.KEY),
                 samples.links.forks_url(travel_samples.KEY),
@@ -378,8 +378,8 @@ def alone() -> list[Model]:
     return [
         *rows.items,
         *samples.chat(travel, samples.FAILED).messages,
-        Filled(rows.items, gap(7, 1, 5), gap(7, 16, 40)),
-        Filled(samples.chat(travel, None).messages, gap(7, 1, 5, in_grid=False)),
+        GapContent(rows.items, gap(7, 1, 5), gap(7, 16, 40)),
+        GapContent(samples.chat(travel, None).messages, gap(7, 1, 5, in_grid=False)),
         Selection(
             *selection, watch_samples.STRIP, request_samples.SPANS, request_samples.WATERFALL
         ),
@@ -387,11 +387,11 @@ def alone() -> list[Model]:
         breakpoint_sheet(*travel[10][:2], break_samples.SHEET[0]),
         *break_samples.SHEET,
         state_samples.state_at(None),
-        HistoryNow(history_samples.HISTORY, history_samples.BAR),
-        HistoryAsk("/sessions/7/state/history"),
+        ReloadedHistory(history_samples.HISTORY, history_samples.BAR),
+        HistoryReload("/sessions/7/state/history"),
         history_samples.BAR,
         *held_samples.OF_EVENTS,
-        Later("/sessions/7", 31),
+        NewerEventsLink("/sessions/7", 31),
         search_samples.RESULTS,
         EventTip(7, "result", "result", "Agent", "look → 3", (("plan", "", "[1]"),), 2),
         UndoRewind(5, samples.links.rewind_url(travel_samples.KEY), "#3 to #4"),

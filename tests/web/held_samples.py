@@ -8,7 +8,7 @@ import pytest
 from devui.store.rows import Change
 from devui.store.summaries import CallSummary
 from devui.web import links
-from devui.web.basic_parts import Beside
+from devui.web.basic_parts import BranchItem
 from devui.web.panels.chat.chat import ask_form
 from devui.web.panels.hold.parts import (
     CommandButton,
@@ -20,10 +20,10 @@ from devui.web.panels.hold.parts import (
     HeldMock,
     HeldRows,
 )
-from devui.web.panels.inspector.mark_parts import EditShown, EventEdits, EventNotes, NoteShown
+from devui.web.panels.inspector.mark_parts import EditItem, EventEdits, EventNotes, StateNoteItem
 from devui.web.panels.inspector.parts import PendingGroup
-from devui.web.panels.questions.parts import Ask, AskField, AskFields
-from devui.web.panels.recovery.parts import MissingKey, Resume, UnknownAsk
+from devui.web.panels.questions.parts import Ask, QuestionField, QuestionFields
+from devui.web.panels.recovery.parts import MissingKey, Resume, UnknownCallForm
 from devui.web.panels.state.panel import changed_values, uncommitted_value
 from devui.web.panels.timeline.parts import DroppedRow
 from devui.web.text.formats import moment
@@ -80,8 +80,8 @@ def ask(name: str, **args: Any) -> Ask:
     return ask_form(9, summary, args, KEY, who=who) or pytest.fail("it has no form")
 
 
-REFUSED = AskFields(
-    "a-7", (AskField("answer", "Answer", "json", "{nonsense", error="invalid JSON"),)
+REFUSED = QuestionFields(
+    "a-7", (QuestionField("answer", "Answer", "json", "{nonsense", error="invalid JSON"),)
 )
 ASKED = (REFUSED, *(ask(name, **args) for name, args in QUESTIONS))
 STEPS = Debugger(
@@ -119,11 +119,13 @@ HELD = HeldRows(
                 key="k2",
                 position=7,
                 slot="json-1",
-                field=AskField("value", "As JSON", "json", '{"author": "FlightAgent"}'),
+                field=QuestionField("value", "As JSON", "json", '{"author": "FlightAgent"}'),
                 mock=HeldMock(
                     "result",
                     "mock-1",
-                    AskField("value", "Result", "json", "{", hint="JSON or text", error="no JSON"),
+                    QuestionField(
+                        "value", "Result", "json", "{", hint="JSON or text", error="no JSON"
+                    ),
                 ),
                 refusals=(
                     CommandButton("drop", "Drop the event", "", "Not kept"),
@@ -143,7 +145,7 @@ HELD = HeldRows(
                     slot="held-1",
                     title="State changes",
                     fields=(
-                        AskField(
+                        QuestionField(
                             "of.city",
                             "city",
                             "json",
@@ -151,7 +153,7 @@ HELD = HeldRows(
                             error="no JSON",
                             type="JSON list of str",
                         ),
-                        AskField("new.key", "new key", "text"),
+                        QuestionField("new.key", "new key", "text"),
                     ),
                 ),
                 note="ada edited this. Takes effect when the run continues.",
@@ -169,12 +171,14 @@ HELD = HeldRows(
             breakpoint_href=links.session_url(KEY, tab="breaks"),
         ),
     ),
-    beside=(Beside("running", "runs", "HotelAgent", "find", "agent.py:3 in find", moment(NOW)),),
+    beside=(
+        BranchItem("running", "runs", "HotelAgent", "find", "agent.py:3 in find", moment(NOW)),
+    ),
 )
 EDITS = EventEdits(
     "Ada edited the tool's arguments",
     (
-        EditShown(
+        EditItem(
             number=12,
             word="edited",
             sentence="Ada edited the tool's arguments",
@@ -193,7 +197,7 @@ DROPPED = DroppedRow(
 )
 NOTES = EventNotes(
     (
-        NoteShown(
+        StateNoteItem(
             "dirty",
             "dirty read",
             "of plan, written by planner at app/agent.py:8 in plan",
@@ -202,7 +206,7 @@ NOTES = EventNotes(
             place="read by critic",
             code="app/agent.py:19 in check",
         ),
-        NoteShown("overlap", "parallel write", "city was written by other, too"),
+        StateNoteItem("overlap", "parallel write", "city was written by other, too"),
     )
 )
 OF_EVENTS = (EDITS, DROPPED, NOTES)
@@ -240,7 +244,7 @@ RESUME = Resume(
     ),
     streamed=("The cheapest of them leaves at",),
     unknown=(
-        UnknownAsk(
+        UnknownCallForm(
             id="call-1",
             slot="u-1",
             tool="book_flight",

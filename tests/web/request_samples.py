@@ -18,10 +18,10 @@ from devui.web.panels.request.parts import (
     RequestPanel,
     Share,
     ShareBar,
-    Streamed,
+    StreamChart,
     StreamedPiece,
+    ToolCallItem,
     ToolCallsPanel,
-    ToolSent,
 )
 from devui.web.panels.request.prompt_diff import as_text, body_of, prompt_diff, tool_shown
 from devui.web.panels.trace.parts import (
@@ -107,7 +107,7 @@ PANEL = RequestPanel(
         DiffBlock("changed", "model's answer → event #4", (("removed", "sunny"), ("added", "s"))),
         "A callback, plugin, or planner changed this answer.",
     ),
-    streamed=Streamed(
+    streamed=StreamChart(
         (StreamedPiece("It is ", "1 ms", 1.0), StreamedPiece("sunny.", "2.0 s", 1000.0)),
         "M1 3v14",
         ((1, 9),),
@@ -122,7 +122,7 @@ PANEL = RequestPanel(
 TOOLS = ToolCallsPanel(
     3,
     (
-        ToolSent(
+        ToolCallItem(
             "weather",
             "c1",
             "1.2 s",
@@ -131,7 +131,7 @@ TOOLS = ToolCallsPanel(
             "",
             result_size="5.9 kB · array of 1,200 items",
         ),
-        ToolSent("weather", "c2", "", None, None, "ValueError: it sank"),
+        ToolCallItem("weather", "c2", "", None, None, "ValueError: it sank"),
     ),
 )
 BAR = SpanBar(

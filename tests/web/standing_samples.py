@@ -1,10 +1,17 @@
 """What a run waits for, as the session page shows it, for the gallery and the template tests."""
 
 from devui.web import links
-from devui.web.basic_parts import Beside
+from devui.web.basic_parts import BranchItem
 from devui.web.panels.inspector.parts import TabAsk
-from devui.web.panels.questions.parts import AskField
-from devui.web.panels.runs.parts import CallEnding, Frames, PendingCall, RunPanel, TaskShown, Why
+from devui.web.panels.questions.parts import QuestionField
+from devui.web.panels.runs.parts import (
+    CallEnding,
+    Frames,
+    PendingCall,
+    RunPanel,
+    TaskItem,
+    WaitReason,
+)
 from devui.web.text.formats import moment
 from tests.web import replay_samples
 from tests.web.travel_samples import KEY, NOW
@@ -21,10 +28,10 @@ PANEL = RunPanel(
     going=True,
     silent=SINCE,
     whys=(
-        Why(
+        WaitReason(
             "bad", "The tool crunch is blocking the event loop.", "agent.py:2 in f", "time.sleep(9)"
         ),
-        Why("warn", "Waiting for a person.", href="/sessions/1?event=3", label="#3"),
+        WaitReason("warn", "Waiting for a person.", href="/sessions/1?event=3", label="#3"),
     ),
     action="/runs/run-1/commands",
     key="k4",
@@ -48,19 +55,19 @@ PANEL = RunPanel(
                 name="find_flights",
                 slot="answer-3",
                 typed_slot="typed-3",
-                typed_field=AskField("value", "Answer for find_flights", "json"),
-                fields=(AskField("of.price", "price", "number", error="required"),),
+                typed_field=QuestionField("value", "Answer for find_flights", "json"),
+                fields=(QuestionField("of.price", "price", "number", error="required"),),
             ),
             note="A function in a thread can't be stopped.",
         ),
     ),
     beside=(
-        Beside("held", "held", "left", "quick", "", SINCE),
-        Beside("behind", "waiting to commit", "task 4", "", "agent.py:9 in f", None),
+        BranchItem("held", "held", "left", "quick", "", SINCE),
+        BranchItem("behind", "waiting to commit", "task 4", "", "agent.py:9 in f", None),
     ),
     tasks=(
-        TaskShown(2, "FlightAgent", "waiting for a lock held by task 3", FRAMES, circle=True),
-        TaskShown(3, "", "sleeps", FRAMES[:1], circle=False),
+        TaskItem(2, "FlightAgent", "waiting for a lock held by task 3", FRAMES, circle=True),
+        TaskItem(3, "", "sleeps", FRAMES[:1], circle=False),
     ),
 )
 EMPTY = RunPanel(links.standing_url(KEY), "No runs yet", going=False, replay=replay_samples.FORM)

@@ -9,11 +9,11 @@ from devui.web.panels.inspector.parts import (
     ChangedKey,
     ChangedPlace,
     MoreLink,
+    StateComparison,
     StateDiff,
     StateKeys,
     StatePanel,
     StateTab,
-    StateWith,
 )
 from devui.web.panels.state.pages import StateKeysPage, ValuePage
 from devui.web.panels.state.panel import state_panel, state_values
@@ -50,9 +50,9 @@ def state_tab(number: int | None) -> StateTab:
     return StateTab(state_at(number), state_with(number))
 
 
-def state_with(number: int | None, since: int | None = None) -> StateWith:
+def state_with(number: int | None, since: int | None = None) -> StateComparison:
     """Return the form below the state."""
-    return StateWith(
+    return StateComparison(
         action=links.session_url(KEY),
         event=number,
         at=number,

@@ -14,7 +14,7 @@ from jinja2 import meta
 from devui.web import panels
 from devui.web.assets import Assets
 from devui.web.basic_parts import Failure, Notice
-from devui.web.panels.apps.parts import Unused
+from devui.web.panels.apps.parts import UnusedFile
 from devui.web.panels.chat.parts import ToolOutcome
 from devui.web.panels.inspector.parts import Hint
 from devui.web.panels.timeline.parts import EventRow
@@ -206,7 +206,7 @@ def test_a_row_is_rendered_with_little_work() -> None:
     ],
 )
 def test_backticks_in_messages_enclose_code(text: str, html: str) -> None:
-    failure, unused = Failure(f"{text}\n{text}"), Unused("main", text)
+    failure, unused = Failure(f"{text}\n{text}"), UnusedFile("main", text)
     if "\n" not in text:
         assert f"<strong hx-ignore>{html}</strong>" in RENDER.part(failure)
     assert html in RENDER.part(failure)

@@ -18,7 +18,7 @@ from devui.web.text.formats import plural
 
 if TYPE_CHECKING:
     from devui.debugger.guard.guard import Policy
-    from devui.web.panels.recovery.api import ForkedJson
+    from devui.web.panels.recovery.api import NewForkJson
 
 
 @click.command("notes")
@@ -164,7 +164,7 @@ def _fork_lines(answer: Mapping[str, Any], url: str) -> list[str]:
     ]
 
 
-def _not_running(fork: "ForkedJson") -> ConflictError:
+def _not_running(fork: "NewForkJson") -> ConflictError:
     """Return the error that says why a new fork isn't running, and what to do."""
     key = fork["key"]
     if not fork["unknown"]:

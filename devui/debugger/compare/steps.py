@@ -22,7 +22,7 @@ Aspect: TypeAlias = Literal[
     "text", "calls", "results", "state", "artifacts", "actions", "error", "other"
 ]
 ASPECTS: Final[tuple[Aspect, ...]] = get_args(Aspect)
-Compared: TypeAlias = "dict[Aspect, list[Json] | dict[str, Json]]"
+SideNames: TypeAlias = "dict[Aspect, list[Json] | dict[str, Json]]"
 """What an event says and does, by aspect; empty aspects are missing."""
 
 _ACTIONS: Final[Mapping[str, Aspect]] = {"stateDelta": "state", "artifactDelta": "artifacts"}
@@ -121,7 +121,7 @@ def differing(first: Step, second: Step) -> tuple[Aspect, ...]:
     return tuple(aspect for aspect in ASPECTS if old.get(aspect) != new.get(aspect))
 
 
-def comparable(event: Event) -> Compared:
+def comparable(event: Event) -> SideNames:
     """Return what an event says and does, without what differs in every run."""
     lists: defaultdict[Aspect, list[Json]] = defaultdict(list)
     objects: defaultdict[Aspect, dict[str, Json]] = defaultdict(dict)

@@ -68,7 +68,7 @@ class Price:
 
 
 @dataclass(frozen=True, slots=True)
-class Spent:
+class CostSum:
     """The cost of several answers, as far as it is known."""
 
     cost: float | None
@@ -113,7 +113,7 @@ class Prices:
         price = self.find(usage.model)
         return None if price is None else price.for_prompt(usage.prompt).cost(usage)
 
-    def total(self, sums: Iterable[UsageSum]) -> Spent:
+    def total(self, sums: Iterable[UsageSum]) -> CostSum:
         """Return the cost of token sums, grouped by model and by the limit their prompts exceed."""
         costs, unpriced = [], 0
         for each in sums:
@@ -124,7 +124,7 @@ class Prices:
                 unpriced += each.answers
             else:
                 costs.append(cost)
-        return Spent(math.fsum(costs) if costs else None, unpriced)
+        return CostSum(math.fsum(costs) if costs else None, unpriced)
 
     def rates(self, models: Iterable[str]) -> list[Rate]:
         """Return the prices of the models for short prompts and, if different, for long ones."""

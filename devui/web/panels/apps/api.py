@@ -30,7 +30,7 @@ class PruneBody(Strict):
     """Delete them; otherwise they are only listed."""
 
 
-class PrunedSessionJson(TypedDict):
+class UnusedSessionJson(TypedDict):
     """An unused session."""
 
     key: int
@@ -42,15 +42,15 @@ class PrunedSessionJson(TypedDict):
     updated: float
 
 
-class PrunedJson(TypedDict):
+class UnusedSessionsJson(TypedDict):
     """Unused sessions."""
 
-    sessions: list[PrunedSessionJson]
+    sessions: list[UnusedSessionJson]
     deleted: bool
     """Whether they were deleted."""
 
 
-@operation(PrunedJson, body=PruneBody)
+@operation(UnusedSessionsJson, body=PruneBody)
 async def prune(request: Request) -> Response:
     """List sessions unused for a number of days, and delete them if confirmed.
 
@@ -64,7 +64,7 @@ async def prune(request: Request) -> Response:
     return answer({"sessions": [_session_json(row) for row in rows], "deleted": body.sure})
 
 
-def _session_json(row: SessionRow) -> PrunedSessionJson:
+def _session_json(row: SessionRow) -> UnusedSessionJson:
     return {
         "key": row.key,
         "app": row.app,

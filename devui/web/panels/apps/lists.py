@@ -28,7 +28,7 @@ from devui.web.panels.apps.parts import (
     Engine,
     Option,
     SessionItem,
-    Unused,
+    UnusedFile,
 )
 from devui.web.panels.apps.parts import AppStatus as CardStatus
 from devui.web.panels.runs.failure import agent_failure
@@ -145,9 +145,9 @@ def engine_name(info: EngineInfo | None) -> str:
     return f"google-adk {visible(info.version)}" if info.name == "google-adk" else info.name
 
 
-def unused_file(each: LeftOut) -> Unused:
+def unused_file(each: LeftOut) -> UnusedFile:
     """Return an unused folder or file, with the reason."""
-    return Unused(visible(each.path), visible(each.reason))
+    return UnusedFile(visible(each.path), visible(each.reason))
 
 
 def printed_text(output: Printed) -> str:

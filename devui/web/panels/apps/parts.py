@@ -80,7 +80,7 @@ class AppHead:
 
 
 @dataclass(frozen=True, slots=True)
-class Unused:
+class UnusedFile:
     """A folder or file in the agents' folder that isn't used."""
 
     template: ClassVar[str] = "apps/unused.html"
@@ -207,9 +207,9 @@ class AppsPage:
     """The folder in which apps are looked for."""
     apps: tuple[AppCard, ...]
     recent: tuple[SessionItem, ...]
-    left_out: tuple[Unused, ...] = ()
+    left_out: tuple[UnusedFile, ...] = ()
     """Folders and files that look like agents but aren't listed."""
-    unused_files: tuple[Unused, ...] = ()
+    unused_files: tuple[UnusedFile, ...] = ()
     """Files beside the apps that aren't fully supported, unlike in google-adk."""
     import_action: str = "/import"
     jobs: JobList = NO_IMPORTS
@@ -241,7 +241,7 @@ class AppPage:
     """The links to the app's tools, graph and memory."""
     prompts: tuple[str, ...] = ()
     """Example prompts from the README; each starts a session."""
-    unused_files: tuple[Unused, ...] = ()
+    unused_files: tuple[UnusedFile, ...] = ()
     """Files in its folder that aren't fully supported, unlike in google-adk."""
     import_action: str = "/import"
     jobs: JobList = NO_IMPORTS

@@ -10,7 +10,7 @@ from devui.debugger.apps.adk_files import unread_services
 from devui.debugger.apps.apps import AppFolder
 from devui.web.lookup import theme_of
 from devui.web.panels.apps.lists import app_card, session_items, unused_file
-from devui.web.panels.apps.parts import AppsPage, Unused
+from devui.web.panels.apps.parts import AppsPage, UnusedFile
 from devui.web.panels.jobs.panel import job_list
 from devui.web.panels.session.notices import server_notices, sign_in_note
 from devui.web.services import services_of
@@ -45,7 +45,7 @@ async def show(request: Request) -> Response:
     return services.render.page(page)
 
 
-def _unused(apps: AppFolder) -> tuple[tuple[Unused, ...], tuple[Unused, ...]]:
+def _unused(apps: AppFolder) -> tuple[tuple[UnusedFile, ...], tuple[UnusedFile, ...]]:
     """Return unlisted and partly supported files. They are read from disk, so call this in a
     thread."""
     files = unread_services(apps.path) if apps.only is None else []

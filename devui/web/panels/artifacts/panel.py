@@ -11,7 +11,7 @@ from devui.web.panels.artifacts.parts import (
     ArtifactsPanel,
     FileDiff,
     FileItem,
-    ShownFile,
+    SelectedFile,
     VersionLink,
 )
 from devui.web.panels.artifacts.preview import artifact_preview, type_of
@@ -92,7 +92,7 @@ async def _open_file(
     name: str,
     until: int | None,
     query: PageQuery,
-) -> ShownFile | None:
+) -> SelectedFile | None:
     owner, artifacts = (session.app, session.user, session.id), services.journal.artifacts
     rows = await artifacts.versions(*owner, name)
     versions = {row.version: row for row in rows if until is None or row.seq <= until}
@@ -128,7 +128,7 @@ def _file(
     artifact: Artifact,
     versions: dict[int, ArtifactRow],
     content: ArtifactPreview | FileDiff,
-) -> ShownFile:
+) -> SelectedFile:
     row = artifact.row
     labels = {content.old, content.new} if isinstance(content, FileDiff) else set()
 
@@ -143,7 +143,7 @@ def _file(
         )
 
     metadata = json.loads(row.custom_metadata or "{}")
-    return ShownFile(
+    return SelectedFile(
         name=visible(row.name),
         raw_name=row.name,
         version=row.version,

@@ -82,7 +82,7 @@ class VersionLink:
 
 
 @dataclass(frozen=True, slots=True)
-class ShownFile:
+class SelectedFile:
     """The selected file, in one of its versions."""
 
     name: str
@@ -111,7 +111,7 @@ class ArtifactsPanel:
     files: tuple[FileItem, ...]
     more: str
     """A sentence saying that some files aren't listed; "" if all are."""
-    file: ShownFile | None
+    file: SelectedFile | None
     fields: tuple[tuple[str, str], ...]
     """The query parameters that say what the tab shows."""
     upload_action: str

@@ -18,7 +18,7 @@ class UnreadablePdf(ValueError):
     """The file is damaged, encrypted or too complex, or has no such page."""
 
 
-class DrawnPage(NamedTuple):
+class RenderedPage(NamedTuple):
     """A page as a PNG, and the number of `pages` in the file."""
 
     pages: int
@@ -30,7 +30,7 @@ def can_draw() -> bool:
     return all(find_spec(name) is not None for name in ("pypdfium2", "resource"))
 
 
-async def draw(content: bytes, number: int) -> DrawnPage:
+async def draw(content: bytes, number: int) -> RenderedPage:
     """Render a page, counted from 1. Raises UnreadablePdf."""
     environment = {name: os.environ[name] for name in _ENVIRONMENT if name in os.environ}
     async with _AT_A_TIME:
@@ -54,4 +54,4 @@ async def draw(content: bytes, number: int) -> DrawnPage:
     count, _, picture = output.partition(b"\n")
     if process.returncode or not count.isdigit():
         raise UnreadablePdf("This PDF can't be drawn: it is damaged, encrypted, or too large.")
-    return DrawnPage(int(count), picture)
+    return RenderedPage(int(count), picture)

@@ -123,7 +123,7 @@ class PastHitJson(TypedDict):
     text: str
 
 
-class PastJson(TypedDict):
+class PastHitsJson(TypedDict):
     """The past events that a breakpoint would have hit."""
 
     hits: list[PastHitJson]
@@ -197,7 +197,7 @@ async def delete(request: Request) -> Response:
 
 
 @operation(
-    PastJson,
+    PastHitsJson,
     query={
         "breakpoint": Query(int, "The number of one of the app's breakpoints", required=True),
         "after": Query(int, "The first hits after this event"),
@@ -227,7 +227,7 @@ async def hits(request: Request) -> Response:
     return answer(asdict(past))
 
 
-@operation(PastJson, body=HitsBody)
+@operation(PastHitsJson, body=HitsBody)
 async def hits_of_draft(request: Request) -> Response:
     """List the events an unsaved breakpoint would have hit."""
     services, session = await session_of(request)

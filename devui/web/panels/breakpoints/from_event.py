@@ -14,8 +14,8 @@ from devui.web.links import breakpoints_url, session_url
 from devui.web.panels.breakpoints.parts import (
     BreakpointSheet,
     BreakpointsHere,
-    LikeThis,
     Offer,
+    SimilarEvents,
     Trait,
 )
 from devui.web.panels.timeline.kinds import WORDS
@@ -39,14 +39,14 @@ def traits_of(row: EventRow, summary: Summary) -> dict[str, str | None]:
     return {"kind": summary.kind, "agent": row.author, "tool": tools[0] if tools else None}
 
 
-def like_this(row: EventRow, summary: Summary) -> LikeThis:
+def like_this(row: EventRow, summary: Summary) -> SimilarEvents:
     """Return the breakpoints that one click makes: on the tools, keys, kind and author of an
     event."""
     traits = traits_of(row, summary)
     first, *others = (
         Offer(visible(label), json.dumps(asdict(draft))) for label, draft in _offers(row, summary)
     )
-    return LikeThis(
+    return SimilarEvents(
         action=breakpoints_url(row.session),
         first=first,
         others=tuple(others),

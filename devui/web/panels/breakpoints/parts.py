@@ -142,7 +142,7 @@ class Offer:
 
 
 @dataclass(frozen=True, slots=True)
-class LikeThis:
+class SimilarEvents:
     """The offers of breakpoints on similar events, and of running to the next one."""
 
     template: ClassVar[str] = "breakpoints/like_this.html"

@@ -64,7 +64,7 @@ class BundleJson(TypedDict):
     """How many texts were left out."""
 
 
-class ImportedJson(TypedDict):
+class ImportedSessionJson(TypedDict):
     """The imported session."""
 
     key: int
@@ -153,7 +153,7 @@ async def preview(request: Request) -> Response:
 
 
 @operation(
-    ImportedJson,
+    ImportedSessionJson,
     status=201,
     body=BundleJson,
     query={

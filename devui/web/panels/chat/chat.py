@@ -51,9 +51,9 @@ from devui.web.panels.chat.parts import (
     ToolOutcome,
 )
 from devui.web.panels.hold.interventions import hint
-from devui.web.panels.questions.parts import Ask, AskFields
+from devui.web.panels.questions.parts import Ask, QuestionFields
 from devui.web.panels.questions.questions import CREDENTIAL, form_of, sign_in_link
-from devui.web.panels.recovery.parts import SayAgain
+from devui.web.panels.recovery.parts import RerunButton
 from devui.web.text.formats import clipped
 from devui.web.text.visible import readable, visible
 from devui.wire.events import NOTHING, USER, Event, Fields, Part, fields_in
@@ -118,9 +118,11 @@ class StreamedCalls:
         return text
 
 
-def say_again(number: int, event: Event, session: int) -> SayAgain | None:
+def say_again(number: int, event: Event, session: int) -> RerunButton | None:
     """Return what opens the menu of a message; None if there is no text to send again."""
-    return None if message_text(event) is None else SayAgain(number, say_again_url(session, number))
+    return (
+        None if message_text(event) is None else RerunButton(number, say_again_url(session, number))
+    )
 
 
 TRANSFER = "transfer_to_agent"
@@ -475,7 +477,7 @@ def ask_form(
     )
 
 
-def updated_fields(event: Event, long_running: AbstractSet[str | None]) -> Iterator[AskFields]:
+def updated_fields(event: Event, long_running: AbstractSet[str | None]) -> Iterator[QuestionFields]:
     """Yield the new initial fields for the forms of the calls that the event responds to.
 
     A person can respond only to long-running calls; for other authors, `long_running` has the ids
@@ -485,7 +487,7 @@ def updated_fields(event: Event, long_running: AbstractSet[str | None]) -> Itera
         is_updated = event.author == USER or response.id in long_running
         if response.id and is_updated and not answered_once(response.name):
             fields = form_of(response.name, NOTHING, "", response.result).fields
-            yield AskFields(ask_slot(response.id), fields)
+            yield QuestionFields(ask_slot(response.id), fields)
 
 
 def ask_slot(call_id: str) -> str:

@@ -17,7 +17,7 @@ from devui.web.panels.chat.content_parts import (
 from devui.web.panels.inspector.mark_parts import RewindMark
 from devui.web.panels.questions.parts import Ask
 from devui.web.panels.queue.parts import QueuePanel
-from devui.web.panels.recovery.parts import Resume, SayAgain, UndoRewind
+from devui.web.panels.recovery.parts import RerunButton, Resume, UndoRewind
 from devui.web.panels.settings.parts import RunSettingsForm
 from devui.web.panels.timeline.gaps import Gap
 
@@ -25,7 +25,7 @@ Outcome = Literal["running", "waiting", "done", "failed", "lost"]
 
 
 @dataclass(frozen=True, slots=True)
-class Unfinished:
+class StreamedText:
     """The part of an answer that an agent had streamed when its run ended."""
 
     template: ClassVar[str] = "chat/unfinished.html"
@@ -50,7 +50,7 @@ class RunNote:
     """The message's text, to send it again; "" if it isn't only text."""
     action: str = ""
     """Where to POST that message."""
-    unfinished: tuple[Unfinished, ...] = ()
+    unfinished: tuple[StreamedText, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,7 +135,7 @@ class ChatMessage:
     """The sentence of an error or a signal."""
     code: str = ""
     """The code of an error."""
-    again: SayAgain | UndoRewind | None = None
+    again: RerunButton | UndoRewind | None = None
     """The menu of a user's message, or the button that undoes a rewind."""
     continued: bool = False
     """Whether the previous message has the same author, so the name isn't repeated."""

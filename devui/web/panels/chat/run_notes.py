@@ -7,7 +7,7 @@ from devui.store.rows import RunRow
 from devui.web.links import runs_url
 from devui.web.panels.chat.content import spoken_parts
 from devui.web.panels.chat.content_parts import SpokenPart
-from devui.web.panels.chat.parts import RunNote, Unfinished
+from devui.web.panels.chat.parts import RunNote, StreamedText
 from devui.web.panels.runs.failure import run_failure
 from devui.web.panels.timeline.runs import ENDINGS, ending
 from devui.web.text.formats import clipped
@@ -50,9 +50,9 @@ def _text_alone(run: RunRow) -> str:
     return parts[0].text if len(parts) == 1 and parts[0].is_text_alone else ""
 
 
-def _unfinished(run: RunRow) -> tuple[Unfinished, ...]:
+def _unfinished(run: RunRow) -> tuple[StreamedText, ...]:
     answers = json.loads(run.unfinished) if run.unfinished else []
-    return tuple(Unfinished(visible(a["author"]), cut_off(a["text"])) for a in answers)
+    return tuple(StreamedText(visible(a["author"]), cut_off(a["text"])) for a in answers)
 
 
 def cut_off(text: str) -> str:

@@ -65,7 +65,7 @@ class CompareCell:
 
 
 @dataclass(frozen=True, slots=True)
-class SidedText:
+class ComparedText:
     """A text on both sides, with its differences."""
 
     left: Pieces
@@ -79,7 +79,7 @@ class ComparedValue:
     path: str
     left: JsonTree | None
     right: JsonTree | None
-    text: SidedText | None = None
+    text: ComparedText | None = None
     """Shown instead of both values if they are long texts."""
 
 

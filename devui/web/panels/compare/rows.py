@@ -18,9 +18,10 @@ from devui.store.rows import EventRow
 from devui.store.runs.work_time import seconds_of_work
 from devui.store.state import prefixed
 from devui.web.basic_parts import JsonTree
-from devui.web.links import Compared, compare_url, pair_url, session_url, stretch_url
+from devui.web.links import SideNames, compare_url, pair_url, session_url, stretch_url
 from devui.web.panels.compare.parts import (
     CompareCell,
+    ComparedText,
     ComparedValue,
     CompareItem,
     ComparePair,
@@ -29,7 +30,6 @@ from devui.web.panels.compare.parts import (
     FoldedRows,
     PairDiff,
     PairSection,
-    SidedText,
     Verdict,
 )
 from devui.web.panels.request.parts import DiffBlock, PromptDiff
@@ -173,9 +173,9 @@ def _tree(value: MaybeJson) -> JsonTree | None:
     return None if value is ABSENT else json_tree(value, open_levels=1)
 
 
-def _sided_text(old: str, new: str) -> SidedText:
+def _sided_text(old: str, new: str) -> ComparedText:
     pieces = tuple(around(word_diff(old, new)))
-    return SidedText(
+    return ComparedText(
         left=tuple(piece for piece in pieces if piece[0] != "added"),
         right=tuple(piece for piece in pieces if piece[0] != "removed"),
     )
@@ -206,7 +206,7 @@ class Rows:
     """Builds the rows of one comparison."""
 
     def __init__(self, left: Side, right: Side) -> None:
-        self._sides = Compared(left.name, right.name)
+        self._sides = SideNames(left.name, right.name)
         self._cells = (_Cells(left), _Cells(right))
 
     def table(

@@ -16,7 +16,7 @@ from devui.debugger.events.prices import Prices
 from devui.store.rows import RunRow, SessionRow
 from devui.web.basic_parts import Status
 from devui.web.errors import BadRequest, NotFound
-from devui.web.links import Compared, choose_url, session_url
+from devui.web.links import SideNames, choose_url, session_url
 from devui.web.panels.apps.lists import forked_at, session_name
 from devui.web.panels.compare.parts import CompareChoice, CompareFigure, CompareSide
 from devui.web.panels.runs.status import WORDS
@@ -74,7 +74,7 @@ _IN_MENU: Final = 20
 
 async def sides(services: Services, left: Side, right: Side) -> tuple[CompareSide, ...]:
     """Return both sides, each with links that replace it."""
-    names = Compared(left.name, right.name)
+    names = SideNames(left.name, right.name)
     return (
         await _side(services, left, "left", lambda name: choose_url(name, names.right)),
         await _side(services, right, "right", lambda name: choose_url(names.left, name)),

@@ -10,7 +10,7 @@ from devui.debugger.compare.moments import moment, moment_diff
 from devui.debugger.compare.prompts import other_prompts
 from devui.debugger.compare.sides import Side, compare_sides
 from devui.web.errors import BadRequest
-from devui.web.links import Compared, choose_url, compare_url
+from devui.web.links import SideNames, choose_url, compare_url
 from devui.web.lookup import theme_of
 from devui.web.panels.compare.parts import ChoosePage, ComparePage, PairDiff
 from devui.web.panels.compare.rows import CompareQuery, Rows, pair_diff, partners, row_id, verdict
@@ -40,12 +40,12 @@ async def show(request: Request) -> Response:
         theme=theme_of(request),
         left=first,
         right=second,
-        swap_href=compare_url(Compared(right.name, left.name), at=_swap(query.at)),
+        swap_href=compare_url(SideNames(right.name, left.name), at=_swap(query.at)),
         verdict=verdict(comparison, prompts),
         figures=figures(services.prices, left, right),
         folded=not query.unfolded,
         fold_href=compare_url(
-            Compared(left.name, right.name), unfolded=not query.unfolded, at=query.at
+            SideNames(left.name, right.name), unfolded=not query.unfolded, at=query.at
         ),
         table=await asyncio.to_thread(Rows(left, right).table, comparison, query, bodies),
     )

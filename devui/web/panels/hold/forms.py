@@ -18,7 +18,7 @@ from devui.debugger.stepping.stepper import Edit, Hold
 from devui.web.errors import BadRequest
 from devui.web.links import commands_url
 from devui.web.panels.hold.parts import CommandButton, HeldEdit, HeldFields, HeldMock
-from devui.web.panels.questions.parts import AskField
+from devui.web.panels.questions.parts import QuestionField
 from devui.web.panels.questions.schema_forms import Fields, SchemaForm, WrongFields, filled_again
 from devui.web.security.intake import parse_typed, parse_typed_or_text
 from devui.web.text.difference import as_text, difference
@@ -132,10 +132,10 @@ def json_slot(hold: Hold) -> str:
     return f"json-{hold.id}"
 
 
-def json_field(hold: Hold) -> AskField:
+def json_field(hold: Hold) -> QuestionField:
     """Return one field with all of what is held, as JSON."""
     label = f"Replacement for the {HOLDING[hold.arrival.gate]}, as JSON"
-    return _with_attempt(hold, "edit", AskField("value", label, "json", _original(hold)))
+    return _with_attempt(hold, "edit", QuestionField("value", label, "json", _original(hold)))
 
 
 def mock_slot(hold: Hold) -> str:
@@ -143,12 +143,12 @@ def mock_slot(hold: Hold) -> str:
     return f"mock-{hold.id}"
 
 
-def mock_field(hold: Hold) -> AskField:
+def mock_field(hold: Hold) -> QuestionField:
     """Return the field for a mock, prefilled with what the same call last returned."""
     last = _last_result(hold)
     origin = "; starts with the last result of this tool for these arguments" if last else ""
     hint = f"JSON or text{origin}"
-    field = AskField("value", mock_subject(hold).capitalize(), "json", last, hint=hint)
+    field = QuestionField("value", mock_subject(hold).capitalize(), "json", last, hint=hint)
     return _with_attempt(hold, "mock", field)
 
 
@@ -163,7 +163,7 @@ def _last_result(hold: Hold) -> str:
     return text if len(text) <= _LONGEST else ""
 
 
-def _with_attempt(hold: Hold, action: Action, field: AskField) -> AskField:
+def _with_attempt(hold: Hold, action: Action, field: QuestionField) -> QuestionField:
     """Return the field, with the edit's value and error if the edit has this action."""
     attempt = hold.edit or hold.refused_edit
     if attempt is None or attempt.action != action:
@@ -240,7 +240,7 @@ class HeldForm:
     is_code: bool = False
     """Whether the labels are identifiers."""
 
-    def fields(self) -> tuple[AskField, ...]:
+    def fields(self) -> tuple[QuestionField, ...]:
         """Return the fields, prefilled with the current values."""
         fields = self._form.fields(self.values)
         return (*map(self._lengthen, fields), *self._new())
@@ -265,14 +265,14 @@ class HeldForm:
     def _form(self) -> SchemaForm:
         return SchemaForm(self.schema, AT, is_code=self.is_code)
 
-    def _lengthen(self, field: AskField) -> AskField:
+    def _lengthen(self, field: QuestionField) -> QuestionField:
         has_lines = field.kind == "text" and field.name in self.long
         return replace(field, kind="long") if has_lines else field
 
-    def _new(self) -> Iterator[AskField]:
+    def _new(self) -> Iterator[QuestionField]:
         if self.grows:
-            yield AskField(NEW_KEY, "new key", "text")
-            yield AskField(NEW_VALUE, "value, as JSON", "json")
+            yield QuestionField(NEW_KEY, "new key", "text")
+            yield QuestionField(NEW_VALUE, "value, as JSON", "json")
 
     def _new_entries(self, entries: Fields) -> dict[str, Any]:
         key, text = entries.get(NEW_KEY, "").strip(), entries.get(NEW_VALUE, "").strip()

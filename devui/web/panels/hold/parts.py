@@ -3,9 +3,9 @@
 from dataclasses import dataclass
 from typing import ClassVar, Literal
 
-from devui.web.basic_parts import Beside, JsonText, Moment
+from devui.web.basic_parts import BranchItem, JsonText, Moment
 from devui.web.panels.breakpoints.parts import MarkShape
-from devui.web.panels.questions.parts import AskField
+from devui.web.panels.questions.parts import QuestionField
 from devui.web.panels.state.parts import StateValue
 
 Stage = Literal["produced", "committing", "committed", "working"]
@@ -58,7 +58,7 @@ class HeldFields:
     slot: str
     """The prefix of its fields' ids."""
     title: str
-    fields: tuple[AskField, ...]
+    fields: tuple[QuestionField, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +68,7 @@ class HeldMock:
     what: Literal["result", "response"]
     slot: str
     """The prefix of its field's id."""
-    field: AskField
+    field: QuestionField
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +80,7 @@ class HeldEdit:
     position: int
     slot: str
     """The prefix of its field's id."""
-    field: AskField
+    field: QuestionField
     """The field with all of what is held, as JSON."""
     mock: "HeldMock | None" = None
     """The form that mocks a call; None if it isn't a call."""
@@ -166,5 +166,5 @@ class HeldRows:
 
     template: ClassVar[str] = "hold/held.html"
     items: tuple[HeldItem, ...] = ()
-    beside: tuple[Beside, ...] = ()
+    beside: tuple[BranchItem, ...] = ()
     """What runs meanwhile, since a hold stops one branch and not the others."""

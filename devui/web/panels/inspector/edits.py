@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from devui.store.rows import EditRow
 from devui.store.summaries import Summary
 from devui.web.panels.hold.interventions import hint, sentence
-from devui.web.panels.inspector.mark_parts import EditShown, EventEdits
+from devui.web.panels.inspector.mark_parts import EditItem, EventEdits
 from devui.web.text.difference import as_text, difference
 from devui.web.text.formats import moment
 from devui.web.text.gates import CHANGED
@@ -29,11 +29,11 @@ def _only_guarded(rows: Sequence[EditRow]) -> bool:
     return bool(rows) and all(row.edit.actor == GUARD for row in rows)
 
 
-def _edit_shown(row: EditRow) -> EditShown:
+def _edit_shown(row: EditRow) -> EditItem:
     edit = row.edit
     before, after = original(edit.gate, json.loads(edit.before)), json.loads(edit.after)
     gives = edit.action in {"edit", "mock", "reject", "end"}
-    return EditShown(
+    return EditItem(
         number=row.id,
         word=CHANGED.get(edit.action, edit.action),
         sentence=sentence(edit.action, edit.gate, edit.actor),

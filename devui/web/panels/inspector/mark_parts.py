@@ -31,7 +31,7 @@ class RewindNews:
 
 
 @dataclass(frozen=True, slots=True)
-class EditShown:
+class EditItem:
     """One edit that was made while the run was held."""
 
     number: int
@@ -55,12 +55,12 @@ class EventEdits:
     template: ClassVar[str] = "inspector/event_edits.html"
     summary: str
     """All edits in one sentence."""
-    items: tuple[EditShown, ...]
+    items: tuple[EditItem, ...]
     title: str = "Changed by a person"
 
 
 @dataclass(frozen=True, slots=True)
-class NoteShown:
+class StateNoteItem:
     """Something noticed about the state at one event."""
 
     kind: Literal["dirty", "silent", "overlap"]
@@ -82,4 +82,4 @@ class EventNotes:
     """Everything noticed about the state at one event."""
 
     template: ClassVar[str] = "inspector/event_notes.html"
-    items: tuple[NoteShown, ...]
+    items: tuple[StateNoteItem, ...]

@@ -5,7 +5,7 @@ from typing import ClassVar, Literal, TypeAlias
 
 from devui.web.basic_parts import Fact, Failure, JsonText, JsonTree, Moment
 from devui.web.panels.artifacts.parts import ArtifactsPanel
-from devui.web.panels.breakpoints.parts import BreakpointsPanel, LikeThis
+from devui.web.panels.breakpoints.parts import BreakpointsPanel, SimilarEvents
 from devui.web.panels.chat.content_parts import ContentPart
 from devui.web.panels.graph.parts import GraphPanel
 from devui.web.panels.inspector.mark_parts import EventEdits, EventNotes, RewindMark
@@ -144,7 +144,7 @@ class StateDiff:
 
 
 @dataclass(frozen=True, slots=True)
-class StateWith:
+class StateComparison:
     """The form that chooses another moment to compare the state with."""
 
     action: str
@@ -166,7 +166,7 @@ class StateTab:
 
     template: ClassVar[str] = "inspector/state_tab.html"
     state: StatePanel | StateDiff
-    compare: StateWith
+    compare: StateComparison
     edit: StateForm | None = None
     new_href: str = ""
     """The link to the form for a new key; "" if the state can't be edited."""
@@ -218,7 +218,7 @@ class EventDetail:
     place: tuple[Fact, ...]
     """Branch, node and output of the event, if it has them."""
     note: NoteForm
-    like: LikeThis | None
+    like: SimilarEvents | None
     fork: ForkForm | None
     """`like` and `fork` are None in an exported file."""
     edit_href: str

@@ -7,7 +7,7 @@ FieldKind = Literal["text", "long", "secret", "number", "whole", "boolean", "cho
 
 
 @dataclass(frozen=True, slots=True)
-class AskField:
+class QuestionField:
     """One field to fill in."""
 
     name: str
@@ -25,16 +25,16 @@ class AskField:
 
 
 @dataclass(frozen=True, slots=True)
-class AskFields:
+class QuestionFields:
     """The fields of a form. Goes into `#{slot}-fields`."""
 
     template: ClassVar[str] = "questions/ask_fields.html"
     slot: str
-    fields: tuple[AskField, ...]
+    fields: tuple[QuestionField, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class AskChoice:
+class QuestionChoice:
     """A button that sends the answer; all of a question's buttons look alike."""
 
     value: str
@@ -53,8 +53,8 @@ class Ask:
     """The number of the event that asks."""
     call: str
     hint: str
-    fields: tuple[AskField, ...]
-    choices: tuple[AskChoice, ...]
+    fields: tuple[QuestionField, ...]
+    choices: tuple[QuestionChoice, ...]
     about: str = ""
     """The subject of the decision: a call, a payload."""
     link: str = ""

@@ -14,7 +14,7 @@ from urllib.parse import parse_qsl, urlsplit
 
 from devui.debugger.events.summary import unwrapped
 from devui.web.errors import BadRequest, Unprocessable
-from devui.web.panels.questions.parts import AskChoice, AskField
+from devui.web.panels.questions.parts import QuestionChoice, QuestionField
 from devui.web.panels.questions.schema_forms import Fields, SchemaForm, WrongFields, schema_of
 from devui.web.security.intake import parse_typed, parse_typed_or_text
 from devui.web.text.formats import clipped, web_address
@@ -28,8 +28,8 @@ class Form:
 
     hint: str
     """The question in words."""
-    fields: tuple[AskField, ...]
-    choices: tuple[AskChoice, ...]
+    fields: tuple[QuestionField, ...]
+    choices: tuple[QuestionChoice, ...]
     about: str = ""
     """The subject of the decision: the call, the agent's payload."""
 
@@ -51,7 +51,7 @@ _NO_AUTHLIB: Final = (
     " 'devui[oauth]', then answer."
 )
 _TRUTH: Final = ("true", "false")
-_SEND: Final = (AskChoice("send", "Send answer"),)
+_SEND: Final = (QuestionChoice("send", "Send answer"),)
 
 
 def form_of(
@@ -95,16 +95,18 @@ def _confirmation(args: Mapping[str, Any]) -> Form:
     if not hint or _FOR_PROGRAMS in hint:
         hint = "Allow this call?"
     schema = schema_of(payload)
-    fields: tuple[AskField, ...] = ()
+    fields: tuple[QuestionField, ...] = ()
     if schema is not None:
         fields = tuple(map(_of_payload, SchemaForm(schema, "payload").fields(payload)))
     elif payload is not None:
         fields = (_json_field("payload", "Payload", payload),)
     about = f"{call.get('name', '')}({_arguments(fields_in(call.get('args')))})"
-    return Form(hint, fields, (AskChoice("yes", "Confirm"), AskChoice("no", "Reject")), about)
+    return Form(
+        hint, fields, (QuestionChoice("yes", "Confirm"), QuestionChoice("no", "Reject")), about
+    )
 
 
-def _of_payload(field: AskField) -> AskField:
+def _of_payload(field: QuestionField) -> QuestionField:
     """Return the field for a payload: an unchecked box would send nothing, as if there were none.
 
     Text fields are never required, since an empty text is a valid value.
@@ -134,15 +136,15 @@ def _input(args: Mapping[str, Any]) -> Form:
     hint = str(args.get("message") or "Enter your answer.")
     about = "" if args.get("payload") is None else _readable(args["payload"])
     if schema.get("type") == "boolean":
-        yes_or_no = AskChoice("true", "Yes"), AskChoice("false", "No")
+        yes_or_no = QuestionChoice("true", "Yes"), QuestionChoice("false", "No")
         return Form(hint, (), yes_or_no, about)
     if isinstance(schema.get("enum"), list):
-        options = tuple(AskChoice(str(one), str(one)) for one in schema["enum"])
+        options = tuple(QuestionChoice(str(one), str(one)) for one in schema["enum"])
         return Form(hint, (), options, about)
     return Form(hint, _fields(schema), _SEND, about)
 
 
-def _fields(schema: Mapping[str, Any]) -> tuple[AskField, ...]:
+def _fields(schema: Mapping[str, Any]) -> tuple[QuestionField, ...]:
     if schema.get("type") == "object" and schema.get("properties"):
         return SchemaForm(schema, "answer").fields()
     (field,) = SchemaForm(_alone(schema), "of").fields()
@@ -187,12 +189,12 @@ def _credential(args: Mapping[str, Any], who: str) -> Form:
     match _scheme_type(scheme):
         case "apiKey":
             where = f"{scheme.get('in', 'header')} {scheme.get('name', '')}".strip()
-            key = AskField("key", "API key", "secret", hint=f"sent as {where}", required=True)
+            key = QuestionField("key", "API key", "secret", hint=f"sent as {where}", required=True)
             return Form(f"{who} needs an API key.", (key,), _SEND)
         case "http":
             return Form(f"{who} needs a sign-in.", _http_fields(scheme), _SEND)
         case "oauth2" | "openIdConnect":
-            back = AskField(
+            back = QuestionField(
                 "back",
                 "Address after signing in",
                 "text",
@@ -206,11 +208,11 @@ def _credential(args: Mapping[str, Any], who: str) -> Form:
             return Form(f"{who} needs a credential.", (config,), _SEND)
 
 
-def _http_fields(scheme: Mapping[str, Any]) -> tuple[AskField, ...]:
+def _http_fields(scheme: Mapping[str, Any]) -> tuple[QuestionField, ...]:
     if str(scheme.get("scheme") or "").lower() == "basic":
-        name = AskField("username", "Username", "text", required=True)
-        return name, AskField("password", "Password", "secret", required=True)
-    return (AskField("token", "Token", "secret", required=True),)
+        name = QuestionField("username", "Username", "text", required=True)
+        return name, QuestionField("password", "Password", "secret", required=True)
+    return (QuestionField("token", "Token", "secret", required=True),)
 
 
 def _credentials(args: Mapping[str, Any], fields: Fields) -> dict[str, Any]:
@@ -265,7 +267,9 @@ def _scheme_type(scheme: Mapping[str, Any]) -> str:
 def _choices(args: Mapping[str, Any]) -> Form:
     options = args.get("options")
     labels = [str(one) for one in options] if isinstance(options, list) else []
-    return Form("Choose one.", (), tuple(AskChoice(visible(one), visible(one)) for one in labels))
+    return Form(
+        "Choose one.", (), tuple(QuestionChoice(visible(one), visible(one)) for one in labels)
+    )
 
 
 def _choice(args: Mapping[str, Any], fields: Fields) -> dict[str, Any]:
@@ -278,7 +282,7 @@ def _any_form(latest: Mapping[str, Any] | None) -> Form:
     if text and text == clipped(text):  # the start of a longer text would be sent as the whole
         field = replace(field, value=text)
     hint = "This call is long-running. Enter its result, and update it whenever it changes."
-    return Form(hint, (field,), (AskChoice("send", "Send result"),))
+    return Form(hint, (field,), (QuestionChoice("send", "Send result"),))
 
 
 def _any_answer(args: Mapping[str, Any], fields: Fields) -> dict[str, Any]:
@@ -316,9 +320,9 @@ def _readable(value: Any) -> str:
     return line if len(line) <= _ONE_LINE else json.dumps(value, ensure_ascii=False, indent=2)
 
 
-def _json_field(name: str, label: str, value: Any) -> AskField:
+def _json_field(name: str, label: str, value: Any) -> QuestionField:
     text = json.dumps(value, ensure_ascii=False, indent=2)
-    return AskField(name, label, "json", value=clipped(text), required=True)
+    return QuestionField(name, label, "json", value=clipped(text), required=True)
 
 
 def _json(

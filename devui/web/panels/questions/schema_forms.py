@@ -10,7 +10,7 @@ from dataclasses import replace
 from typing import Any, Final, TypeAlias
 
 from devui.web.errors import BadRequest
-from devui.web.panels.questions.parts import AskField, FieldKind
+from devui.web.panels.questions.parts import FieldKind, QuestionField
 from devui.web.security.intake import parse_typed
 from devui.web.text.schemas import resolved, shape, type_in
 from devui.web.text.visible import visible
@@ -59,7 +59,7 @@ class SchemaForm:
         self._at = at
         self._is_code = is_code
 
-    def fields(self, values: Mapping[str, Any] | None = None) -> tuple[AskField, ...]:
+    def fields(self, values: Mapping[str, Any] | None = None) -> tuple[QuestionField, ...]:
         """Return the fields to fill in, with these values only, or with the defaults if None."""
         return tuple(self._inputs(self._root, values, self._at, "", must=True, depth=0))
 
@@ -80,7 +80,7 @@ class SchemaForm:
         *,
         must: bool,
         depth: int,
-    ) -> Iterator[AskField]:
+    ) -> Iterator[QuestionField]:
         for name, plain, required, nullable in self._members(schema):
             label = f"{above}{self._label(name, plain)}"
             has_value = values is not None and name in values
@@ -183,7 +183,7 @@ def _type_of(value: Any) -> str | None:
             return None
 
 
-def filled_again(field: AskField, entries: Fields, errors: Mapping[str, str]) -> AskField:
+def filled_again(field: QuestionField, entries: Fields, errors: Mapping[str, str]) -> QuestionField:
     """Return the field with the value that was filled in, and the error in it."""
     value = entries.get(field.name, field.value)
     if field.kind == "boolean":
@@ -205,7 +205,7 @@ def _field(
     *,
     is_null: bool,
     words: str | None,
-) -> AskField:
+) -> QuestionField:
     """Return the field; `words` is the type to show beside its label, if any."""
     options = schema.get("enum")
     kind: FieldKind = _KINDS.get(type_in(schema), "json")
@@ -228,7 +228,7 @@ def _field(
     notes = [_WRITTEN[type_in(schema)]] if is_noted else []
     notes += ["empty: null"] if is_null else []
     about = [str(schema.get("description") or ""), f"({'; '.join(notes)})" if notes else ""]
-    return AskField(
+    return QuestionField(
         name=name,
         label=label,
         kind=kind,

@@ -42,7 +42,7 @@ class QueuedBody(Strict):
     text: str = Field(min_length=1)
 
 
-class QueuedJson(TypedDict):
+class QueuedMessageJson(TypedDict):
     """A queued message."""
 
     number: int
@@ -62,7 +62,7 @@ class QueueJson(TypedDict):
 
     waiting: Waiting
     """What keeps messages from being sent; `ready` if nothing does."""
-    messages: list[QueuedJson]
+    messages: list[QueuedMessageJson]
 
 
 _NO_MESSAGE = Refusal(409, "The message was sent or removed")
@@ -142,7 +142,7 @@ async def _queue(services: Services, session: SessionRow) -> QueueJson:
     }
 
 
-def _message(row: QueuedRow) -> QueuedJson:
+def _message(row: QueuedRow) -> QueuedMessageJson:
     options = json.loads(row.options)
     return {
         "number": row.id,

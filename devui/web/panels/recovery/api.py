@@ -75,7 +75,7 @@ class RewindBody(Strict):
         return self
 
 
-class StreamedJson(TypedDict):
+class StreamedTextJson(TypedDict):
     """Streamed text of an answer that never became an event."""
 
     author: str
@@ -91,7 +91,7 @@ class CutoffJson(TypedDict):
     last: int | None
     question: int | None
     lost: list[Any]
-    streamed: list[StreamedJson]
+    streamed: list[StreamedTextJson]
     unknown: list[UnknownCallJson]
     unsaid: dict[str, Any] | None
     """The message of its run that never became an event, as a Content."""
@@ -123,7 +123,7 @@ class LineageJson(TypedDict):
     forks: list[ForkJson]
 
 
-class ForkedJson(LineageJson):
+class NewForkJson(LineageJson):
     """A new fork."""
 
     run: str | None
@@ -155,7 +155,7 @@ async def close(request: Request) -> Response:
     return answer(_cutoff_json(stands, services.view.hiding()))
 
 
-@operation(ForkedJson, status=201, body=ForkBody)
+@operation(NewForkJson, status=201, body=ForkBody)
 async def fork(request: Request) -> Response:
     """Fork a session at an event.
 

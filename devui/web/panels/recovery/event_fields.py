@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Any, Final
 
-from devui.web.panels.questions.parts import AskField
+from devui.web.panels.questions.parts import QuestionField
 from devui.web.panels.questions.schema_forms import SchemaForm, WrongFields, schema_of
 from devui.web.panels.recovery.parts import EventFields
 from devui.web.text.visible import visible
@@ -48,7 +48,7 @@ def with_fields(event: Event, entries: Mapping[str, str]) -> dict[str, Any]:
 def _sections(event: Event) -> Iterator[EventFields]:
     for place, kind, values in _editable(event):
         if kind == "text":
-            text = AskField(name=_name(place), label="Text", kind="long", value=values["text"])
+            text = QuestionField(name=_name(place), label="Text", kind="long", value=values["text"])
             yield EventFields("", (text,))
             continue
         form = SchemaForm(schema_of(values) or {}, _name(place), is_code=True).fields(values)

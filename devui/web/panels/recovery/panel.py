@@ -26,13 +26,13 @@ from devui.web.panels.recovery.actions import CONCLUDED, is_resumable, opening_m
 from devui.web.panels.recovery.event_fields import fields_of
 from devui.web.panels.recovery.model_key import missing_key
 from devui.web.panels.recovery.parts import (
-    AgainMenu,
     ForkChoice,
     ForkForm,
     ForkLink,
     Lineage,
+    RerunMenu,
     Resume,
-    UnknownAsk,
+    UnknownCallForm,
 )
 from devui.web.panels.timeline.kinds import WORDS
 from devui.web.services import Services
@@ -145,7 +145,7 @@ async def resume(services: Services, session: int, live: LiveRun | None) -> Resu
 
 async def again_menu(
     services: Services, session: SessionRow, row: EventRow, event: Event
-) -> AgainMenu | None:
+) -> RerunMenu | None:
     """Return the ways to run a user's message again; None for any other event."""
     text = message_text(event)
     if text is None:
@@ -156,7 +156,7 @@ async def again_menu(
     is_imported = await journal.imports.get(session.key) is not None
     new_keys = await _new_keys(services, session.key, number)
     is_plain = all(part.is_text_alone for part in event.parts) and len(text) <= _SAYABLE
-    return AgainMenu(
+    return RerunMenu(
         number=number,
         rewind_action="" if is_imported else rewind_url(session.key),
         fork_action=forks_url(session.key),
@@ -205,7 +205,7 @@ def unknown_slot(call: str) -> str:
     return f"u-{digest}"
 
 
-def _ask(call: UnknownCall, session: int, *, resumable: bool) -> UnknownAsk:
+def _ask(call: UnknownCall, session: int, *, resumable: bool) -> UnknownCallForm:
     args = ", ".join(f"{name}={_json(value)}" for name, value in call.args.items())
     note = _NOTES.get(call.mark or "") or (_LATER if call.later else _UNKNOWN)
     if call.answered_by == GUARD:
@@ -220,7 +220,7 @@ def _ask(call: UnknownCall, session: int, *, resumable: bool) -> UnknownAsk:
         note = _FAILED if resumable else ""
     elif call.recorded is not None:
         note = _IN_PARENT if call.in_parent else _RETURNED
-    return UnknownAsk(
+    return UnknownCallForm(
         id=call.id,
         slot=unknown_slot(call.id),
         tool=visible(call.tool),

@@ -3,11 +3,11 @@
 from dataclasses import dataclass
 from typing import ClassVar, Literal
 
-from devui.web.panels.questions.parts import AskField
+from devui.web.panels.questions.parts import QuestionField
 
 
 @dataclass(frozen=True, slots=True)
-class UnknownAsk:
+class UnknownCallForm:
     """A call that may have been made, and the choices for it."""
 
     id: str
@@ -86,7 +86,7 @@ class Resume:
     """What was held and is lost, one line each."""
     streamed: tuple[str, ...] = ()
     """The texts of answers that never became events."""
-    unknown: tuple[UnknownAsk, ...] = ()
+    unknown: tuple[UnknownCallForm, ...] = ()
     key: MissingKey | None = None
     """Shown instead of `stays` if a missing or refused key made the run fail."""
     stays: str = ""
@@ -102,7 +102,7 @@ class EventFields:
 
     title: str
     """A title such as `Arguments of pay`; "" for a text."""
-    fields: tuple[AskField, ...]
+    fields: tuple[QuestionField, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,7 +125,7 @@ class ForkForm:
 
 
 @dataclass(frozen=True, slots=True)
-class SayAgain:
+class RerunButton:
     """The button for the menu of a user's message, which loads when it is first opened."""
 
     template: ClassVar[str] = "recovery/say_again.html"
@@ -135,7 +135,7 @@ class SayAgain:
 
 
 @dataclass(frozen=True, slots=True)
-class AgainMenu:
+class RerunMenu:
     """The menu of a user's message: run it again, unchanged or edited, in a fork or here."""
 
     template: ClassVar[str] = "recovery/again_menu.html"

@@ -34,7 +34,7 @@ from devui.web.panels.recovery.actions import (
 )
 from devui.web.panels.recovery.event_fields import with_fields
 from devui.web.panels.recovery.panel import again_menu, unknown_slot
-from devui.web.panels.session.page import AgainPage
+from devui.web.panels.session.page import RerunPage
 from devui.web.security.intake import parse_typed, read_form
 from devui.web.services import Services
 from devui.web.text.numbers import whole_number
@@ -96,7 +96,7 @@ async def again(request: Request) -> Response:
         raise NotFound("there is no such user message")
     if HtmxRequest.read(request.headers):
         return services.render.page(menu)
-    page = AgainPage(theme_of(request), session_name(session), session_url(session.key), menu)
+    page = RerunPage(theme_of(request), session_name(session), session_url(session.key), menu)
     return services.render.page(page)
 
 

@@ -61,7 +61,7 @@ class ReplayJson(TypedDict):
     """Null until the replay ends."""
 
 
-class RunToldJson(TypedDict):
+class RunJson(TypedDict):
     """A run of a session; `first` and `last` are the numbers of its events."""
 
     run: str
@@ -82,7 +82,7 @@ class RunToldJson(TypedDict):
 class RunsJson(TypedDict):
     """The runs of a session, oldest first."""
 
-    runs: list[RunToldJson]
+    runs: list[RunJson]
 
 
 RecordingJson = Annotated[

@@ -9,7 +9,7 @@ from devui.debugger.recovery.forking import Forking
 from devui.debugger.replays.replays import Replays
 from devui.store.rows import SessionRow
 from devui.web.links import (
-    Compared,
+    SideNames,
     compare_url,
     moment_url,
     replays_url,
@@ -99,13 +99,13 @@ async def _under_way(
 
 async def _sides(
     services: Services, source: SessionRow, source_run: str, session: SessionRow, run: str
-) -> Compared:
+) -> SideNames:
     """Return the names of a recorded run and its replay on the compare page."""
     names = []
     for where, run_id in ((source, source_run), (session, run)):
         runs = [each["run"] for each in await replays(services).runs(where)]
         names.append(f"{where.key}@{runs.index(run_id) + 1}")
-    return Compared(*names)
+    return SideNames(*names)
 
 
 def _with_verdict(

@@ -38,10 +38,10 @@ from devui.web.panels.request.parts import (
     RequestPanel,
     Share,
     ShareBar,
-    Streamed,
+    StreamChart,
     StreamedPiece,
+    ToolCallItem,
     ToolCallsPanel,
-    ToolSent,
 )
 from devui.web.panels.request.prompt_diff import (
     PREVIEW,
@@ -69,7 +69,7 @@ _LONGER: Final = 5
 _Piece = tuple[float, str, str]
 
 
-def streamed_answer(answers: Sequence[Any]) -> Streamed | None:
+def streamed_answer(answers: Sequence[Any]) -> StreamChart | None:
     """Return the chunks of an answer, from `[seconds, response]` each; None if it came at once."""
     responses = [(float(at), Event.of(fields_in(response))) for at, response in answers]
     partial = [(at, each) for at, each in responses if each.is_partial]
@@ -81,7 +81,7 @@ def streamed_answer(answers: Sequence[Any]) -> Streamed | None:
     times = [at for at, _, _ in pieces]
     span = max(times[-1], 1e-6)
     stalls = _stalls(times)
-    return Streamed(
+    return StreamChart(
         pieces=tuple(
             StreamedPiece(visible(text), note, round(_WIDE * at / span, 1))
             for (at, text, _), note in zip(pieces, _piece_notes(pieces), strict=True)
@@ -250,10 +250,10 @@ def _rest_of(body: tuple[EventRow, Event] | None, call: str | None, result: Any)
 
 def _tool(
     place: tuple[int, int], span: SpanRow, args: Any, result: Any, rest: Rest | None
-) -> ToolSent:
+) -> ToolCallItem:
     """Return a tool call; `place` is the key of the session and the number of the event."""
     has_result = result is not None and not span.error and span.seconds is not None
-    return ToolSent(
+    return ToolCallItem(
         name=visible(span.name),
         id=visible(span.call or ""),
         took=formats.duration(span.seconds) if span.seconds is not None else "",

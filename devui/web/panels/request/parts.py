@@ -39,7 +39,7 @@ class Block:
 
 
 @dataclass(frozen=True, slots=True)
-class ToolShown:
+class ToolDeclaration:
     """A tool as declared to the model."""
 
     dom_id: str
@@ -133,7 +133,7 @@ class StreamedPiece:
 
 
 @dataclass(frozen=True, slots=True)
-class Streamed:
+class StreamChart:
     """A streamed answer, chunk by chunk. Positions are in thousandths of its duration."""
 
     pieces: tuple[StreamedPiece, ...]
@@ -175,11 +175,11 @@ class RequestPanel:
     bar: ShareBar
     system: Block | None
     messages: tuple[Block, ...]
-    tools: tuple[ToolShown, ...]
+    tools: tuple[ToolDeclaration, ...]
     config: JsonTree | None
     answer: ModelAnswer | None
     """None if there was no answer."""
-    streamed: Streamed | None
+    streamed: StreamChart | None
     raw_href: str = ""
     """"" for a request that isn't recorded yet, as in the two addresses below."""
     json_href: str = ""
@@ -199,7 +199,7 @@ class RawRequest:
 
 
 @dataclass(frozen=True, slots=True)
-class ToolSent:
+class ToolCallItem:
     """One tool call: its arguments and its result."""
 
     name: str
@@ -218,4 +218,4 @@ class ToolSent:
 class ToolCallsPanel:
     template: ClassVar[str] = "request/tool_calls_panel.html"
     number: int
-    calls: tuple[ToolSent, ...]
+    calls: tuple[ToolCallItem, ...]

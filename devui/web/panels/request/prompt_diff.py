@@ -14,7 +14,13 @@ from devui.debugger.events.spans import Piece, SentRequest
 from devui.store.rows import SpanRow
 from devui.web.links import session_url
 from devui.web.panels.chat.content import content_parts
-from devui.web.panels.request.parts import BlockBody, DiffBlock, Difference, PromptDiff, ToolShown
+from devui.web.panels.request.parts import (
+    BlockBody,
+    DiffBlock,
+    Difference,
+    PromptDiff,
+    ToolDeclaration,
+)
 from devui.web.text import formats
 from devui.web.text.formats import plural
 from devui.web.text.jsontree import json_tree
@@ -66,11 +72,11 @@ def declarations(tools: Any) -> Iterator[tuple[str, str, Any]]:
                 yield key, "runs at the provider", value
 
 
-def tool_shown(dom_id: str, declaration: tuple[str, str, Any]) -> ToolShown:
+def tool_shown(dom_id: str, declaration: tuple[str, str, Any]) -> ToolDeclaration:
     """Return a tool as declared to the model."""
     name, description, schema = declaration
     size = len(json.dumps(schema, ensure_ascii=False)) + len(description) if schema else 0
-    return ToolShown(
+    return ToolDeclaration(
         dom_id=dom_id,
         name=visible(name),
         description=visible(description),

@@ -42,13 +42,13 @@ from devui.web.panels.apps.session_list import ListQuery, sessions_on_page
 from devui.web.panels.recovery.actions import decisions_for, first_guard
 from devui.web.panels.runs.output import last_output, output_after
 from devui.web.panels.runs.schemas import (
+    CommandRefusedJson,
+    DecisionsRequiredJson,
     EditsJson,
     OutputLinesJson,
     PositionJson,
-    RefusedJson,
     SessionsJson,
     StandingJson,
-    UndecidedJson,
     UnknownCallJson,
 )
 from devui.web.panels.settings.reading import SettingsBody, settings_of_body
@@ -142,8 +142,8 @@ class CallBody(Strict):
 
 
 _REFUSALS: Final = (
-    Refusal(409, "Not possible in the current state", RefusedJson),
-    Refusal(422, "Invalid values", RefusedJson),
+    Refusal(409, "Not possible in the current state", CommandRefusedJson),
+    Refusal(422, "Invalid values", CommandRefusedJson),
 )
 
 
@@ -155,7 +155,7 @@ _REFUSALS: Final = (
         Refusal(
             409,
             "A run is active, the invocation is done, or calls of unknown outcome need a decision",
-            UndecidedJson,
+            DecisionsRequiredJson,
         ),
     ),
 )

@@ -13,7 +13,7 @@ from devui.debugger.runs.options import settings_of_run
 from devui.debugger.runs.standing import Standing
 from devui.debugger.stepping.stepper import Hold
 from devui.store.rows import EventRow, RunRow, SessionRow
-from devui.web.basic_parts import Beside
+from devui.web.basic_parts import BranchItem
 from devui.web.links import (
     breakpoints_url,
     calls_url,
@@ -23,11 +23,18 @@ from devui.web.links import (
     standing_url,
     stop_url,
 )
-from devui.web.panels.questions.parts import AskField
+from devui.web.panels.questions.parts import QuestionField
 from devui.web.panels.questions.schema_forms import SchemaForm
 from devui.web.panels.replays.panel import replay_form
 from devui.web.panels.replays.parts import ReplayForm
-from devui.web.panels.runs.parts import CallEnding, Frames, PendingCall, RunPanel, TaskShown, Why
+from devui.web.panels.runs.parts import (
+    CallEnding,
+    Frames,
+    PendingCall,
+    RunPanel,
+    TaskItem,
+    WaitReason,
+)
 from devui.web.panels.runs.status import WORDS
 from devui.web.panels.settings.panel import in_words
 from devui.web.services import Services
@@ -115,7 +122,7 @@ async def _compare_href(services: Services, session: SessionRow, run: RunRow) ->
     return choose_url(*sides) if place > 1 else ""
 
 
-def beside(branches: Sequence[Mapping[str, Any]]) -> tuple[Beside, ...]:
+def beside(branches: Sequence[Mapping[str, Any]]) -> tuple[BranchItem, ...]:
     """Return the branches that run at the same time, as lines."""
     return tuple(_beside(each) for each in branches)
 
@@ -124,7 +131,7 @@ def _over(
     session: SessionRow, title: str, report: Mapping[str, Any], form: ReplayForm | None
 ) -> RunPanel:
     whys = tuple(
-        Why(
+        WaitReason(
             "warn",
             f"Waiting for a person: {visible(each['agent'])} {each['asks']}{_for(each['for'])}"
             + (f": {visible(each['about'])}" if each["about"] else "."),
@@ -161,35 +168,35 @@ def _going(session: SessionRow, live: LiveRun, report: Mapping[str, Any]) -> Run
     )
 
 
-def _whys(report: Mapping[str, Any]) -> Iterator[Why]:
+def _whys(report: Mapping[str, Any]) -> Iterator[WaitReason]:
     if report["debugger"]:
-        yield Why("warn", " ".join(debugger_words(report["debugger"])))
+        yield WaitReason("warn", " ".join(debugger_words(report["debugger"])))
     if report["blocked"]:
         yield _block_reason(
             report["blocked"], own=report["blocked"]["run"] in {None, report["run"]}
         )
     for circle in report["deadlocks"]:
-        yield Why("bad", visible(deadlock(circle, report)))
+        yield WaitReason("bad", visible(deadlock(circle, report)))
     if not (report["answered"] or report["debugger"]):
-        yield Why("warn", UNRESPONSIVE)
+        yield WaitReason("warn", UNRESPONSIVE)
 
 
-def _hold(hold: Hold) -> Why:
+def _hold(hold: Hold) -> WaitReason:
     """Return what the debugger holds, and where: `before the tool call (pay, cashier)`."""
     arrival = hold.arrival
     where = sentence(arrival.gate, arrival.number).removeprefix("Paused ")
     tool = f"{visible(arrival.tool)}, " if arrival.tool else ""
     text = f"Paused by the debugger {where} ({tool}{visible(arrival.agent)}). Continue or step."
-    return Why("info", text)
+    return WaitReason("info", text)
 
 
-def _block_reason(block: Mapping[str, Any], *, own: bool) -> Why:
+def _block_reason(block: Mapping[str, Any], *, own: bool) -> WaitReason:
     what = f"The tool {visible(block['tool'])}" if block["tool"] else "The agent's code"
     if not own:
         what = "Another run of this app"
     text = f"{what} has been blocking the event loop for {duration(block['seconds'])}."
     place = block["place"]
-    return Why("bad", text, _place(place), visible(place["source"]) if place else "")
+    return WaitReason("bad", text, _place(place), visible(place["source"]) if place else "")
 
 
 def call_ending(run: str, call: Mapping[str, Any]) -> CallEnding:
@@ -217,10 +224,10 @@ def typed_slot(call: int) -> str:
     return f"typed-{call}"
 
 
-def typed_answer(call: Mapping[str, Any]) -> AskField:
+def typed_answer(call: Mapping[str, Any]) -> QuestionField:
     """Return the field for any answer, including ones that the tool doesn't declare."""
     label = f"Answer for {visible(call['name'])}"
-    return AskField("value", label, "json", hint="JSON or text")
+    return QuestionField("value", label, "json", hint="JSON or text")
 
 
 def answer_form(schema: str) -> SchemaForm:
@@ -262,8 +269,8 @@ def _ending_note(call: Mapping[str, Any], *, is_blocked: bool) -> str:
     return ""
 
 
-def _beside(branch: Mapping[str, Any]) -> Beside:
-    return Beside(
+def _beside(branch: Mapping[str, Any]) -> BranchItem:
+    return BranchItem(
         status=branch["status"],
         word=_word(branch),
         who=_who(branch) or f"task {branch['task']}",
@@ -279,10 +286,10 @@ def _word(branch: Mapping[str, Any]) -> str:
     return _STATUS[branch["status"]] if runs else _WAITS[branch["waits"]]
 
 
-def _tasks(live: LiveRun, report: Mapping[str, Any]) -> tuple[TaskShown, ...]:
+def _tasks(live: LiveRun, report: Mapping[str, Any]) -> tuple[TaskItem, ...]:
     circles = {each for circle in report["deadlocks"] for each in circle}
     return tuple(
-        TaskShown(
+        TaskItem(
             id=task["id"],
             who=_who(task) or ("the run itself" if task is report["tasks"][0] else ""),
             waits=_WAITS["gate"] if _is_held(live, task) else _waits(task),

@@ -3,13 +3,13 @@
 from dataclasses import dataclass
 from typing import ClassVar, Literal
 
-from devui.web.basic_parts import Beside, Moment, Tone
-from devui.web.panels.questions.parts import AskField
+from devui.web.basic_parts import BranchItem, Moment, Tone
+from devui.web.panels.questions.parts import QuestionField
 from devui.web.panels.replays.parts import ReplayForm
 
 
 @dataclass(frozen=True, slots=True)
-class Why:
+class WaitReason:
     """One reason that a run is waiting."""
 
     tone: Tone
@@ -32,10 +32,10 @@ class CallEnding:
     name: str
     slot: str
     """The prefix of the ids of these fields."""
-    fields: tuple[AskField, ...]
+    fields: tuple[QuestionField, ...]
     """Fields for the tool's declared result; empty if it declares none that fields can hold."""
     typed_slot: str
-    typed_field: AskField
+    typed_field: QuestionField
     """A field for any answer."""
 
 
@@ -69,7 +69,7 @@ class Frames:
 
 
 @dataclass(frozen=True, slots=True)
-class TaskShown:
+class TaskItem:
     """An asyncio task of the run."""
 
     id: int
@@ -98,16 +98,16 @@ class RunPanel:
     """`started by mcp:claude, stopped by terminal (ada)`; "" for actions on pages."""
     silent: Moment | None = None
     """When the run last made progress."""
-    whys: tuple[Why, ...] = ()
+    whys: tuple[WaitReason, ...] = ()
     action: str = ""
     """Where to post a pause; "" if the run can't be paused."""
     key: str = ""
     stop_href: str = ""
     break_action: str = ""
     calls: tuple[PendingCall, ...] = ()
-    beside: tuple[Beside, ...] = ()
+    beside: tuple[BranchItem, ...] = ()
     """The branches that run at the same time, if there are several."""
-    tasks: tuple[TaskShown, ...] = ()
+    tasks: tuple[TaskItem, ...] = ()
     compare_href: str = ""
     """A comparison with the previous run; "" for the first one."""
     settings: str = ""

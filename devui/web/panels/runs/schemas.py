@@ -183,7 +183,7 @@ class PositionJson(TypedDict):
     """The error of a run that failed or was interrupted."""
 
 
-class RefusedJson(TypedDict):
+class CommandRefusedJson(TypedDict):
     """A refused command."""
 
     detail: str
@@ -212,14 +212,14 @@ class UnknownCallJson(TypedDict):
     """Who answered it instead, without a commit; null if nobody did."""
 
 
-class UndecidedJson(TypedDict):
+class DecisionsRequiredJson(TypedDict):
     """Calls of unknown outcome need a decision before the run can start."""
 
     detail: str
     unknown: list[UnknownCallJson]
 
 
-class BlockedJson(TypedDict):
+class BlockedLoopJson(TypedDict):
     """What blocks the event loop."""
 
     seconds: float
@@ -302,7 +302,7 @@ class StandingJson(TypedDict):
     silentSeconds: float
     """Seconds since the last event, chunk, gate or command."""
     debugger: DebuggerJson | None
-    blocked: BlockedJson | None
+    blocked: BlockedLoopJson | None
     branches: list[BranchJson]
     calls: list[PendingCallJson]
     """Oldest first."""

@@ -84,7 +84,7 @@ from devui.web.panels.session.page import (
     welcome,
 )
 from devui.web.panels.session.parts import EngineLabel
-from devui.web.panels.state.parts import HistoryAsk
+from devui.web.panels.state.parts import HistoryReload
 from devui.web.panels.timeline.chips import filter_chips
 from devui.web.panels.timeline.dirty_reads import LostReadUpdates
 from devui.web.panels.timeline.filtering import search
@@ -206,7 +206,7 @@ class LivePage:
         self._session = await self._services.journal.sessions.get(key) or self._session
         marks = await ticks_of(self._services, key, self._filter, count=self._count)
         panel = await state(self._services, self._session, None)
-        ask = replace("#history-ask", render.part(HistoryAsk(key_history_url(key))))
+        ask = replace("#history-ask", render.part(HistoryReload(key_history_url(key))))
         strip = await watch_strip(self._services, self._session, None)
         return (
             fill("#ticks", render.part(marks))

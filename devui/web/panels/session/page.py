@@ -58,7 +58,7 @@ from devui.web.panels.queue.panel import queue_panel
 from devui.web.panels.queue.parts import QueuePanel
 from devui.web.panels.recovery.actions import unsent
 from devui.web.panels.recovery.panel import lineage, resume
-from devui.web.panels.recovery.parts import AgainMenu, Resume
+from devui.web.panels.recovery.parts import RerunMenu, Resume
 from devui.web.panels.replays.panel import replay as replay_of
 from devui.web.panels.replays.parts import Replay
 from devui.web.panels.runs.status import run_of, run_status
@@ -75,7 +75,7 @@ from devui.web.panels.session.parts import (
 from devui.web.panels.settings.panel import run_settings
 from devui.web.panels.timeline.chips import filter_chips
 from devui.web.panels.timeline.filtering import (
-    ShownRows,
+    RowsWithGaps,
     filter_bar,
     filtered_rows,
     of_live_row,
@@ -83,7 +83,7 @@ from devui.web.panels.timeline.filtering import (
 )
 from devui.web.panels.timeline.gaps import Gap, gap
 from devui.web.panels.timeline.kinds import WORDS, shape
-from devui.web.panels.timeline.panel_parts import Filled, Later, Timeline
+from devui.web.panels.timeline.panel_parts import GapContent, NewerEventsLink, Timeline
 from devui.web.panels.timeline.parts import LiveRow, LiveRows, TimelineItem
 from devui.web.panels.timeline.transport import transport
 from devui.web.panels.timeline.window import (
@@ -139,14 +139,14 @@ class SessionPage:
 
 
 @dataclass(frozen=True, slots=True)
-class AgainPage:
+class RerunPage:
     """`/sessions/{key}/events/{number}/again`: a message's menu as a page, without JavaScript."""
 
     template: ClassVar[str] = "pages/again.html"
     theme: Theme
     name: str
     session_href: str
-    menu: AgainMenu
+    menu: RerunMenu
 
 
 @dataclass(frozen=True, slots=True)
@@ -335,8 +335,8 @@ async def filter_result(
 class Newest:
     """The last window of the events since a given one."""
 
-    rows: Filled[TimelineItem]
-    messages: Filled[ChatMessage | RunNote]
+    rows: GapContent[TimelineItem]
+    messages: GapContent[ChatMessage | RunNote]
 
 
 async def newest(
@@ -346,16 +346,16 @@ async def newest(
     key = session.key
     window = await window_before(services.journal, key, head + 1)
     before = window.rows[0].number - 1 if window.rows else after
-    messages = Filled(window.messages(), gap(key, after + 1, before, in_grid=False))
+    messages = GapContent(window.messages(), gap(key, after + 1, before, in_grid=False))
     if event_filter is not None:
         filter_query = PageQuery(filter_field=FilterInput(event_filter.text, event_filter))
         query = await with_matches(services, session, filter_query, head=head)
         rows = await filtered_rows(services, session, None, query=query, after=after)
-        return Newest(Filled(rows.items, rows.above), messages)
+        return Newest(GapContent(rows.items, rows.above), messages)
     gutter = Gutter.of(services.book, services.prices, session)
     last = window.rows[-1].number if window.rows else after
     items = await window.items(services.journal, gutter, until=last)
-    return Newest(Filled(items, gap(key, after + 1, before)), messages)
+    return Newest(GapContent(items, gap(key, after + 1, before)), messages)
 
 
 _TOUR: Final = "faulty"
@@ -379,7 +379,7 @@ class _Stand:
     query: PageQuery
     """The page's query, with the matches of its filter."""
     window: Window
-    rows: ShownRows | None
+    rows: RowsWithGaps | None
     """The rows that match the filter; None without one."""
 
     @property
@@ -445,17 +445,19 @@ async def _timeline(
         chips=await filter_chips(services.journal, session.key, query.filter_field.filter, at=at),
         above=rows.above,
         below=rows.below,
-        later=Later(session_url(session.key, only=query.filter), later) if later else None,
+        later=NewerEventsLink(session_url(session.key, only=query.filter), later)
+        if later
+        else None,
     )
 
 
-async def _rows(services: Services, stand: _Stand, row: EventRow | None) -> ShownRows:
+async def _rows(services: Services, stand: _Stand, row: EventRow | None) -> RowsWithGaps:
     """Return the rows of the window, without a filter."""
     gutter = Gutter.of(services.book, services.prices, stand.session)
     items = await stand.window.items(
         services.journal, gutter, until=stand.count, selection=row.number if row else None
     )
-    return ShownRows(items, *stand.gaps(in_grid=True))
+    return RowsWithGaps(items, *stand.gaps(in_grid=True))
 
 
 async def _window(

@@ -16,7 +16,7 @@ from devui.store.state import prefixed
 from devui.web.basic_parts import JsonTree
 from devui.web.links import session_url
 from devui.web.page_query import PageQuery
-from devui.web.panels.inspector.parts import ChangedKey, ChangedPlace, StateDiff, StateWith
+from devui.web.panels.inspector.parts import ChangedKey, ChangedPlace, StateComparison, StateDiff
 from devui.web.panels.state.parts import Mark
 from devui.web.services import Services
 from devui.web.text.formats import plural
@@ -46,7 +46,7 @@ async def state_diff(
     )
 
 
-def state_with(session: SessionRow, row: EventRow | None, query: PageQuery) -> StateWith:
+def state_with(session: SessionRow, row: EventRow | None, query: PageQuery) -> StateComparison:
     """Return the form to compare the state of an event, or of now, with another one."""
     event, at = row.number if row else None, query.at.number if query.at else None
     mark = query.since.number if query.since else None
@@ -54,7 +54,7 @@ def state_with(session: SessionRow, row: EventRow | None, query: PageQuery) -> S
     def href(since: int | None) -> str:
         return session_url(session.key, event=event, tab="state", at=at, pin=query.pin, since=since)
 
-    return StateWith(
+    return StateComparison(
         action=session_url(session.key),
         event=event,
         at=at,

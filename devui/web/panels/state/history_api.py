@@ -28,7 +28,7 @@ class DifferenceJson(TypedDict):
     new: NotRequired[Any]
 
 
-class WriterOfJson(TypedDict):
+class WriterJson(TypedDict):
     """Who wrote a value."""
 
     writer: Writer
@@ -38,7 +38,7 @@ class WriterOfJson(TypedDict):
     tools: list[str]
 
 
-class BlameJson(WriterOfJson):
+class BlameJson(WriterJson):
     """Who wrote one place of a value."""
 
     path: str
@@ -52,7 +52,7 @@ class KeyEditJson(TypedDict):
     by: str
 
 
-class KeyWriteJson(WriterOfJson):
+class KeyWriteJson(WriterJson):
     """One write of a key; `old` is absent if the key didn't exist."""
 
     new: Any
@@ -72,7 +72,7 @@ class KeyHistoryJson(TypedDict):
     earlier: bool
     """Whether there are older writes, before the newest 200."""
     blame: list[BlameJson]
-    by: WriterOfJson | None
+    by: WriterJson | None
     """The write that the value at `path` comes from."""
 
 
@@ -146,7 +146,7 @@ def _history_json(history: KeyHistory) -> dict[str, Any]:
     }
 
 
-def _by(write: KeyWrite) -> WriterOfJson:
+def _by(write: KeyWrite) -> WriterJson:
     """Return the writer; `number` is an event of this session, None for other writers."""
     row = write.event
     own = write.writer == "event"

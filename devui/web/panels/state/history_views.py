@@ -13,7 +13,7 @@ from devui.web.lookup import event_of, session_of
 from devui.web.page_query import PageQuery, view_of
 from devui.web.panels.state.addresses import moment_of, pin_of
 from devui.web.panels.state.key_history import key_history, pin_bar
-from devui.web.panels.state.parts import HistoryNow
+from devui.web.panels.state.parts import ReloadedHistory
 from devui.web.services import Services
 
 _NOW = 2**63 - 1
@@ -81,7 +81,7 @@ async def history(request: Request) -> Response:
     since = await moment_of(services, session, params.get("since"))
     query = PageQuery(at=at, pin=pin, since=since)
     return services.render.page(
-        HistoryNow(
+        ReloadedHistory(
             await key_history(services, session, row, pin, query=query),
             await pin_bar(services, session, row, pin, tab="state", query=query),
         )

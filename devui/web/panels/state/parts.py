@@ -120,7 +120,7 @@ class KeyHistory:
 
 
 @dataclass(frozen=True, slots=True)
-class HistoryAsk:
+class HistoryReload:
     """Makes an open history reload itself. Its element is `#history-ask`."""
 
     template: ClassVar[str] = "state/history_ask.html"
@@ -128,7 +128,7 @@ class HistoryAsk:
 
 
 @dataclass(frozen=True, slots=True)
-class HistoryNow:
+class ReloadedHistory:
     """A reloaded history, with its pin bar."""
 
     template: ClassVar[str] = "state/history_now.html"

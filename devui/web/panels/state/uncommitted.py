@@ -10,7 +10,7 @@ from devui.store.rows import Change, EventRow, SessionRow, TouchRow
 from devui.store.state import scoped
 from devui.store.summaries import Summary
 from devui.web.links import session_url
-from devui.web.panels.inspector.mark_parts import EventNotes, NoteShown
+from devui.web.panels.inspector.mark_parts import EventNotes, StateNoteItem
 from devui.web.panels.inspector.parts import PendingGroup
 from devui.web.panels.state.panel import uncommitted_value
 from devui.web.panels.state.parts import StateValue
@@ -141,19 +141,19 @@ def event_notes(touches: Sequence[TouchFate], row: EventRow, summary: Summary) -
     return EventNotes(items) if items else None
 
 
-def _overlaps(summary: Summary) -> Iterator[NoteShown]:
+def _overlaps(summary: Summary) -> Iterator[StateNoteItem]:
     for note in summary.notes:
         if note.kind == "overlap":
             text = f"{note.key} was written by {note.by} at the same time"
-            yield NoteShown("overlap", "parallel write", visible(text))
+            yield StateNoteItem("overlap", "parallel write", visible(text))
 
 
-def _dirty_reads(touches: Sequence[TouchFate], row: EventRow) -> Iterator[NoteShown]:
+def _dirty_reads(touches: Sequence[TouchFate], row: EventRow) -> Iterator[StateNoteItem]:
     writes = {item.touch.number: item for item in touches if item.touch.reads is None}
     for item in touches:
         write = writes.get(item.touch.reads or 0)
         if write is not None and item.event == row.number:
-            yield NoteShown(
+            yield StateNoteItem(
                 "dirty",
                 "dirty read",
                 visible(f"of {write.touch.key}, written by {_at(write)}"),
@@ -164,11 +164,11 @@ def _dirty_reads(touches: Sequence[TouchFate], row: EventRow) -> Iterator[NoteSh
             )
 
 
-def _silent(touches: Sequence[TouchFate], row: EventRow) -> Iterator[NoteShown]:
+def _silent(touches: Sequence[TouchFate], row: EventRow) -> Iterator[StateNoteItem]:
     for item in touches:
         if item.flagged == row.number and item.touch.paths:
             key = visible(item.touch.key)
-            yield NoteShown(
+            yield StateNoteItem(
                 "silent",
                 "state changed without a delta",
                 f"{visible(', '.join(item.touch.paths))}; assign {key} to save it",
@@ -179,13 +179,13 @@ def _silent(touches: Sequence[TouchFate], row: EventRow) -> Iterator[NoteShown]:
             )
 
 
-def _read_early(touches: Sequence[TouchFate], row: EventRow) -> Iterator[NoteShown]:
+def _read_early(touches: Sequence[TouchFate], row: EventRow) -> Iterator[StateNoteItem]:
     writes = {item.touch.number: item for item in touches if item.touch.reads is None}
     for item in touches:
         write = writes.get(item.touch.reads or 0)
         if write is not None and write.event == row.number and item.event != row.number:
             href = session_url(row.session, event=item.event) if item.event else None
-            yield NoteShown(
+            yield StateNoteItem(
                 "dirty",
                 "read before the commit",
                 visible(f"{write.touch.key}, by {_at(item)}"),

@@ -58,7 +58,7 @@ class StateReadJson(_TouchJson):
     """The number of the write."""
 
 
-class UncommittedJson(TypedDict):
+class UncommittedStateJson(TypedDict):
     """Writes before a commit, and their readers."""
 
     writes: list[StateWriteJson]
@@ -66,7 +66,7 @@ class UncommittedJson(TypedDict):
 
 
 @operation(
-    UncommittedJson,
+    UncommittedStateJson,
     query={
         "run": Query(str, "Only those of this run"),
         "event": Query(int, "Only what this event committed, read or was flagged with"),

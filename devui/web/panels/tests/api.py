@@ -94,19 +94,19 @@ class TestFileJson(TypedDict):
     text: str
 
 
-class RedactedJson(TypedDict):
+class RedactionJson(TypedDict):
     """Secrets that were left out."""
 
     kind: str
     count: int
 
 
-class TestMadeJson(TypedDict):
+class SavedTestJson(TypedDict):
     """A test with its recordings."""
 
     test: TestFileJson
     recordings: list[TestFileJson]
-    redacted: list[RedactedJson]
+    redacted: list[RedactionJson]
     written: list[str]
     """Paths of the written files, with the test first."""
 
@@ -131,7 +131,7 @@ async def show(request: Request) -> Response:
 
 
 @operation(
-    TestMadeJson, body=KeepBody, refusals=(Refusal(409, "The file exists; set `overwrite`"),)
+    SavedTestJson, body=KeepBody, refusals=(Refusal(409, "The file exists; set `overwrite`"),)
 )
 async def make(request: Request) -> Response:
     """Make a test file with recordings; it is only written if a file is named.

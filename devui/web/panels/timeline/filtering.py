@@ -40,7 +40,7 @@ _MOST_WORDS: Final = 200
 
 
 @dataclass(frozen=True, slots=True)
-class ShownRows:
+class RowsWithGaps:
     """Rows of the timeline, with the gaps above and below them."""
 
     items: tuple[TimelineItem, ...]
@@ -83,7 +83,7 @@ async def filtered_rows(
     query: PageQuery,
     after: int = 0,
     section: GapSection | None = None,
-) -> ShownRows:
+) -> RowsWithGaps:
     """Return the rows that match the filter of `query`: the last ones after the event `after`,
     those around the selected one, or those of a `section`."""
     if query.matches is None or query.filter_field.filter is None:
@@ -123,7 +123,7 @@ async def filtered_rows(
     items = await asyncio.to_thread(look.items, changes.items)
     lost = await lost_reads(journal, session.key, (entries[number].row for number in numbers))
     rewinds = await taken_back(journal, session.key, until=query.at.number if query.at else None)
-    return ShownRows(
+    return RowsWithGaps(
         with_rewind_marks(with_lost_marks(items, lost), rewinds, session.key),
         *_gaps(session.key, matches, (begin, end), (first, last), query),
     )

@@ -84,7 +84,7 @@ class FilterChips:
 
 
 @dataclass(frozen=True, slots=True)
-class Later:
+class NewerEventsLink:
     """The link below the last row of a page as of an event."""
 
     template: ClassVar[str] = "timeline/later.html"
@@ -109,14 +109,14 @@ class Timeline:
     chips: FilterChips = FilterChips()
     above: Gap | None = None
     below: Gap | None = None
-    later: Later | None = None
+    later: NewerEventsLink | None = None
     """The link to later events, if there are any after the one that the page is as of."""
     trace: TracePanel | None = None
     """The trace shown in place of the rows; None if the rows are shown."""
 
 
 @dataclass(frozen=True, slots=True)
-class Filled(Generic[Item]):
+class GapContent(Generic[Item]):
     """The rows or messages that replace a gap."""
 
     template: ClassVar[str] = "timeline/filled.html"

@@ -31,7 +31,7 @@ from devui.web.panels.timeline.figures import later_parts, with_totals
 from devui.web.panels.timeline.filtering import filter_words, filtered_rows, search, with_matches
 from devui.web.panels.timeline.gaps import Gap, GapSection, gap
 from devui.web.panels.timeline.kinds import WORDS
-from devui.web.panels.timeline.panel_parts import Filled
+from devui.web.panels.timeline.panel_parts import GapContent
 from devui.web.panels.timeline.rows import group_id, row_text
 from devui.web.panels.timeline.window import Window, last_answers, window_between, without_forms
 from devui.web.services import Services, services_of
@@ -83,7 +83,7 @@ async def _rows(request: Request) -> Response:
         )
     if fold is not None:
         above, below = fold.mark(above), fold.mark(below)
-    return services.render.page(Filled(items, above, below))
+    return services.render.page(GapContent(items, above, below))
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,7 +147,7 @@ async def messages(request: Request) -> Response:
         await prepare(markdown_texts(items))
         above = gap(key, section.first, start - 1, at=number, in_grid=False)
         below = gap(key, end + 1, section.last, at=number, in_grid=False)
-        return services.render.page(Filled(items, above, below))
+        return services.render.page(GapContent(items, above, below))
 
 
 async def _gap_of(

@@ -51,7 +51,7 @@ _CODES: Final = {400: 3, 413: 3, 415: 3}
 """google.rpc.Code by status: an invalid argument."""
 
 
-class RejectedJson(TypedDict):
+class PartialSuccessJson(TypedDict):
     """The spans that weren't accepted."""
 
     rejectedSpans: str
@@ -59,10 +59,10 @@ class RejectedJson(TypedDict):
     errorMessage: str
 
 
-class ReceivedJson(TypedDict):
+class TraceExportJson(TypedDict):
     """The outcome; empty if all spans were accepted."""
 
-    partialSuccess: NotRequired[RejectedJson]
+    partialSuccess: NotRequired[PartialSuccessJson]
 
 
 class StatusJson(TypedDict):
@@ -73,7 +73,7 @@ class StatusJson(TypedDict):
 
 
 @operation(
-    ReceivedJson,
+    TraceExportJson,
     refusals=(
         Refusal(400, "The body isn't an export request", StatusJson),
         Refusal(413, "The body is too large", StatusJson),

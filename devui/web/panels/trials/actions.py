@@ -13,7 +13,7 @@ from devui.web.errors import Conflict, EdgeError, NotFound
 from devui.web.services import Services
 
 
-class Unsure(EdgeError):
+class ConfirmationRequired(EdgeError):
     """The tool may have side effects, and the caller didn't set `sure`."""
 
     status = 409
@@ -49,7 +49,7 @@ async def try_tool(
     sure: bool,
     actor: str,
 ) -> TrialRow:
-    """Run the tool; raises NotFound for an unknown one, Unsure, and Conflict without a result."""
+    """Run the tool; raises NotFound for an unknown tool, and Conflict without a result."""
     declarations = [each for each in await tools_of(services, context.app) if each["name"] == tool]
     owner = next((each for each in declarations if agent in {None, each["agent"]}), None)
     if owner is None:
@@ -58,7 +58,9 @@ async def try_tool(
     effects = await tool_effects(services.journal, context.app, marks)
     effect = effects.get(tool, UNKNOWN)
     if not sure and not effect.is_safe:
-        raise Unsure(tool, effect, await _offer(services, context.session, tool, args))
+        raise ConfirmationRequired(
+            tool, effect, await _offer(services, context.session, tool, args)
+        )
     try:
         return await services.runs.trials.tool(
             context, agent=owner["agent"], tool=tool, args=args, actor=actor

@@ -20,7 +20,7 @@ from devui.web.lookup import event_of, session_of
 from devui.web.operation import Query, Refusal, operation
 from devui.web.panels.runs.schemas import RecordedCallJson
 from devui.web.panels.trials.actions import (
-    Unsure,
+    ConfirmationRequired,
     known_tools,
     listed_tools,
     tools_of,
@@ -166,7 +166,7 @@ class TrialsJson(TypedDict):
     trials: list[TrialJson]
 
 
-class UnsureJson(TypedDict):
+class ConfirmationRequiredJson(TypedDict):
     """The tool may have side effects."""
 
     detail: str
@@ -179,7 +179,7 @@ class UnsureJson(TypedDict):
     TrialJson,
     status=201,
     body=ToolTrialBody,
-    refusals=(Refusal(409, "Not confirmed with `sure`, or no answer", UnsureJson),),
+    refusals=(Refusal(409, "Not confirmed with `sure`, or no answer", ConfirmationRequiredJson),),
 )
 async def tool(request: Request) -> Response:
     """Run a tool on its own, with a copy of the state.
@@ -206,7 +206,7 @@ async def tool(request: Request) -> Response:
             sure=body.sure,
             actor=body.actor,
         )
-    except Unsure as unsure:
+    except ConfirmationRequired as unsure:
         return answer(_unsure(unsure), status=409)
     return answer(trial_json(row), status=201)
 
@@ -259,7 +259,7 @@ def _parse(text: str | None) -> Any:
     return None if text is None else json.loads(text, parse_constant=str)
 
 
-def _unsure(unsure: Unsure) -> UnsureJson:
+def _unsure(unsure: ConfirmationRequired) -> ConfirmationRequiredJson:
     offer = unsure.offer
     recorded: RecordedCallJson | None = None
     if offer is not None:

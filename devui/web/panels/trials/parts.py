@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from devui.web.basic_parts import Fact, JsonText, JsonTree, Moment
-from devui.web.panels.questions.parts import AskField
+from devui.web.panels.questions.parts import QuestionField
 from devui.web.panels.request.parts import Difference
 from devui.web.panels.state.parts import StateValue
 
@@ -38,7 +38,7 @@ class ToolForm:
     tool: str
     place: str
     """The state that it runs with, in words."""
-    fields: tuple[AskField, ...]
+    fields: tuple[QuestionField, ...]
     value: str
     """The arguments as JSON."""
     warning: str

@@ -18,7 +18,7 @@ from devui.web.basic_parts import Fact
 from devui.web.errors import Unprocessable
 from devui.web.htmx import HtmxRequest, renew
 from devui.web.links import tool_effect_url, tool_url
-from devui.web.panels.questions.parts import AskField, AskFields
+from devui.web.panels.questions.parts import QuestionField, QuestionFields
 from devui.web.panels.questions.schema_forms import Fields, SchemaForm, WrongFields, filled_again
 from devui.web.panels.state.panel import uncommitted_value
 from devui.web.panels.state.parts import StateValue
@@ -37,7 +37,7 @@ def refill(
     request: Request,
     render: Renderer,
     slot: str,
-    fields: Iterable[AskField],
+    fields: Iterable[QuestionField],
     *,
     entries: Fields,
     wrong: WrongFields,
@@ -49,13 +49,13 @@ def refill(
     if not HtmxRequest.read(request.headers):
         raise Unprocessable(str(wrong)) from wrong
     again = tuple(filled_again(field, entries, wrong.errors) for field in fields)
-    html = renew(f"#{slot}-fields", render.part(AskFields(slot, again)))
+    html = renew(f"#{slot}-fields", render.part(QuestionFields(slot, again)))
     return HTMLResponse(html, status_code=Unprocessable.status)
 
 
-def refresh(render: Renderer, slot: str, fields: Iterable[AskField]) -> Response:
+def refresh(render: Renderer, slot: str, fields: Iterable[QuestionField]) -> Response:
     """Return the fields of `slot` without errors: the form may be sent again."""
-    return HTMLResponse(renew(f"#{slot}-fields", render.part(AskFields(slot, tuple(fields)))))
+    return HTMLResponse(renew(f"#{slot}-fields", render.part(QuestionFields(slot, tuple(fields)))))
 
 
 AT: Final = "args"
@@ -135,7 +135,7 @@ def arguments_form(schema: Mapping[str, Any]) -> SchemaForm:
     return SchemaForm(schema, AT, is_code=True)
 
 
-def _fields(draft: ToolDraft) -> tuple[AskField, ...]:
+def _fields(draft: ToolDraft) -> tuple[QuestionField, ...]:
     if draft.schema is None:
         return ()
     fields = arguments_form(draft.schema).fields(draft.args)
