@@ -1,7 +1,8 @@
-"""How the graph counts calls that a person answered, skipped or rejected."""
+"""What the graph says of each node: counts, times and marks, now and as of an event."""
 
 import html
 import re
+import time
 
 import pytest
 
@@ -164,3 +165,108 @@ def test_a_call_that_needs_confirmation_counts_once_if_confirmed(client, confirm
     debugged.start({"role": "user", "parts": [part]}, pause=False).settled()
     assert debugged.texts()[-1] == "Done."
     assert graph_of(debugged, "pay")[0] == f"tool pay, {words}"
+
+
+STEPS = """
+import time
+
+from devui.runtime.agents import Agent, SequentialAgent
+from devui.runtime.models import Call, Rule, Say, ScriptedLlm
+
+
+def look(city: str) -> str:
+    time.sleep(0.1)
+    return city
+
+
+def pay(amount: int) -> str:
+    if amount:
+        raise RuntimeError("card refused")
+    return "paid"
+
+
+rules = [Rule(after="look", then=Call("pay", amount=5)), Rule(then=Call("look", city="Oslo"))]
+payer = Agent(name="payer", model=ScriptedLlm(rules=rules), tools=[look, pay])
+root_agent = SequentialAgent(
+    name="steps",
+    sub_agents=[Agent(name="greeter", model=ScriptedLlm(rules=[Rule(then=Say("Hi."))])), payer],
+)
+"""
+PAUSE = 1.0
+TOOK = rf", 1{TIMES}, ([\d.]+) (m?s)"
+
+
+@pytest.fixture(scope="module")
+def stepped(tmp_path_factory):
+    """A run that was paused after its first and third events, and failed at its sixth."""
+    folder = tmp_path_factory.mktemp("steps")
+    write_app(folder / "agents", "steps", STEPS)
+    with running(folder / "agents", folder / "data") as server, server.client() as client:
+        debugged = Debugged(client, "steps").start()
+        debugged.settled()
+        time.sleep(PAUSE)
+        debugged.tell("run_to", like={"gate": "before_tool"})
+        time.sleep(PAUSE)
+        assert debugged.tell("continue")["status"] == "failed"
+        yield debugged
+
+
+def titles(client, key, event=None):
+    """The titles of the nodes by name, as of an event or now."""
+    query = {} if event is None else {"event": event}
+    headers = {"HX-Request": "true"}
+    text = client.get(f"/sessions/{key}/graph", params=query, headers=headers).text
+    return titles_in(text)
+
+
+def titles_in(text):
+    nodes = re.findall(r'<a class="node [^>]*><title>(\w+ (\w+),.*?)(?: · .*?)?</title>', text)
+    return {name: html.unescape(title) for title, name in nodes}
+
+
+def seconds(title):
+    number, unit = re.search(TOOK, title).groups()
+    return float(number) / (1000 if unit == "ms" else 1)
+
+
+def test_counts_times_and_marks_are_as_of_the_event(stepped):
+    client, key = stepped.client, stepped.key
+    at = {number: titles(client, key, number) for number in range(1, 7)}
+    assert len(stepped.kept()["events"]) == 6
+    assert at[1]["greeter"] == "agent greeter, paused here"
+    assert re.fullmatch(f"agent greeter, running{TOOK}", at[2]["greeter"])
+    assert at[2]["payer"] == "agent payer, not run"
+    assert re.fullmatch(f"agent greeter, has run{TOOK}", at[3]["greeter"])
+    assert re.fullmatch(f"agent payer, running{TOOK}", at[3]["payer"])
+    assert at[3]["look"] == f"tool look, paused here, 1{TIMES}"
+    assert re.fullmatch(f"tool look, has run{TOOK}", at[4]["look"])
+    assert at[4]["pay"] == "tool pay, not run"
+    assert at[5]["pay"] == f"tool pay, running, 1{TIMES}"
+    assert re.fullmatch(f"agent payer, running{TOOK}", at[5]["payer"])
+    assert re.fullmatch(f"tool pay, failed{TOOK}, 1 error", at[6]["pay"])
+    assert re.fullmatch(f"agent payer, failed{TOOK}, 1 error", at[6]["payer"])
+    assert at[6] == titles(client, key)
+    times = [seconds(at[number]["payer"]) for number in range(3, 7)]
+    assert times == sorted(times)
+    assert times[1] >= times[0] + 0.09, "the tool's tenth of a second"
+    assert times[-1] < PAUSE, "the run was paused"
+
+
+def test_a_fork_and_its_export_have_the_counts_and_times_of_the_events_they_copied(stepped):
+    client, key = stepped.client, stepped.key
+    fork = client.post(f"/api/sessions/{key}/forks", json={"number": 4}).json()["key"]
+    now, then = titles(client, fork), titles(client, key, 4)
+    assert re.fullmatch(f"agent payer, has run{TOOK}", now["payer"])
+    assert now == {name: title.replace("running", "has run") for name, title in then.items()}
+    assert titles(client, fork, 3) == titles(client, key, 3)
+    again = client.post(f"/api/sessions/{fork}/forks", json={"number": 3}).json()["key"]
+    assert seconds(titles(client, again)["payer"]) == seconds(titles(client, key, 3)["payer"])
+
+    for session in (key, fork, again):
+        page = client.get(f"/api/sessions/{session}/export", params={"format": "html"}).text
+        assert titles_in(page) == titles(client, session)
+        bundle = client.get(f"/api/sessions/{session}/export").content
+        headers = {"Content-Type": "application/json"}
+        params = {"ids": "new"}
+        answer = client.post("/api/sessions/import", params=params, content=bundle, headers=headers)
+        assert titles(client, answer.json()["key"]) == titles(client, session)

@@ -59,7 +59,7 @@ def node(page, name):
     return page.locator(".graph .node").filter(has=page.locator(f"text.name:text-is('{name}')"))
 
 
-def test_the_graph_follows_the_run_and_links_to_its_events(visit):
+def test_the_graph_follows_the_run_and_links_to_its_events(visit, tmp_path):
     session = visit.session("pipeline")
     page = session.page
     press(session, "8")
@@ -102,6 +102,13 @@ def test_the_graph_follows_the_run_and_links_to_its_events(visit):
     exported = page.request.get(f"{address}/export?format=html").text()
     assert 'class="node card k-agent s-done"' in exported
     assert "graph-menu" not in exported.partition('<details class="graph-fold">')[2]
+    visit.allow("request to another origin: file:")
+    (tmp_path / "session.html").write_text(exported, encoding="utf-8")
+    page.goto((tmp_path / "session.html").as_uri())
+    page.locator(".graph-fold > summary").click()
+    expect(node(page, "critic").locator(".detail")).to_be_visible()
+    expect(node(page, "critic").locator(".detail")).to_contain_text(f"4{TIMES}")
+    expect(page.locator("#graph h2")).to_have_text(re.compile("As of #"))
 
 
 FITS = """() => {

@@ -47,6 +47,8 @@ class Checks:
     """The highest event number that is referred to."""
     forked: int | None = None
     """The number of the last event that a fork copied from its parent; None if it isn't a fork."""
+    inherited: set[str] = field(default_factory=set)
+    """The runs of the events that a fork copied."""
     runless: dict[str, str] = field(default_factory=dict)
     """Runs that are referred to before their record, with the place of the first reference."""
 
@@ -108,7 +110,8 @@ class Checks:
         """Check that a span comes after its run, and after its parent."""
         self._once(place, "span", record.run, record.number)
         self._refers(place, record.event)
-        if not self._is_inherited(record.event):
+        is_before_fork = record.event is None and record.run in self.inherited
+        if not (is_before_fork or self._is_inherited(record.event)):
             self._of_run(place, record.run)
         parent, whole = record.parent, ("run", record.run) in self.names
         if parent == record.number or (
@@ -140,7 +143,10 @@ class Checks:
             raise BadBundle(f"{place}: an event before the start record")
         self.events += 1
         self._in_order(place, "event", record.number, self.events)
-        self._from_run(place, record.run, inherited=self._is_inherited(record.number))
+        is_inherited = self._is_inherited(record.number)
+        self._from_run(place, record.run, inherited=is_inherited)
+        if is_inherited and record.run is not None:
+            self.inherited.add(record.run)
         event = valid(EVENT, place, record.event)
         if event.id is None or "timestamp" not in record.event:
             raise BadBundle(f"{place}: an event needs an id and a timestamp")

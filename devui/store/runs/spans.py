@@ -23,6 +23,36 @@ from devui.store.sessions import require_session
 from devui.store.sqlite.database import Database, Snapshot
 from devui.store.values import bounded, parse_json, printable
 
+# The spans of a fork's copied events are in the sessions that those come from. An agent that was at
+# work when its run was cut by the fork has worked until the last copied event.
+_LINE = """
+    WITH RECURSIVE line (session, until) AS (
+        SELECT ?1, NULL UNION ALL
+        SELECT parent, min(number, coalesce(until, number)) FROM forks JOIN line USING (session)
+    ),
+    cuts (run, at) AS (
+        SELECT run, max(at) FROM (
+            SELECT run, timestamp AS at FROM forks JOIN events USING (session)
+            WHERE session = ?1 AND events.number <= forks.number
+            UNION ALL
+            SELECT run, began + seconds FROM line JOIN spans USING (session)
+            WHERE until IS NOT NULL AND event <= until
+        ) WHERE run IS NOT NULL GROUP BY run
+    ),
+    every AS (
+        SELECT id, session, run, number, parent, type, name, agent, branch, call, event, began,
+               iif(is_cut, at - began, seconds) AS seconds, first,
+               iif(is_cut, NULL, error) AS error, sent, request, result, effects
+        FROM (
+            SELECT spans.*, at,
+                   type = 'agent' AND until IS NOT NULL
+                   AND coalesce(began + seconds > at, TRUE) AS is_cut
+            FROM line JOIN spans USING (session) LEFT JOIN cuts USING (run)
+            WHERE until IS NULL OR event <= until
+                  OR (event IS NULL AND began <= at AND (type = 'agent' OR began + seconds <= at))
+        )
+    )
+"""
 _BEGIN = """
     INSERT INTO spans (session, run, number, parent, type, name, agent, branch, call, began, sent,
                        request)
@@ -44,6 +74,12 @@ _OF_RUN = """
     ORDER BY number
 """
 _EVERY = "SELECT * FROM span_rows WHERE session = ? ORDER BY id"
+_WITH_COPIED = f"""
+    {_LINE}
+    SELECT id, session, run, number, parent, type, name, agent, branch, call, event, began, seconds,
+           first, error
+    FROM every ORDER BY id
+"""  # noqa: S608  (of a constant)
 _OF_EVENT = """
     WITH RECURSIVE line (session, until) AS (
         SELECT ?1, NULL UNION ALL
@@ -170,6 +206,11 @@ class Spans:
         """Return all spans of the session in the order in which they began."""
         return [SpanRow(*row) for row in await self._database.fetch(_EVERY, session_key)]
 
+    async def with_copied(self, session_key: int) -> list[SpanRow]:
+        """Return all spans of the session and, in a fork, those up to its last copied event, in the
+        order in which they began."""
+        return [SpanRow(*row) for row in await self._database.fetch(_WITH_COPIED, session_key)]
+
     async def of_event(self, session_key: int, number: int) -> list[SpanRow]:
         """Return the spans of the model call or tool calls that produced the event."""
         return [SpanRow(*row) for row in await self._database.fetch(_OF_EVENT, session_key, number)]
@@ -265,17 +306,10 @@ Record = dict[str, Any]
 
 _BATCH = 200
 
-# The spans of a fork's copied events are in the sessions that those come from.
-_SPANS = """
-    WITH RECURSIVE line (session, until) AS (
-        SELECT ?1, NULL UNION ALL
-        SELECT parent, min(number, coalesce(until, number)) FROM forks JOIN line USING (session)
-    )
-    SELECT id, session, run, number, parent, type, name, agent, branch, call, event, began,
-           seconds, first, error, sent, request, result, effects
-    FROM line JOIN spans USING (session)
-    WHERE id > ?2 AND (until IS NULL OR event <= until) ORDER BY id LIMIT ?3
-"""
+_SPANS = f"""
+    {_LINE}
+    SELECT * FROM every WHERE id > ?2 ORDER BY id LIMIT ?3
+"""  # noqa: S608  (of a constant)
 _EXPORTED_PIECES = """
     WITH RECURSIVE line (session) AS (
         SELECT ?1 UNION ALL SELECT parent FROM forks JOIN line USING (session)

@@ -117,8 +117,10 @@ _FAULTS: Final[tuple[tuple[str, str], ...]] = (
         SELECT run, count(*) FROM spans
         WHERE NOT EXISTS (SELECT 1 FROM runs WHERE runs.id = spans.run) AND NOT EXISTS (
             -- an imported fork brings those of the events that it has of its parent
-            SELECT 1 FROM forks
-            WHERE forks.session = spans.session AND spans.event <= forks.number
+            SELECT 1 FROM forks JOIN events USING (session)
+            WHERE session = spans.session AND events.run = spans.run
+                  AND events.number <= forks.number
+                  AND coalesce(spans.event <= forks.number, TRUE)
         ) GROUP BY run
         """,
         "{1} spans belong to run {0}, which is not there",

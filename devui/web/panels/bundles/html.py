@@ -299,6 +299,8 @@ class _Writer:
     async def _frame(self) -> ExportedPage:
         session, services = self._session, self._services
         note = await self._journal.notes.get(session.key, 0)
+        last = await self._journal.events.page(session.key, limit=1)
+        info = app_info(services, session.app)
         return ExportedPage(
             name=session_name(session),
             app=visible(session.app),
@@ -308,7 +310,7 @@ class _Writer:
             note=note_form(session.key, 0, note) if note else None,
             state=await self._state(None, None),
             graph=await session_graph(
-                self._journal, session, app_info(services, session.app), menus=False
+                self._journal, session, info, row=last[0] if last else None, menus=False
             ),
         )
 

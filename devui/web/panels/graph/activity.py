@@ -1,14 +1,14 @@
 """The activity of a structure's nodes: counts, times, errors, and edges taken. Pure."""
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from types import MappingProxyType
 from typing import Final, Literal
 
 from devui.debugger.events.nodes import name_of
 from devui.store.rows import EventRow, SpanRow
 from devui.store.summaries import CallSummary, ResponseSummary, Summary
+from devui.web.panels.graph.moments import Moment
 from devui.wire.structure import StructureEdge, StructureNode
 
 Status = Literal["idle", "done", "running", "held", "waiting", "failed"]
@@ -17,15 +17,6 @@ _TOOLS: Final = frozenset({"tool", "agent_tool"})
 TRANSFER: Final = "transfer_to_agent"
 _UNANSWERED: Final = "waiting for confirmation"
 _WITHHOLDS: Final = {"skip": "skipped", "reject": "rejected", "mock": "mocked"}
-_NONE: Final[Mapping[int, float]] = MappingProxyType({})
-
-
-@dataclass(frozen=True, slots=True)
-class Now:
-    """What the newest run is doing: its id, and the agent and tool of each hold."""
-
-    run: str = ""
-    holds: tuple[tuple[str, str | None], ...] = ()
 
 
 @dataclass(slots=True)
@@ -71,24 +62,20 @@ class Course:
 def course(
     nodes: Sequence[StructureNode],
     rows: Iterable[EventRow],
-    spans: Iterable[SpanRow],
-    now: Now | None = None,
+    moment: Moment,
     *,
     edges: Iterable[StructureEdge] = (),
-    hold_times: Mapping[int, float] = _NONE,
 ) -> Course:
-    """Compute the activity of the nodes from events and spans; `now` is None for a moment in the
-    past.
+    """Compute the activity of the nodes up to a moment, from the events and spans until then.
 
-    `edges` are the edges within workflows. `hold_times` is how long the run of each span was held
-    during it, in seconds, by the span's id.
+    `edges` are the edges within workflows.
     """
-    reading = _Reading(nodes, edges, hold_times)
+    reading = _Reading(nodes, edges, moment)
     for row in rows:
         reading.event(row)
-    for span in spans:
-        reading.span(span, now)
-    for agent, tool in now.holds if now else ():
+    for span in moment.spans:
+        reading.span(span)
+    for agent, tool in moment.holds:
         position = reading.tool(agent, tool) if tool else reading.agent(agent)
         if position is not None:
             reading.nodes[position].is_held = True
@@ -100,9 +87,9 @@ class _Reading:
         self,
         structure: Sequence[StructureNode],
         edges: Iterable[StructureEdge],
-        hold_times: Mapping[int, float],
+        moment: Moment,
     ) -> None:
-        self._structure, self._hold_times = structure, hold_times
+        self._structure, self._moment = structure, moment
         self._sources = defaultdict[int, list[int]](list)
         """For each node of a workflow, the nodes that lead to it."""
         for edge in edges:
@@ -115,6 +102,8 @@ class _Reading:
         self._turns = Counter[int]()  # from events, for nodes without a recorded span
         self._calls = Counter[int]()
         self._call_ids = set[str | None]()
+        self._open: dict[str | None, tuple[str | None, int]] = {}
+        """The run and tool of each call that has neither a response nor raised, by its id."""
         self._withheld: dict[str | None, tuple[int, str]] = {}
         """The tool and the reason of each call that didn't reach its tool, by the call's id."""
         self._questions: dict[str | None, tuple[str, int]] = {}
@@ -182,9 +171,11 @@ class _Reading:
         if tool is not None:
             self._calls[tool] += 1
             self._call_ids.add(call.id)
+            self._open[call.id] = row.run, tool
 
     def _response(self, row: EventRow, response: ResponseSummary) -> None:
         tool = self.tool(row.author, response.name)
+        self._open.pop(response.id, None)
         self._withheld.pop(response.id, None)
         self._questions.pop(response.id, None)
         reason = _reason_withheld(response, row.summary)
@@ -253,7 +244,7 @@ class _Reading:
             yield position
             position = self._structure[position].parent
 
-    def span(self, span: SpanRow, now: Now | None) -> None:
+    def span(self, span: SpanRow) -> None:
         """Add the time of a call of an agent or tool."""
         if span.type == "model":
             return
@@ -265,8 +256,11 @@ class _Reading:
         # A call that waited for confirmation has two spans, but is one call in the events.
         self._timings[position] += not tool or span.call not in self._call_ids
         if span.seconds is not None:
-            node.seconds += span.seconds - self._hold_times.get(span.id, 0.0)
-        node.running |= span.seconds is None and now is not None and span.run == now.run
+            node.seconds += span.seconds - self._moment.hold_times.get(span.id, 0.0)
+        if span.id in self._moment.running:
+            node.running = True
+        else:
+            self._open.pop(span.call, None)
         if span.error and not node.errors:
             node.errors += 1
         # A result may be an error that its span doesn't know about. A call that raised has no
@@ -280,6 +274,8 @@ class _Reading:
         """Return the result; a node with a descendant that ran counts as having run."""
         for position, reason in self._withheld.values():
             self.nodes[position].withheld[reason] += 1
+        for run, position in self._open.values():
+            self.nodes[position].running |= run is not None and run == self._moment.past_run
         for invocation, position in self._questions.values():
             self.nodes[position].is_waiting |= invocation == self._invocation
         for position, node in enumerate(self.nodes):

@@ -29,7 +29,7 @@ _ABOVE: Final = 12.0
 """The space below a frame's head for edges that lead back to its first nodes."""
 _LETTER: Final = 7.7
 """The average width of a letter in a name."""
-_NARROWEST, _WIDEST = 148.0, 250.0
+_NARROWEST, _WIDEST = 160.0, 250.0
 _ABREAST: Final = 4
 """The maximum number of parallel nodes in one row."""
 

@@ -4,7 +4,7 @@ import asyncio
 import json
 import re
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict, replace
 from functools import partial
 from typing import Final
@@ -14,18 +14,17 @@ from devui.debugger.breakpoints.breakpoint import Draft
 from devui.debugger.predicates.expressions import quoted
 from devui.debugger.predicates.filters import exact
 from devui.store.journal import Journal
-from devui.store.rows import EventRow, Hold, SessionRow, SpanRow
-from devui.store.runs.work_time import hold_times_of
+from devui.store.rows import EventRow, SessionRow
 from devui.web.links import breakpoints_url, session_url
 from devui.web.panels.graph.activity import (
     Activity,
     Course,
-    Now,
     Status,
     course,
     structure_of_events,
 )
 from devui.web.panels.graph.layout import FRAMES, TOOLS, Box, Line, layout
+from devui.web.panels.graph.moments import Moment, Place, holds_before, moment_of
 from devui.web.panels.graph.parts import GraphLine, GraphNode, GraphPanel, NodeMenu
 from devui.web.services import Services
 from devui.web.text.formats import duration, plural
@@ -74,11 +73,9 @@ async def graph_panel(services: Services, session: SessionRow, row: EventRow | N
     """Return the graph as of an event, or as of now."""
     info = app_info(services, session.app)
     live = services.runs.live(session.key)
-    now = None
-    if row is None:
-        holds = tuple((h.arrival.agent, h.arrival.tool) for h in live.stepper.holds) if live else ()
-        now = Now(live.row.id if live else "", holds)
-    return await session_graph(services.journal, session, info, row=row, now=now)
+    holds = [(each.arrival.agent, each.arrival.tool) for each in live.stepper.holds] if live else []
+    run = live.row.id if live else ""
+    return await session_graph(services.journal, session, info, row=row, run=run, holds=holds)
 
 
 def app_info(services: Services, app: str) -> AppInfo | None:
@@ -95,31 +92,37 @@ async def session_graph(
     info: AppInfo | None,
     *,
     row: EventRow | None = None,
-    now: Now | None = None,
+    run: str = "",
+    holds: Sequence[Place] = (),
     menus: bool = True,
 ) -> GraphPanel:
-    """Return the graph of a session; without `info`, it shows only what its events name."""
+    """Return the graph of a session; without `info`, it shows only what its events name.
+
+    `run` is the run in progress now, if any, and `holds` where it's held.
+    """
     until = row.seq + 1 if row else _END
     rows = await journal.events.page(session.key, before=until, limit=MOST)
-    spans = await journal.spans.every(session.key)
-    holds = await journal.totals.holds(session.key)
+    following = await journal.events.page(session.key, after=row.seq, limit=1) if row else []
+    if row and following:
+        run = row.run if row.run and row.run == following[0].run else ""
+        holds = holds_before(following[0]) if run else ()
+    elif row and row.run != run:  # the next run has no events yet
+        run, holds = "", ()
+    spans = await journal.spans.with_copied(session.key)
+    held = await journal.totals.holds(session.key)
+    moment = partial(moment_of, rows, spans, held, run=run, is_past=bool(following), holds=holds)
     key = session.key if menus else None
-    draw = partial(_graph, info, rows, spans, row=row, now=now, key=key, holds=holds)
-    return await asyncio.to_thread(draw)
+    return await asyncio.to_thread(lambda: _graph(info, rows, moment(), row=row, key=key))
 
 
 def _graph(
     info: AppInfo | None,
     rows: Sequence[EventRow],
-    spans: Sequence[SpanRow],
+    moment: Moment,
     *,
     row: EventRow | None,
-    now: Now | None,
     key: int | None,
-    holds: Mapping[str, Sequence[Hold]],
 ) -> GraphPanel:
-    if row is not None:
-        spans = [span for span in spans if span.began <= row.timestamp]
     nodes = info.nodes if info and info.nodes else structure_of_events(rows)
     edges = info.edges if info and info.nodes else []
     notes = []
@@ -130,7 +133,7 @@ def _graph(
     title = "No agents yet" if not nodes else f"As of #{row.number}" if row else "Now"
     return picture(
         (nodes, edges),
-        course(nodes, rows, spans, now, edges=edges, hold_times=hold_times_of(spans, holds)),
+        course(nodes, rows, moment, edges=edges),
         title=title,
         note=" ".join(notes),
         event=row.number if row else None,
@@ -191,7 +194,9 @@ def _node(
     took = [duration(activity.seconds)] if activity.count and activity.seconds else []
     errors = [plural(activity.errors, "error")] if activity.errors else []
     withheld = [f"{count} {reason}" for reason, count in activity.withheld.items()]
-    detail = figures if is_row else [word, *figures, *took]
+    # The icon says the kind, too, and there is no room for both.
+    kind = [] if errors else [word]
+    detail = figures if is_row else [*kind, *figures, *took, *errors]
     width = box.w - (70 if is_row else 12 if node.kind == "start" else 56)
     return GraphNode(
         dom_id=f"graph-{box.node}",
