@@ -127,7 +127,7 @@ BROAD_EXCEPT = {
     "devui/runtime/plugins/plugin_manager.py:PluginManager._tell_all": (
         "users' plugins; telling them of an error must not hide that error"
     ),
-    "devui/runtime/plugins/save_files_as_artifacts_plugin.py:_saved_parts": (
+    "devui/runtime/artifacts/message_files.py:save_file": (
         "users' artifact services; a file that cannot be saved stays in the message"
     ),
     "devui/runtime/sessions/state.py:deep_copy": (

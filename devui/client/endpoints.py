@@ -247,6 +247,7 @@ class Endpoints(Connection):
         state_delta: dict[str, Any] | None = None,
         streaming: bool | None = None,
         pause: bool = False,
+        save_files: bool = False,
         settings: Mapping[str, Any] | None = None,
         watch: bool = False,
         guard: Policy = "ask",
@@ -270,6 +271,7 @@ class Endpoints(Connection):
             stateDelta=state_delta,
             streaming=streaming,
             pause=pause,
+            saveFiles=save_files,
             settings=settings,
             watch=watch,
             guard=guard,
@@ -298,6 +300,7 @@ class Endpoints(Connection):
         *,
         streaming: bool = True,
         pause: bool = False,
+        save_files: bool = False,
         settings: Mapping[str, Any] | None = None,
     ) -> QueueJson:
         """Queue a message.
@@ -313,6 +316,7 @@ class Endpoints(Connection):
             message=message,
             streaming=streaming,
             pause=pause,
+            saveFiles=save_files,
             settings=settings,
             actor=self.actor,
         )

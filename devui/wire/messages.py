@@ -107,6 +107,8 @@ class StartRun:
     """JSON text: `RunConfig.custom_metadata`, labels for every event of the run."""
     service_tier: str | None = None
     """`RunConfig.service_tier`."""
+    save_files: bool = False
+    """Whether the files in the message are saved as artifacts."""
     settings: RunSettings | None = None
     """The settings that replace the agents' own in its model calls."""
     gates: list[WorkerGate] = field(default_factory=list)

@@ -125,6 +125,8 @@ class Recording:
     state_delta: dict[str, Any] | None = None
     custom_metadata: dict[str, Any] | None = None
     service_tier: str | None = None
+    save_files: bool = False
+    """Whether the files in the message were saved as artifacts."""
     settings: RunSettings | None = None
     """The settings that replaced the agents' own in its model calls."""
     streaming: bool = True

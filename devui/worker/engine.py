@@ -18,6 +18,7 @@ from devui.worker.engines.kit import App, BaseNode
 from devui.worker.instruments.instruments import Instruments
 from devui.worker.json_text import wire_text
 from devui.worker.link import Link
+from devui.worker.message_files import save_files
 from devui.worker.project import add_plugins, memory_service
 from devui.worker.sessions import WireSessionService
 from devui.worker.structure import Structure
@@ -90,11 +91,21 @@ class Engine:
                 rewind_before_invocation_id=start.rewind,
             )
             return
+        message = _content(start.message)
+        if start.save_files and message is not None:
+            message, versions = await save_files(
+                self._runner.artifact_service,
+                message,
+                app_name=self._name,
+                user_id=start.user,
+                session_id=start.session,
+            )
+            self._sessions.report(start, versions)
         events = self._runner.run_async(
             user_id=start.user,
             session_id=start.session,
             invocation_id=start.invocation,
-            new_message=_content(start.message),
+            new_message=message,
             state_delta=_json(start.state_delta),
             run_config=self._kit.run_config(
                 streaming=start.streaming,

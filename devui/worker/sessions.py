@@ -40,6 +40,7 @@ from devui.worker.instruments.instruments import Instruments
 from devui.worker.instruments.recorder import Origin
 from devui.worker.json_text import as_json, wire_text
 from devui.worker.link import Link, Refused
+from devui.worker.message_files import report
 from devui.worker.output import current_run
 from devui.worker.state.live import LiveState
 from devui.worker.state.uncommitted import Uncommitted
@@ -71,6 +72,8 @@ class WireSessionService(BaseSessionService):
         """The uncommitted state of this worker's runs, by user and session."""
         self._of_run: dict[str, tuple[tuple[str, str], Uncommitted]] = {}
         self._entries: OrderedDict[tuple[str, str], _Entry] = OrderedDict()
+        self._saved_files: dict[tuple[str, str], dict[str, int]] = {}
+        """The files that the next message says were saved with it, by user and session."""
         self._leased: set[tuple[str, str]] = set()
         """Sessions that only this worker may write, because one of its runs holds the lease."""
 
@@ -89,7 +92,13 @@ class WireSessionService(BaseSessionService):
         finally:
             here.end()
             self._leased.discard(name)
+            self._saved_files.pop(name, None)
             del self._uncommitted[name], self._of_run[start.run]
+
+    def report(self, start: StartRun, versions: dict[str, int]) -> None:
+        """Add the files that were saved with the run's message to the event of that message."""
+        if versions:
+            self._saved_files[start.user, start.session] = versions
 
     def watch(self, run: str) -> None:
         """Report a run's uncommitted state; does nothing if the run has ended."""
@@ -199,6 +208,8 @@ class WireSessionService(BaseSessionService):
         origin = self._instruments.recorder.origin(current_run.get(), event)
         replay = self._instruments.replayer.of(current_run.get())
         name = (session.user_id, session.id)
+        if report(event, self._saved_files.get(name, {})):
+            self._saved_files.pop(name, None)
         entry = self._entries.get(name)
         head = entry.head if entry is not None else None
         if entry is not None:

@@ -115,6 +115,20 @@ def test_files_are_chosen_dropped_pasted_removed_and_sent(session):
     expect(tree.locator(".j-number")).to_have_text("42")
 
 
+def test_files_are_saved_as_artifacts_if_wanted(session):
+    save = session.page.get_by_label("Save as artifacts")
+    expect(save).to_be_hidden()
+    note = {"name": "note.txt", "mimeType": "text/plain", "buffer": b"Buy milk."}
+    session.page.locator("[data-files]").set_input_files([note])
+    save.check()
+    session.say("")
+    sent = session.messages.first
+    expect(sent).to_contain_text('[Uploaded Artifact: "note.txt"]')
+    expect(sent.locator(".chip")).to_contain_text("note.txt")
+    expect(session.messages.last).to_contain_text("Got no files")
+    expect(save).to_be_hidden()
+
+
 def test_files_are_sent_without_text_after_the_app_reloads(browser, mirror):
     """The reload replaces the message field."""
     with Visit(browser, mirror) as visit:

@@ -4,6 +4,7 @@ import pytest
 from google.genai import types
 
 from devui.runtime.agents import LlmAgent
+from devui.runtime.artifacts.message_files import MAX_BYTES
 from devui.runtime.models import Call, Fail, Rule, Say, ScriptedLlm
 from devui.runtime.plugins import (
     ContextFilterPlugin,
@@ -13,7 +14,6 @@ from devui.runtime.plugins import (
     SaveFilesAsArtifactsPlugin,
 )
 from devui.runtime.plugins.reflect_retry_tool_plugin import TrackingScope
-from devui.runtime.plugins.save_files_as_artifacts_plugin import MAX_BYTES
 from tests.kit.conversation import Conversation, outline, said
 
 

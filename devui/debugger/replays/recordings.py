@@ -7,6 +7,7 @@ from typing import Any, TypeVar
 
 from devui.debugger.background.jobs import UNWATCHED, Progress
 from devui.debugger.events.artifact_parts import part_of
+from devui.debugger.recovery.message_files import with_files
 from devui.debugger.replays.interventions import RunHistory, edits_by_hand
 from devui.debugger.runs.options import settings_in
 from devui.store.journal import Journal
@@ -67,6 +68,11 @@ async def recording_of(
     before = await _before(journal, session, first) if whole else {}
     files = [*_files(recorded), *_files_of(before.get("history", []))]
     pieces = await _pieces(journal, session, recorded)
+    order = _request(request, events, run, recorded)
+    if order["save_files"] and order["message"] and not request.get("message"):
+        message = events[0][1].content.fields  # too large to be stored twice
+        message = await with_files(journal, session, events[0][1], message)
+        order["message"] = {**message, "role": "user"}
     fragments = await journal.replays.fragments(session.key, run.id)
     engine = json.loads(await journal.replays.engine_of(run.id) or "null")
     return Recording(
@@ -74,7 +80,7 @@ async def recording_of(
         app=session.app,
         user=session.user,
         session=session.id,
-        **_request(request, events, run, recorded),
+        **order,
         first=first,
         **_end(run),
         **before,
@@ -129,6 +135,7 @@ def _request(
         "streaming": request.get("streaming", streams),
         "custom_metadata": request.get("customMetadata"),
         "service_tier": request.get("serviceTier"),
+        "save_files": request.get("saveFiles", False),
         "settings": settings_in(request.get("settings")) or None,
     }
 

@@ -159,6 +159,7 @@ def _again(recording: Recording, text: str, source: RunRow, request: ReplayReque
         streaming=recording.streaming,
         custom_metadata=recording.custom_metadata,
         service_tier=recording.service_tier,
+        save_files=recording.save_files,
         settings=recording.settings or RunSettings(),
         pause=request.pause,
         ignores_breakpoints=not request.breakpoints,

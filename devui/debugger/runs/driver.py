@@ -290,6 +290,7 @@ class Driver:
                 streaming=request.streaming,
                 custom_metadata=json_text(request.custom_metadata),
                 service_tier=request.service_tier,
+                save_files=request.save_files,
                 settings=request.settings,
                 gates=self._gates.begin(),
                 watch=self._is_watched(),

@@ -45,6 +45,7 @@ class RunOptions:
     settings: RunSettings = field(default_factory=RunSettings)
     custom_metadata: dict[str, Any] | None = None
     service_tier: str | None = None
+    save_files: bool = False
 
 
 def _options_in(request: Mapping[str, Any]) -> RunOptions:
@@ -53,6 +54,7 @@ def _options_in(request: Mapping[str, Any]) -> RunOptions:
         settings=settings_in(request.get("settings")),
         custom_metadata=request.get("customMetadata"),
         service_tier=request.get("serviceTier"),
+        save_files=request.get("saveFiles", False),
     )
 
 

@@ -58,6 +58,8 @@ class RunOrder(Protocol):
     @property
     def service_tier(self) -> str | None: ...
     @property
+    def save_files(self) -> bool: ...
+    @property
     def settings(self) -> RunSettings | None: ...
     @property
     def rewind(self) -> str | None: ...
@@ -75,6 +77,7 @@ def request_text(request: RunOrder) -> str:
         "streaming": request.streaming,
         "customMetadata": request.custom_metadata,
         "serviceTier": request.service_tier,
+        "saveFiles": request.save_files or None,
         "settings": settings_json(request.settings),
         "rewind": request.rewind,
     }

@@ -44,6 +44,7 @@ class Queue:
         options = {
             "streaming": request.streaming,
             "pause": request.pause,
+            "saveFiles": request.save_files,
             "settings": settings_json(request.settings),
         }
         await self._journal.queued.add(
@@ -104,6 +105,7 @@ class Queue:
             message=json.loads(row.message),
             streaming=options["streaming"],
             pause=options["pause"],
+            save_files=options.get("saveFiles", False),
             settings=settings_in(options.get("settings")),
             actor=row.actor,
             queued=row.id,

@@ -34,6 +34,8 @@ class RunRequest:
     """Labels for every event of the run, which the agent's code can read, too."""
     service_tier: str | None = None
     """The service tier of the run's model calls, for models that have tiers."""
+    save_files: bool = False
+    """Save the files in the message as artifacts, and send notes that name them."""
     settings: RunSettings | None = None
     """What its model calls use instead of the agents' own settings. If None, a run that continues
     an invocation uses the settings that invocation was started with; any other run sets nothing."""
@@ -70,6 +72,7 @@ class RunRequest:
             settings=options.settings,
             custom_metadata=options.custom_metadata,
             service_tier=options.service_tier,
+            save_files=self.save_files or options.save_files,
         )
 
     @property

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import logging
 from collections import OrderedDict
-from typing import TYPE_CHECKING, Any
-from urllib.parse import urlsplit
+from typing import TYPE_CHECKING
 
 from google.genai import types
 
+from devui.runtime.artifacts.message_files import save_file
 from devui.runtime.plugins.base_plugin import BasePlugin
 
 if TYPE_CHECKING:
@@ -19,8 +19,6 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
-MAX_BYTES = 20 * 1024 * 1024
-_MODELS_CAN_READ = frozenset({"gs", "https", "http"})
 _RUNS_KEPT = 100
 
 
@@ -91,28 +89,15 @@ async def _saved_parts(
     """Save a file, and return the parts that replace it; if saving fails, the file itself."""
     blob = part.inline_data or types.Blob()
     name = blob.display_name or f"artifact_{ctx.invocation_id}_{index}"
-    size = len(blob.data or b"")
-    if size > MAX_BYTES:
-        problem = f"{name} has {size / 2**20:.2f} MB; files may have {MAX_BYTES // 2**20} MB"
-        return [types.Part(text=f"[Upload Error: {problem}.]")]
-    session = ctx.session
-    scope: dict[str, Any] = {
-        "app_name": session.app_name,
-        "user_id": session.user_id,
-        "session_id": session.id,
-    }
-    try:
-        version = await service.save_artifact(**scope, filename=name, artifact=part.model_copy())
-        artifact_version = await service.get_artifact_version(
-            **scope, filename=name, version=version
-        )
-    except Exception:
-        logger.exception("Could not save file %r of a user message.", name)
-        return [part]
-    _note(plugin, ctx.invocation_id, name, version)
-    note = types.Part(text=f'[Uploaded Artifact: "{name}"]')
-    uri = artifact_version.canonical_uri if artifact_version else ""
-    if not plugin._attach_file_reference or urlsplit(uri).scheme not in _MODELS_CAN_READ:
-        return [note]
-    file = types.FileData(file_uri=uri, mime_type=blob.mime_type, display_name=name)
-    return [note, types.Part(file_data=file)]
+    saved_file = await save_file(
+        service,
+        part,
+        name,
+        attach_file_reference=plugin._attach_file_reference,
+        app_name=ctx.session.app_name,
+        user_id=ctx.session.user_id,
+        session_id=ctx.session.id,
+    )
+    if saved_file.version is not None:
+        _note(plugin, ctx.invocation_id, name, saved_file.version)
+    return saved_file.parts

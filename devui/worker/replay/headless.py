@@ -27,6 +27,7 @@ from devui.worker.engines.kit import (
 from devui.worker.errors import agent_error
 from devui.worker.instruments.gates import revise_event
 from devui.worker.json_text import as_json
+from devui.worker.message_files import report, save_files
 from devui.worker.output import current_run
 from devui.worker.replay.comparison import Ids
 from devui.worker.replay.interventions import RecordedEdits, RecordedEditsAfter, RecordedEditsBefore
@@ -187,12 +188,17 @@ class Headless:
 
     async def _run(self) -> None:
         recording = self._recording
-        message = recording.message and json.dumps(recording.message)
+        text = recording.message and json.dumps(recording.message)
+        message = types.Content.model_validate_json(text) if text else None
+        if recording.save_files and message is not None:
+            service = self._runner.artifact_service
+            where = _where(recording)
+            message, self._sessions.saved_files = await save_files(service, message, **where)
         events = self._runner.run_async(
             user_id=recording.user,
             session_id=recording.session,
             invocation_id=recording.invocation,
-            new_message=types.Content.model_validate_json(message) if message else None,
+            new_message=message,
             state_delta=recording.state_delta,
             run_config=self._kit.run_config(
                 streaming=recording.streaming,
@@ -215,10 +221,14 @@ class _Sessions(InMemorySessionService):
         self._session = session
         self._hearing = hearing
         self._effects = effects
+        self.saved_files: dict[str, int] = {}
+        """The files that the next message says were saved with it."""
 
     async def append_event(self, session: Session, event: Event) -> Event:
         if event.partial or session.id != self._session:
             return await super().append_event(session, event)
+        if report(event, self.saved_files):
+            self.saved_files = {}
         self._effects.note(event)
         while verdict := self._hearing.event(_as_committed(event)):
             delta = set(event.actions.state_delta)

@@ -17,9 +17,14 @@ async def message_in(form: FormData) -> dict[str, Any] | None:
     neither."""
     text = str(form.get("text") or "").strip()
     parts: list[dict[str, Any]] = [{"text": text}] if text else []
-    files = (file for file in form.getlist("files") if isinstance(file, UploadFile))
-    parts += [await _part(file) for file in files if file.filename]
+    parts += [await _part(file) for file in attached_files(form)]
     return {"role": "user", "parts": parts} if parts else None
+
+
+def attached_files(form: FormData) -> list[UploadFile]:
+    """Return the files attached to the message."""
+    files = (file for file in form.getlist("files") if isinstance(file, UploadFile))
+    return [file for file in files if file.filename]
 
 
 async def _part(file: UploadFile) -> dict[str, Any]:

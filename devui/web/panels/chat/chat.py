@@ -199,8 +199,9 @@ def chat_message(
         return replace(message, role="signal", text="Rewound to an earlier message")
     if summary.kind == "user":
         again = say_again(number, event, session)
-        content = (*spoken_parts(event.content, markdown=False, file=file), *around(event))
-        return replace(message, role="user", parts=content, again=again)
+        content = spoken_parts(event.content, markdown=False, file=file)
+        saved = _artifacts(number, event, session, pictures)
+        return replace(message, role="user", parts=(*content, *saved, *around(event)), again=again)
     if event.author == USER and summary.responses:
         lines = (_answer_line(each, askers.get(each.id or "")) for each in summary.responses)
         files = _response_files(event, file)

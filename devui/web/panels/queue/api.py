@@ -32,6 +32,8 @@ class QueueBody(Strict):
     message: str | Message
     streaming: bool = True
     pause: bool = False
+    save_files: bool = False
+    """Save the message's files as artifacts, as when starting a run."""
     settings: SettingsBody | None = None
     actor: str = Field(default="api", max_length=100)
 
@@ -50,6 +52,8 @@ class QueuedMessageJson(TypedDict):
     """A Content."""
     streaming: bool
     pause: bool
+    saveFiles: bool
+    """Whether its files will be saved as artifacts."""
     settings: SettingsJson | None
     """Null for the agents' own settings."""
     actor: str
@@ -90,6 +94,7 @@ async def add(request: Request) -> Response:
         message=message_of(body.message),
         streaming=body.streaming,
         pause=body.pause,
+        save_files=body.save_files,
         settings=await settings_of_body(services, session, body.settings),
         actor=body.actor,
     )
@@ -149,6 +154,7 @@ def _message(row: QueuedRow) -> QueuedMessageJson:
         "message": json.loads(row.message),
         "streaming": options["streaming"],
         "pause": options["pause"],
+        "saveFiles": options.get("saveFiles", False),
         "settings": options.get("settings"),
         "actor": row.actor,
         "at": row.at,

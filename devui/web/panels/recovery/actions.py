@@ -18,6 +18,7 @@ from devui.debugger.recovery.answers import (
 )
 from devui.debugger.recovery.cutoff import is_over
 from devui.debugger.recovery.forking import Forking, ForkRequest, NotForkable, message_text
+from devui.debugger.recovery.message_files import with_files
 from devui.debugger.recovery.unknown import unknown_calls
 from devui.debugger.runs.options import last_options
 from devui.debugger.runs.request import RunRequest
@@ -146,6 +147,8 @@ async def run_fork(
             content = message_of(event)
         before = body[0].invocation_id if body else None
         options = await last_options(services.journal, row.parent, before)
+        if content is not None and event is not None:
+            content = await _with_files(services, row.parent, event, content)
         request = RunRequest(message=content, actor=actor)
     elif row.invocation is None:
         raise Conflict("the fork starts after a finished invocation: send it a message")
@@ -175,6 +178,22 @@ async def _message_with(
     if event and text == initial and all(part.is_text_alone for part in event.parts):
         return message_of(event)
     return {"role": "user", "parts": [{"text": text}]}
+
+
+async def _with_files(
+    services: Services, session: int, event: Event, message: dict[str, Any]
+) -> dict[str, Any]:
+    row = await services.journal.sessions.get(session)
+    return message if row is None else await with_files(services.journal, row, event, message)
+
+
+async def with_unsent_files(
+    services: Services, session: SessionRow, message: dict[str, Any]
+) -> dict[str, Any]:
+    """Return a message to a fork with the files that the message it replaces was saved with."""
+    row = await services.journal.forks.get(session.key)
+    body = row and await services.journal.events.body(row.parent, row.number + 1)
+    return await _with_files(services, row.parent, body[1], message) if row and body else message
 
 
 async def first_guard(
@@ -282,6 +301,7 @@ async def rewind_session(
     else:
         message = await _message_with(services, text, events[0][1])
     if message is not None:
+        message = await with_files(services.journal, session, events[0][1], message)
         guard = await guard_over(
             services.journal,
             session,

@@ -79,6 +79,9 @@ class StartBody(Strict):
     streaming: bool | None = None
     """Defaults to true, or to that of the run being resumed."""
     pause: bool = False
+    save_files: bool = False
+    """Save the message's files as artifacts of the session and send notes that name them, as
+    google-adk's `SaveFilesAsArtifactsPlugin` does. The names are their `displayName`s."""
     settings: SettingsBody | None = None
     watch: bool = False
     guard: Policy = "ask"
@@ -197,6 +200,7 @@ async def start(request: Request) -> Response:
         state_delta=body.state_delta,
         streaming=body.streaming is not False,
         pause=body.pause,
+        save_files=body.save_files,
         settings=settings,
         watch=body.watch,
         actor=body.actor,

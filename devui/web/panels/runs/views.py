@@ -18,7 +18,7 @@ from devui.web.adk.bodies import parse
 from devui.web.errors import Conflict, NotFound, Unprocessable
 from devui.web.htmx import HtmxRequest, renew
 from devui.web.lookup import actor_of, event_of, session_of
-from devui.web.panels.chat.attachments import MESSAGE_LIMIT, message_in
+from devui.web.panels.chat.attachments import MESSAGE_LIMIT, attached_files, message_in
 from devui.web.panels.chat.chat import ask_slot
 from devui.web.panels.hold.forms import (
     held_form,
@@ -33,7 +33,12 @@ from devui.web.panels.inspector.inspector import log as log_panel
 from devui.web.panels.questions.api import answer_question, question_at
 from devui.web.panels.questions.questions import answer_of, form_of
 from devui.web.panels.questions.schema_forms import WrongFields
-from devui.web.panels.recovery.actions import decisions_for, first_guard, unsent
+from devui.web.panels.recovery.actions import (
+    decisions_for,
+    first_guard,
+    unsent,
+    with_unsent_files,
+)
 from devui.web.panels.recovery.views import acknowledge, ask_again, call_answers
 from devui.web.panels.runs.api import CallBody, CommandBody
 from devui.web.panels.runs.output import output_after
@@ -152,9 +157,7 @@ async def start(request: Request) -> Response:
     """Send a message, or resume an invocation; the results arrive on the stream."""
     services, session = await session_of(request)
     form = await read_form_with_files(request, MESSAGE_LIMIT)
-    message = await message_in(form)
-    if message is not None and (before := await unsent(services, session)):
-        message = await restore_secrets(services, message, {"parts": [{"text": before}]})
+    message, save_files = await _message(services, session, form)
     invocation = str(form.get("invocation") or "") or None
     if message is None and invocation is None:
         raise Unprocessable("write a message or attach a file first")
@@ -175,6 +178,7 @@ async def start(request: Request) -> Response:
     run_request = RunRequest(
         opening=opening(decisions),
         message=message,
+        save_files=save_files,
         invocation=invocation,
         pause=form.get("pause") is not None,
         actor=actor_of(form),
@@ -185,6 +189,19 @@ async def start(request: Request) -> Response:
     else:
         await services.runs.start(session, run_request)
     return acknowledge(request, session.key)
+
+
+async def _message(
+    services: Services, session: SessionRow, form: FormData
+) -> tuple[dict[str, Any] | None, bool]:
+    """Return the composer's message, and whether its files are to be saved as artifacts."""
+    message = await message_in(form)
+    save_files = "save_files" in form and bool(attached_files(form))
+    if message is None or not (before := await unsent(services, session)):
+        return message, save_files
+    message = await restore_secrets(services, message, {"parts": [{"text": before}]})
+    complete = await with_unsent_files(services, session, message)
+    return complete, save_files or complete != message
 
 
 async def _options(
