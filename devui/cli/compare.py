@@ -60,7 +60,7 @@ def events_lines(comparison: Mapping[str, Any]) -> list[str]:
     for key in comparison["state"] or ():
         about = f"{_SPACE}state after them: {plain(key['key'])}"
         lines += [f"{about}{_change(each)}" for each in key["changes"]]
-    if comparison["prompts"] and comparison["prompts"]["differing"]:
+    if comparison["prompts"] and comparison["prompts"]["aspects"]:
         lines.append(f"{_SPACE}sent to the models: {', '.join(comparison['prompts']['differing'])}")
     return lines
 
@@ -75,7 +75,7 @@ def _change(change: Mapping[str, Any]) -> str:
 def _side_line(label: str, side: Mapping[str, Any]) -> str:
     name = "/".join(plain(str(side[part])) for part in ("app", "user", "id"))
     title = f"  {plain(side['title'])}" if side["title"] else ""
-    cut = f"  excluding its last {side['leftOut']}" if side["leftOut"] else ""
+    cut = f"  excluding its last {side['leftOut']}" if side["omitted"] else ""
     status = side["status"] or "not run yet"
     head = click.style(f"{label} {side['name']}  {name}{title}", bold=True)
     return f"{head}  {status}, {plural(side['events'], 'event')}{cut}"
@@ -101,7 +101,7 @@ def _row(row: Mapping[str, Any], left: Events, right: Events) -> str:
     sides = [_event(row[name], events) for name, events in (("left", left), ("right", right))]
     words = ["different step"] if row["otherStep"] else []
     words += row["aspects"]
-    if row["elsewhere"]:
+    if row["movedTo"]:
         words.append(f"counterpart #{row['elsewhere']}")
     suffix = f"  ({', '.join(words)})" if words else ""
     return sign + " | ".join(filter(None, sides)) + suffix
@@ -282,5 +282,5 @@ def _events(client: Client, side: Mapping[str, Any]) -> "dict[int, EventRowJson]
 
 
 def _pair(client: Client, sides: tuple[str, str], row: Mapping[str, Any]) -> Any:
-    left, right = row["left"] or row["elsewhere"], row["right"] or row["elsewhere"]
+    left, right = row["left"] or row["movedTo"], row["right"] or row["movedTo"]
     return client.compare_events(*sides, left_event=left, right_event=right)

@@ -232,7 +232,7 @@ class _Importer:
 
 def _lines(session: dict[str, Any]) -> list[str]:
     title = f" “{plain(session['title'])}”" if session["title"] else ""
-    aside = session.get("setAside")
+    aside = session.get("unknownMembers")
     events = plural(session["events"], "event")
     line = (
         f"session {session['key']}{title} of {plain(session['app'])}, {events}"

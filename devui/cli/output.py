@@ -185,7 +185,7 @@ def _guard(guard: Mapping[str, Any]) -> str:
     before = guard["recorded"]
     if before is None:
         return f"{guard['effect']}: already ran before"
-    args = "the same" if guard["exact"] else "different"
+    args = "the same" if guard["sameArgs"] else "different"
     result = json_words(before["result"])
     return f"{guard['effect']}: #{before['number']} returned {result} for {args} arguments"
 
@@ -198,7 +198,7 @@ def _reason(hold: Mapping[str, Any]) -> str:
 def _change(change: Mapping[str, Any]) -> str:
     old = json_words(change["old"]) if "old" in change else "nothing"
     line = f"{plain(change['key'])}: {old} → {json_words(change['new'])}"
-    if "written" not in change:
+    if "original" not in change:
         return line
     return f"{line}  (edited: the code wrote {json_words(change['written'])})"
 

@@ -28,15 +28,15 @@ or `devui export` first.
     help="Minimum number of days without use.",
 )
 @click.option("--app", metavar="NAME", help="Only sessions of this app.")
-@click.option("--yes", "sure", is_flag=True, help="Delete them instead of listing them.")
+@click.option("--yes", "confirm", is_flag=True, help="Delete them instead of listing them.")
 @agents_option
 @server_options
 def command(
-    server: ServerOptions, *, days: float, app: str | None, sure: bool, agents: Path
+    server: ServerOptions, *, days: float, app: str | None, confirm: bool, agents: Path
 ) -> None:
     """List sessions unused for a number of days, or delete them with everything in them."""
     with serving(server, agents) as terminal:
-        answer = terminal.client.prune_sessions(days, app=app, sure=sure)
+        answer = terminal.client.prune_sessions(days, app=app, confirm=confirm)
         terminal.say(answer, _lines)
 
 

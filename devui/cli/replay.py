@@ -31,7 +31,7 @@ def _lines(verdict: Mapping[str, Any]) -> list[str]:
     divergence = verdict["divergence"]
     notes = [f"  note: {plain(note)}" for note in verdict["notes"]]
     if divergence is None:
-        aside = " except for tool results" if verdict.get("strayed") else ""
+        aside = " except for tool results" if verdict["resultsDiffer"] else ""
         live = f", {verdict['live']} live tools" if verdict["live"] else ""
         answers = plural(verdict["calls"], "recorded answer")
         counts = f"{_count(verdict)}{aside}, {answers}{live}"
@@ -59,7 +59,7 @@ def divergence_lines(divergence: Mapping[str, Any]) -> list[str]:
 def _word(verdict: Mapping[str, Any]) -> str:
     if verdict["identical"]:
         return "identical"
-    return "different results" if verdict.get("strayed") else "not finished"
+    return "different results" if verdict["resultsDiffer"] else "not finished"
 
 
 def _count(verdict: Mapping[str, Any]) -> str:

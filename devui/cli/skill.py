@@ -48,7 +48,7 @@ def command(page: str | None, folder: Path | None, *, force: bool, as_json: bool
     place = folder / NAME
     files = [str(file) for file in install(place, force=force)]
     if as_json:
-        click.echo(json_text({"written": files}))
+        click.echo(json_text({"files": files}))
         return
     for file in files:
         click.echo(f"wrote {file}")

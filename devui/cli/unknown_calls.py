@@ -20,7 +20,7 @@ def choices(unknown: Sequence[Mapping[str, Any]]) -> Iterator[str]:
         result = call["recorded"]
         about = "outcome unknown"
         about = about if result is None else f"returned {_short(result)}"
-        about = about if call["made"] else "held back, never made"
+        about = about if call["ran"] else "held back, never made"
         yield plain(f"  --call {call['id']}=WHAT  {call['tool']}({args}), {about}")
         words = [each for each in DECISIONS if each not in _left_out(call)]
         yield f"    WHAT is {', '.join(words)}, or its result as JSON"
@@ -29,7 +29,7 @@ def choices(unknown: Sequence[Mapping[str, Any]]) -> Iterator[str]:
 def _left_out(call: Mapping[str, Any]) -> set[str]:
     """Return the decisions that a call doesn't allow."""
     no_record = {"recorded"} if call["recorded"] is None else set()
-    return no_record | (set() if call["later"] and call["made"] else {"wait"})
+    return no_record | (set() if call["longRunning"] and call["ran"] else {"wait"})
 
 
 def _short(value: object) -> str:

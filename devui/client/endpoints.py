@@ -35,8 +35,8 @@ if TYPE_CHECKING:
         EditJson,
         OutputLineJson,
         PositionJson,
+        RunActivityJson,
         SessionsJson,
-        StandingJson,
     )
     from devui.web.panels.search.api import SearchJson
     from devui.web.panels.state.history_api import KeyHistoryJson
@@ -161,14 +161,14 @@ class Endpoints(Connection):
         return answer
 
     def prune_sessions(
-        self, days: float, *, app: str | None = None, sure: bool = False
+        self, days: float, *, app: str | None = None, confirm: bool = False
     ) -> UnusedSessionsJson:
         """List sessions unused for a number of days, and delete them if confirmed.
 
         Sessions with a star, a note or an active run stay.
         """
         answer: UnusedSessionsJson = self._post(
-            "api", "sessions", "prune", days=days, app=app, sure=sure
+            "api", "sessions", "prune", days=days, app=app, confirm=confirm
         )
         return answer
 
@@ -378,13 +378,13 @@ class Endpoints(Connection):
         answer: PositionJson = self._get("api", "runs", run, after=after, seconds=seconds)
         return answer
 
-    def standing(self, run: str) -> StandingJson:
+    def activity(self, run: str) -> RunActivityJson:
         """Get what a run is waiting for.
 
         Calls, holds, tasks with their await stacks, questions. The guide explains what a run waits
         for (docs/guide/api.md#what-a-run-waits-for).
         """
-        answer: StandingJson = self._get("api", "runs", run, "standing")
+        answer: RunActivityJson = self._get("api", "runs", run, "activity")
         return answer
 
     def log(
@@ -696,12 +696,12 @@ class Endpoints(Connection):
         agent: str | None = None,
         session: int | None = None,
         event: int | None = None,
-        sure: bool = False,
+        confirm: bool = False,
     ) -> TrialJson:
         """Run a tool on its own, with a copy of the state.
 
         Runs a tool alone (docs/guide/debugging.md#one-call-by-itself) on the state of a session,
-        now or as of an event. A tool that may have effects runs only if `sure`.
+        now or as of an event. A tool that may have effects runs only with `confirm`.
         """
         answer: TrialJson = self._post(
             "api",
@@ -714,7 +714,7 @@ class Endpoints(Connection):
             agent=agent,
             session=session,
             event=event,
-            sure=sure,
+            confirm=confirm,
             actor=self.actor,
         )
         return answer
@@ -751,7 +751,7 @@ class Endpoints(Connection):
     ) -> list[EventRowJson]:
         """List events as timeline rows.
 
-        `takenBack` is the number of the rewind that removed the event, or null. An invalid filter
+        `rewoundBy` is the number of the rewind that removed the event, or null. An invalid filter
         (docs/guide/debugging.md#filtering-the-timeline) is refused with the place of the error.
 
         Args:
@@ -1089,7 +1089,7 @@ class Endpoints(Connection):
         """Compare two model requests.
 
         Shows how what was sent (docs/guide/debugging.md#what-was-sent) to a model differs. Blocks
-        are aligned by their text; `breaks` marks where the cached prefix ends.
+        are aligned by their text; `breaksCache` marks where the cached prefix ends.
 
         Args:
             with_: The id of the span to compare with; by default the agent's previous call.

@@ -167,7 +167,7 @@ class Host:
             link.send(AppFailed(error=agent_error(error, self._agents), environment=environment()))
             return
         inspector = TaskInspector(
-            self._loop, instruments.calls, instruments.kit.standing, self._agents
+            self._loop, instruments.calls, instruments.kit.frames, self._agents
         )
         watchdog = Watchdog(self._loop, link.send, inspector.blocked)
         watchdog.start()

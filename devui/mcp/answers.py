@@ -68,7 +68,7 @@ def row_line(row: Mapping[str, Any]) -> str:
     """Return `#5 result planner: search → {"found": 3}`, with people's edits and devui's notes."""
     marks = [f"{edit['action']} by {edit['by']}" for edit in row["edits"]]
     marks += [f"{note['kind']} state {note['key']}" for note in row["notes"]]
-    marks += [f"taken back by #{row['takenBack']}"] if row.get("takenBack") else []
+    marks += [f"taken back by #{row['rewoundBy']}"] if row.get("rewoundBy") else []
     about = short(one_line(row["text"]), text=_ROW)
     return f"#{row['number']} {row['kind']} {row['author']}: {about}" + _in_brackets(marks)
 
@@ -113,7 +113,7 @@ def change_line(change: Mapping[str, Any]) -> str:
     old = short_json(change["old"]) if "old" in change else "nothing"
     new = short_json(change["new"]) if "new" in change else "nothing"
     line = f"{change['key']}: {old} → {new}"
-    if "written" not in change:
+    if "original" not in change:
         return line
     return f"{line}, edited: the code wrote {short_json(change['written'])}"
 

@@ -84,8 +84,8 @@ class Compare(Tool):
             pair = client.compare_events(
                 self.left,
                 self.right,
-                left_event=first["left"] or first["elsewhere"],
-                right_event=first["right"] or first["elsewhere"],
+                left_event=first["left"] or first["movedTo"],
+                right_event=first["right"] or first["movedTo"],
             )
             for section in pair["sections"]:
                 lines.append(f"first difference, {section['aspect']} {section['name']}".rstrip())
@@ -128,7 +128,7 @@ class MakeTest(OfSession):
                 ]
             return join_lines(lines)
         test = client.make_test(key, file=self.file, checks=self.checks, overwrite=self.overwrite)
-        return join_lines([*test["written"], f"run it with: devui test {test['written'][0]}"])
+        return join_lines([*test["files"], f"run it with: devui test {test['files'][0]}"])
 
 
 class RunTests(Tool):

@@ -404,16 +404,16 @@ class WhyStuck(OfSession):
     a person, a blocked event loop."""
 
     def answer(self, client: Client) -> str:
-        """Return the run's standing, shortened."""
+        """Return the run's activity, shortened."""
         session = self.of(client)
         position = client.newest_run(session["key"])
-        standing: dict[str, Any] = {**client.standing(position["run"])}
+        activity: dict[str, Any] = {**client.activity(position["run"])}
         lines = [*position_lines(position)]
-        if standing["progressed"]:
-            lines.append(f"no progress for {standing['silentSeconds']:.1f} s")
+        if activity["lastProgress"]:
+            lines.append(f"no progress for {activity['silentSeconds']:.1f} s")
         parts = ("blocked", "calls", "tasks", "deadlocks", "questions")
-        standing["tasks"] = [_task(each) for each in standing["tasks"]]
-        lines += [f"{part}: {as_json(short(standing[part]))}" for part in parts if standing[part]]
+        activity["tasks"] = [_task(each) for each in activity["tasks"]]
+        lines += [f"{part}: {as_json(short(activity[part]))}" for part in parts if activity[part]]
         return join_lines(lines)
 
 

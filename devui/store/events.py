@@ -107,8 +107,8 @@ _DATA = """
 
 _HEAD = "SELECT seq, events, own_scope, user_scope, app_scope FROM sessions WHERE key = ?"
 _EVENT_BY_ID = "SELECT seq, number, data FROM events WHERE session = ? AND id = ?"
-# As in `TakenBack.of`, the effective rewinds are the last one, then the last one before the events
-# it takes back, and so on. A failed run may have no event; it is placed where it ended.
+# As in `EffectiveRewinds.of`, the effective rewinds are the last one, then the last one before
+# the events it removes, and so on. A failed run may have no event; it is placed where it ended.
 _FAILURES = f"""
     WITH RECURSIVE holding (number, first) AS (
         SELECT number, first FROM rewinds WHERE session = ?1 AND number = (

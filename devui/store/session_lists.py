@@ -47,7 +47,7 @@ class Listing:
 
 
 @dataclass(frozen=True, slots=True)
-class Standing:
+class LiveRunFacts:
     """What a list needs beyond the journal: which runs are held or waiting, and prices."""
 
     held: Collection[int] = ()
@@ -160,18 +160,18 @@ class SessionLists:
     def __init__(self, database: Database) -> None:
         self._database = database
 
-    async def count(self, listing: Listing, standing: Standing) -> int:
+    async def count(self, listing: Listing, facts: LiveRunFacts) -> int:
         """Return the number of sessions in the listing."""
-        [(count,)] = await self._database.fetch(_COUNT, *_choice(listing, standing))
+        [(count,)] = await self._database.fetch(_COUNT, *_choice(listing, facts))
         return int(count)
 
     async def page(
-        self, listing: Listing, standing: Standing, *, limit: int, offset: int = 0
+        self, listing: Listing, facts: LiveRunFacts, *, limit: int, offset: int = 0
     ) -> Sequence[SessionRow]:
         """Return one page of the listing."""
-        values = (*_choice(listing, standing), limit, offset)
+        values = (*_choice(listing, facts), limit, offset)
         if listing.sort == "cost":
-            values = (*values, json.dumps([list(rate) for rate in standing.rates]))
+            values = (*values, json.dumps([list(rate) for rate in facts.rates]))
         statement = _PAGES[listing.sort, listing.descending]
         keys = [key for (key,) in await self._database.fetch(statement, *values)]
         rows = {row[0]: SessionRow(*row) for row in await self._database.fetch(_ROWS, str(keys))}
@@ -205,12 +205,12 @@ class SessionLists:
         return sums
 
 
-def _choice(listing: Listing, standing: Standing) -> tuple[str | int, ...]:
+def _choice(listing: Listing, facts: LiveRunFacts) -> tuple[str | int, ...]:
     text = "".join(f"!{each}" if each in "!%_" else each for each in listing.text)
     return (
         listing.app,
         f"%{text}%" if text else "",
         listing.choice or "",
-        str([*standing.held]),
-        str([*standing.waiting]),
+        str([*facts.held]),
+        str([*facts.waiting]),
     )

@@ -309,9 +309,9 @@ def breakpoint_delete_url(key: int, number: int) -> str:
     return f"{breakpoint_url(key, number)}/delete"
 
 
-def standing_url(key: int, event: int | None = None) -> str:
+def activity_url(key: int, event: int | None = None) -> str:
     """The inspector tab on what the run of an event, or the newest run, is waiting for."""
-    return _with(f"/sessions/{key}/standing", event=event)
+    return _with(f"/sessions/{key}/activity", event=event)
 
 
 def raw_request_url(key: int, span: int) -> str:

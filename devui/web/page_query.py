@@ -8,7 +8,7 @@ from devui.debugger.events.matches import Matches
 from devui.debugger.history.paths import Pin
 from devui.debugger.history.state_diff import Moment
 from devui.debugger.predicates.filters import NO_FILTER, FilterInput
-from devui.debugger.runs.standing import Standing
+from devui.debugger.runs.activity import RunActivity
 from devui.store.rows import EventRow
 from devui.web.panels.breakpoints.parts import BreakpointForm
 
@@ -55,7 +55,7 @@ class PageQuery:
     """The version of the artifact; None for the newest."""
     view: View | None = None
     """What is shown instead of the timeline; None for the timeline itself."""
-    standing: Standing | None = None
+    activity: RunActivity | None = None
     """What the newest run is waiting for, if its tab is shown and its worker has already been
     asked."""
 

@@ -11,7 +11,7 @@ class EndCall:
     order: int
     run: str
     call: int
-    """The `CallStanding.id`."""
+    """The `InspectedCall.id`."""
     action: Literal["end", "mock"]
     """Whether the call fails or returns the given answer."""
     value: str
@@ -26,7 +26,7 @@ class CallEnded:
     """The answer to an `EndCall`."""
 
     order: int
-    refused: Literal["", "gone", "told", "stopping", "wrong"] = ""
+    refused: Literal["", "gone", "ending", "stopping", "wrong"] = ""
     """Why nothing was done: the call has ended, it was already told to end, its run is being
     stopped, or the answer is invalid."""
     problem: str = ""

@@ -21,10 +21,10 @@ from devui.wire.endings import CallEnded, EndCall
 from devui.wire.engines import EngineInfo
 from devui.wire.errors import AgentError
 from devui.wire.gates import Effect, WorkerGate
+from devui.wire.inspection import Inspection, InspectRun, Place
 from devui.wire.recordings import ReplayVerdict
 from devui.wire.settings import RunSettings
 from devui.wire.spans import SpanBegan, SpanEnded
-from devui.wire.standing import Inspection, InspectRun, Place
 from devui.wire.structure import StructureEdge, StructureNode
 from devui.wire.trials import (
     CheckEdit,

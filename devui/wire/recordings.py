@@ -198,7 +198,7 @@ class ReplayVerdict:
     """How many calls of models and tools were answered from the recording."""
     live: int = 0
     """How many tool calls were made live."""
-    strayed: bool = False
+    results_differ: bool = False
     """Whether a live call returned something other than recorded, so that requests may differ."""
     notes: list[str] = field(default_factory=list)
     divergence: Divergence | None = None

@@ -130,7 +130,7 @@ def main() -> None:
         outputs.flush()
         link.send(AppFailed(error=agent_error(error, agents), environment=environment()))
         os._exit(0)
-    inspector = TaskInspector(loop, instruments.calls, instruments.kit.standing, agents)
+    inspector = TaskInspector(loop, instruments.calls, instruments.kit.frames, agents)
     watchdog = Watchdog(loop, link.send, inspector.blocked)
     watchdog.start()
     link.on_inspect(lambda request: inspector.answer(request, blocked=watchdog.silence))

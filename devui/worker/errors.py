@@ -10,7 +10,7 @@ from typing import Final
 
 from devui.runtime.mistakes import lines_of, message_of, raised_together
 from devui.wire.errors import AgentError
-from devui.wire.standing import Place
+from devui.wire.inspection import Place
 from devui.worker.import_advice import import_advice
 from devui.worker.yaml_places import yaml_place
 

@@ -16,8 +16,8 @@ from json import loads  # by name: an agent that replaces json.loads must not si
 from typing import Any, BinaryIO, Final, NoReturn
 
 from devui.wire.framing import for_server, read_from_server
+from devui.wire.inspection import Inspection, InspectRun
 from devui.wire.messages import Failure, Output, Reply, Request, ToServer, ToWorker
-from devui.wire.standing import Inspection, InspectRun
 from devui.worker.debuggers import leave_alone
 
 _CAME_BACK = 70

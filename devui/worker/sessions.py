@@ -83,7 +83,7 @@ class WireSessionService(BaseSessionService):
         name = (start.user, start.session)
         self._expect(start)
         self._leased.add(name)
-        bookkeeping = self._kit.standing.bookkeeping
+        bookkeeping = self._kit.frames.bookkeeping
         here = Uncommitted(start.run, self._link.send, self._agents, bookkeeping, on=start.watch)
         self._uncommitted[name] = here
         self._of_run[start.run] = (name, here)

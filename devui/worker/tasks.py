@@ -27,10 +27,10 @@ from devui.runtime import plain_threads
 from devui.runtime.calling import thread_of
 from devui.runtime.jsonable import with_reprs
 from devui.runtime.plain_threads import PlainThreads
+from devui.wire.inspection import InspectedCall, InspectedTask, Inspection, InspectRun, Waiting
 from devui.wire.messages import Blocked, Debugger, Debugging
-from devui.wire.standing import CallStanding, Inspection, InspectRun, TaskStanding, Waiting
 from devui.worker.debuggers import editor_is_attached, leave_alone, stopped_by
-from devui.worker.engines.kit import Standing
+from devui.worker.engines.kit import FrameReader
 from devui.worker.errors import innermost, places_of, sendable
 from devui.worker.instruments.calls import Call, Calls
 from devui.worker.instruments.gates import Gates
@@ -212,11 +212,11 @@ class TaskInspector:
     """Inspects a loop's tasks from another thread; created in the loop's own thread."""
 
     def __init__(
-        self, loop: asyncio.AbstractEventLoop, calls: Calls, standing: Standing, agents: Path
+        self, loop: asyncio.AbstractEventLoop, calls: Calls, frames: FrameReader, agents: Path
     ) -> None:
         self._loop = loop
         self._calls = calls
-        self._runtime = standing
+        self._runtime = frames
         self._agents = agents
         self._thread = threading.get_ident()
 
@@ -243,9 +243,9 @@ class TaskInspector:
             return unknown
 
     def _answer(self, message: InspectRun, blocked: float) -> Inspection:
-        view = _View(self._standing(message.run), self._runtime, self._agents)
+        view = _View(self._stacks(message.run), self._runtime, self._agents)
         calls = [
-            standing for call in self._calls.of_run(message.run) if (standing := view.call(call))
+            inspected for call in self._calls.of_run(message.run) if (inspected := view.call(call))
         ]
         return Inspection(
             number=message.number,
@@ -258,7 +258,7 @@ class TaskInspector:
     def _holder(self, unknown: Blocked) -> Blocked:
         task = asyncio.current_task(self._loop)
         run = run_of(task, current_run) if task else None
-        chain = self._standing(run).get(task) if task and run else None
+        chain = self._stacks(run).get(task) if task and run else None
         if run is None or chain is None:
             return unknown
         tools = [call.name for call in self._calls.of_run(run) if call.task is task and call.name]
@@ -269,7 +269,7 @@ class TaskInspector:
             place=innermost(places_of(chain.frames, self._agents)),
         )
 
-    def _standing(self, run: str | None) -> "dict[asyncio.Task[Any], Awaited]":
+    def _stacks(self, run: str | None) -> "dict[asyncio.Task[Any], Awaited]":
         """Return the stacks of a run's tasks, its own task first."""
         tasks = [task for task in asyncio.all_tasks(self._loop) if run_of(task, current_run) == run]
         tasks.sort(key=lambda task: (task.get_name() != run, len(task.get_name()), task.get_name()))
@@ -282,19 +282,19 @@ class _View:
     """A snapshot of the tasks of one run."""
 
     def __init__(
-        self, standing: "dict[asyncio.Task[Any], Awaited]", runtime: Standing, agents: Path
+        self, stacks: "dict[asyncio.Task[Any], Awaited]", runtime: FrameReader, agents: Path
     ) -> None:
-        self._standing = standing
+        self._stacks = stacks
         self._runtime = runtime
         self._waiting = {**_DEVUI, **runtime.waits}
         self._agents = agents
-        self._ids = {task: number for number, task in enumerate(standing, 1)}
+        self._ids = {task: number for number, task in enumerate(stacks, 1)}
         self._who: dict[asyncio.Task[Any], Call] = {}
         """The open calls, by the task that waits for each."""
 
-    def call(self, call: Call) -> CallStanding | None:
+    def call(self, call: Call) -> InspectedCall | None:
         """Describe a call; None if its task has ended."""
-        chain = self._standing.get(call.task) if call.task else None
+        chain = self._stacks.get(call.task) if call.task else None
         if call.task is None or chain is None:
             return None
         self._who[call.task] = call
@@ -303,7 +303,7 @@ class _View:
         start = max((i for i, each in enumerate(frames) if each.f_code is inside), default=0)
         own = [place for place in places_of(frames[start:], self._agents) if place.own]
         model = call.payload.model if call.kind == "model" else ""
-        return CallStanding(
+        return InspectedCall(
             id=call.number,
             kind=call.kind,
             name=call.name or str(model or "model"),
@@ -316,20 +316,20 @@ class _View:
             task=self._ids[call.task],
             place=own[-1] if own else None,
             thread=self._waits_for_function(chain),
-            told=call.override is not None,
+            ending=call.override is not None,
             schema=result_schema_of(call.tool),
         )
 
-    def tasks(self) -> list[TaskStanding]:
+    def tasks(self) -> list[InspectedTask]:
         """Describe all tasks. Call `call` for the open calls first."""
-        return [self._task(task, chain) for task, chain in self._standing.items()]
+        return [self._task(task, chain) for task, chain in self._stacks.items()]
 
-    def _task(self, task: "asyncio.Task[Any]", chain: Awaited) -> TaskStanding:
+    def _task(self, task: "asyncio.Task[Any]", chain: Awaited) -> InspectedTask:
         beside = thread_frames(chain.end)
         waits: Waiting = "thread" if beside else self._waits(chain)
         agent, branch = self._at_work(task, chain)
         before = self._before(chain, waits)
-        return TaskStanding(
+        return InspectedTask(
             id=self._ids[task],
             name=task.get_name()[:_CHARACTERS],
             agent=agent,
@@ -356,7 +356,7 @@ class _View:
         if waits != "lock":
             return None
         lock = _locked(chain)
-        for task, other in self._standing.items():
+        for task, other in self._stacks.items():
             if has_entered(task, lock, waits=_locked(other) is lock):
                 return task
         return None

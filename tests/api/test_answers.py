@@ -183,7 +183,7 @@ def test_a_second_answer_is_refused_and_points_to_the_first(server):
     with server.client() as client:
         debugged = Debugged(client, "asker").start("pay", pause=False)
         debugged.settled()
-        [question] = client.get(f"/api/runs/{debugged.run}/standing").json()["questions"]
+        [question] = client.get(f"/api/runs/{debugged.run}/activity").json()["questions"]
         response = {"id": question["call"], "name": question["name"]}
 
         def answer(confirmed: bool) -> dict[str, object]:
@@ -231,7 +231,7 @@ def test_a_question_with_a_non_ascii_id_can_be_answered(server):
     with server.client() as client:
         debugged = Debugged(client, "umlauts").start("one", pause=False)
         debugged.settled()
-        [question] = client.get(f"/api/runs/{debugged.run}/standing").json()["questions"]
+        [question] = client.get(f"/api/runs/{debugged.run}/activity").json()["questions"]
         fields = {"call": question["call"], "answer": "7", "event": 2}
         response = client.post(f"/sessions/{debugged.key}/answers", data=fields, headers=PAGE)
         assert response.status_code == 204, response.text
@@ -256,7 +256,7 @@ def test_an_answer_lost_with_its_run_is_asked_for_again(server):
         assert debugged.settled()["status"] == "failed"
         dies.unlink()
         cut = client.get(f"/api/sessions/{debugged.key}/cutoff").json()
-        assert (cut["standing"], cut["question"]) == ("waiting", 3)
+        assert (cut["status"], cut["question"]) == ("waiting", 3)
         page = client.get(f"/sessions/{debugged.key}", headers={"Accept": "text/html"}).text
         assert "The run ended before your answer was committed." in page
         assert ("Waiting for an answer" in page, "waiting for you" in page) == (True, True)

@@ -201,7 +201,7 @@ def test_a_draft_breakpoint_finds_past_next_and_previous_hits(client):
     def hits(**more):
         body = {"on": "state", "name": "n", "condition": "new != 2", **more}
         answer = client.post(f"/api/sessions/{session.key}/hits", json=body).json()
-        assert (answer["scanned"], answer["more"]) == (8, False)
+        assert (answer["scanned"], answer["hasMore"]) == (8, False)
         return [hit["number"] for hit in answer["hits"]]
 
     assert hits() == [2, 4, 6, 8]

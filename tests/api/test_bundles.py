@@ -124,11 +124,11 @@ def extended(text):
 def test_unknown_members_are_exported_again_where_they_were(client, booked):
     client.patch(f"/api/sessions/{booked['key']}/notes/4", json={"text": "and when?"})
     plain = client.get(f"/api/sessions/{booked['key']}/export").text
-    assert "setAside" not in import_bundle(client, plain.encode())
+    assert "unknownMembers" not in import_bundle(client, plain.encode())
     text = extended(plain)
     copy = import_bundle(client, text.encode())
     count = 5 + 5 * (len(text.splitlines()) - 2) + 1
-    assert copy["setAside"] == count
+    assert copy["unknownMembers"] == count
     assert contents(client, copy["key"]) == contents(client, booked["key"])
     page = client.get(f"/sessions/{copy['key']}").text
     assert f"{count} unrecognized fields in the file were stored but not used." in page

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from tests.api.test_standing import let_go, seen
+from tests.api.test_run_activity import let_go, seen
 from tests.kit.debugged import Debugged
 from tests.kit.described import check
 from tests.kit.patience import PATIENCE
@@ -58,8 +58,8 @@ def begin(server, client):
 
 
 def call_of(debugged: Debugged, name: str) -> dict[str, Any]:
-    def of_that_name(standing):
-        return [each for each in standing["calls"] if each["name"] == name]
+    def of_that_name(activity):
+        return [each for each in activity["calls"] if each["name"] == name]
 
     return of_that_name(seen(debugged, of_that_name))[0]
 
@@ -140,7 +140,7 @@ def test_a_model_call_is_answered_by_hand_or_ended_with_an_error_event(begin):
 
 def test_a_stalled_stream_is_answered_by_hand(begin):
     debugged, _ = begin("streamed", streaming=True)
-    until = seen(debugged, lambda standing: standing["calls"] and standing["calls"][0]["place"])
+    until = seen(debugged, lambda activity: activity["calls"] and activity["calls"][0]["place"])
     assert order(debugged, until["calls"][0], "answer", value="and stormy").status_code == 200
     assert (debugged.settled()["status"], debugged.texts()) == ("done", ["go", "and stormy"])
 
@@ -155,8 +155,8 @@ def test_the_agents_callbacks_handle_the_error_of_an_ended_call(begin):
 
 def test_a_call_in_a_thread_is_answered_while_the_thread_keeps_running(begin):
     debugged, _ = begin("thread")
-    standing = seen(debugged, lambda now: now["calls"] and now["calls"][0]["thread"])
-    assert order(debugged, standing["calls"][0], "answer", value="cached").status_code == 200
+    activity = seen(debugged, lambda now: now["calls"] and now["calls"][0]["thread"])
+    assert order(debugged, activity["calls"][0], "answer", value="cached").status_code == 200
     assert debugged.settled()["status"] == "done"
     assert results(debugged) == [{"result": "cached"}]
     assert "a thread can't be stopped: its function keeps running" in log(debugged)
@@ -165,8 +165,8 @@ def test_a_call_in_a_thread_is_answered_while_the_thread_keeps_running(begin):
 def test_the_late_result_of_a_thread_is_logged(server, begin):
     debugged, _ = begin("thread")
     debugged.post("pause", key="pause")
-    standing = seen(debugged, lambda now: now["calls"] and now["calls"][0]["thread"])
-    assert order(debugged, standing["calls"][0], "end").status_code == 200
+    activity = seen(debugged, lambda now: now["calls"] and now["calls"][0]["thread"])
+    assert order(debugged, activity["calls"][0], "end").status_code == 200
     assert debugged.settled()["status"] == "held"
     (server.agents / "thread" / "go").write_text("go", encoding="utf-8")
     until = time.monotonic() + PATIENCE
@@ -197,7 +197,7 @@ def test_ending_a_finished_call_is_refused_with_the_position(begin):
     debugged.settled()
     late = order(debugged, call, "end")
     assert late.status_code == 409
-    check(late.json(), {"$ref": "/Refused"})
+    check(late.json(), {"$ref": "/CommandRefused"})
     assert late.json()["position"]["status"] == "done"
     other, call = begin("sleeping")
     answer = order(other, {"id": call["id"] + 1000}, "end")
@@ -210,14 +210,14 @@ def test_an_invalid_answer_is_refused_and_changes_nothing(begin):
     debugged, call = begin("model")
     wrong = order(debugged, call, "answer", value={"content": 7})
     assert (wrong.status_code, "content" in wrong.json()["detail"]) == (422, True)
-    assert call_of(debugged, "slow-one")["told"] is False
+    assert call_of(debugged, "slow-one")["ending"] is False
     assert debugged.client.get(f"/api/sessions/{debugged.key}/edits").json()["edits"] == []
 
 
 def test_the_result_of_a_tool_that_ignores_cancellation_is_dropped(server, begin):
     debugged, call = begin("stubborn")
     assert order(debugged, call, "answer", value="mine").status_code == 200
-    seen(debugged, lambda standing: standing["calls"] and standing["calls"][0]["told"])
+    seen(debugged, lambda activity: activity["calls"] and activity["calls"][0]["ending"])
     again = order(debugged, call, "end")
     assert (again.status_code, "hasn't responded" in again.json()["detail"]) == (409, True)
     assert let_go(server, debugged) == "done"
@@ -227,7 +227,7 @@ def test_the_result_of_a_tool_that_ignores_cancellation_is_dropped(server, begin
 
 def test_ending_a_call_is_refused_while_the_event_loop_is_blocked(begin):
     debugged, call = begin("blocked")
-    seen(debugged, lambda standing: standing["blocked"])
+    seen(debugged, lambda activity: activity["blocked"])
     refused = order(debugged, call, "end")
     assert (refused.status_code, "event loop" in refused.json()["detail"]) == (409, True)
 
@@ -241,7 +241,7 @@ def test_ending_one_of_two_parallel_calls_leaves_the_other_running(server, begin
 
 def test_a_call_is_selected_by_id_or_by_an_unambiguous_name(begin):
     debugged, _ = begin("twice")
-    both = seen(debugged, lambda standing: len(standing["calls"]) == 2)["calls"]
+    both = seen(debugged, lambda activity: len(activity["calls"]) == 2)["calls"]
     by_name = {"id": "slow"}
     unclear = order(debugged, by_name, "end")
     assert unclear.status_code == 422

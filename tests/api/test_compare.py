@@ -52,7 +52,7 @@ def test_a_fork_that_repeats_the_message_is_equal(client, travelled):
     itself = pair(client, travelled, fork["key"], 3, 3)
     assert (itself["sections"], itself["state"], itself["prompts"]) == ([], [], None)
     prompts = pair(client, travelled, fork["key"], 2, 2)["prompts"]
-    assert prompts["differing"] == []
+    assert prompts["aspects"] == []
 
 
 def test_the_page_shows_a_changed_key_as_in_the_state(client, travelled):
@@ -69,7 +69,7 @@ def test_an_imported_copy_of_a_session_is_equal_and_has_equal_prompts(client, tr
     landed = client.post("/api/sessions/import", content=bundle, headers=headers).json()["key"]
     comparison = compare(client, travelled, landed)
     assert (comparison["equal"], comparison["prompts"]) == (True, [])
-    assert pair(client, travelled, landed, 2, 2)["prompts"]["differing"] == []
+    assert pair(client, travelled, landed, 2, 2)["prompts"]["aspects"] == []
 
 
 def test_a_fork_differs_from_its_parent_from_its_edited_event_on(client, travelled):
@@ -180,7 +180,7 @@ def test_runs_of_a_session_are_compared_including_their_prompts(tmp_path):
         last = third["rows"][-1]
         assert (last["kind"], last["left"], last["right"]) == ("changed", 4, 10)
         prompts = pair(client, debugged.key, debugged.key, 4, 10)["prompts"]
-        assert prompts["differing"] == ["system", "config", "messages"]
+        assert prompts["aspects"] == ["system", "config", "messages"]
         assert prompts["left"]["session"] == debugged.key
 
 

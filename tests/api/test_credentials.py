@@ -153,9 +153,9 @@ def test_a_question_names_what_needs_the_credential(keys, root, asker):
     with keys.client() as client:
         debugged = Debugged(client, root).start(pause=False)
         debugged.settled()
-        standing = client.get(f"/api/runs/{debugged.run}/standing").json()
-        check(standing, {"$ref": "/Standing"})
-        [question] = standing["questions"]
+        activity = client.get(f"/api/runs/{debugged.run}/activity").json()
+        check(activity, {"$ref": "/RunActivity"})
+        [question] = activity["questions"]
         assert (question["agent"], question["for"]) == (root, asker)
         page = client.get(f"/sessions/{debugged.key}", headers={"Accept": "text/html"}).text
         assert f"The {asker['kind']} {asker['name']} of {root} needs an API key." in page

@@ -81,9 +81,9 @@ def test_time_stopped_in_an_editor_does_not_count_against_limits(tmp_path):
                 page = client.get(f"/sessions/{debugged.key}", headers=HTML).text
                 assert "debugpy has stopped the agent&#39;s code." in page
                 assert "blocking the event loop" not in page
-                standing = client.get(f"/api/runs/{debugged.run}/standing").json()
+                activity = client.get(f"/api/runs/{debugged.run}/activity").json()
                 stopped = {"name": "debugpy", "status": "stopped", "address": None}
-                assert standing["debugger"] == stopped
+                assert activity["debugger"] == stopped
                 why = Terminal(server)("dbg", "why").stdout
                 assert "debugpy has stopped the agent's code. Continue in your editor." in why
                 panel = client.get(f"/sessions/{debugged.key}?tab=run", headers=HTML).text
@@ -106,8 +106,8 @@ def its_wait_is_said_wherever_one_looks(server, client, port):
         [session] = client.get("/api/sessions", params={"app": "guide"}).json()["sessions"]
         here = ("-s", str(session["key"]))
         assert waits in terminal("dbg", "why", *here).stdout
-        [standing] = map(json.loads, terminal("dbg", "why", *here, "--json").stdout.splitlines())
-        assert standing["debugger"]["address"] == f"127.0.0.1:{port}"
+        [activity] = map(json.loads, terminal("dbg", "why", *here, "--json").stdout.splitlines())
+        assert activity["debugger"]["address"] == f"127.0.0.1:{port}"
         page = client.get(f"/sessions/{session['key']}?tab=run", headers=HTML).text
         assert page.count(waits) == 2
         assert "process isn&#39;t responding" not in page

@@ -387,7 +387,7 @@ def test_a_call_is_held_again_if_a_busy_worker_refuses_its_edit(client):
     debugged = at(client, "blocks", "before_tool", "blocker")
     before = debugged.hold()
     other = Debugged(client, "blocks").start(pause=False)
-    wait_until(lambda: client.get(f"/api/runs/{other.run}/standing").json()["blocked"])
+    wait_until(lambda: client.get(f"/api/runs/{other.run}/activity").json()["blocked"])
     debugged.tell("edit", value=["no", "arguments"])
     debugged.tell("continue")
     hold = debugged.hold()

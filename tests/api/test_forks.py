@@ -67,7 +67,7 @@ def test_a_fork_within_an_invocation_is_resumed_to_the_same_end(client, travelle
     whole = load(client, travelled)
     row = fork(client, travelled, 3)
     stands = client.get(f"/api/sessions/{row['key']}/cutoff").json()
-    assert stands["standing"] == "forked"
+    assert stands["status"] == "forked"
     assert stands["invocationId"] == whole["events"][0]["invocationId"]
     body = {"invocationId": stands["invocationId"]}
     answer = client.post(f"/api/sessions/{row['key']}/runs", json=body)
@@ -98,7 +98,7 @@ def test_a_fork_at_a_call_offers_its_recorded_result(client, travelled):
     row = fork(client, travelled, number, run=True)
     assert row["run"] is None
     [call] = row["unknown"]
-    assert (call["default"], call["asks"]) == ("recorded", True)
+    assert (call["default"], call["needsDecision"]) == ("recorded", True)
     page = client.get(f"/sessions/{row['key']}", headers={"Accept": "text/html"}).text
     assert ("no result before the fork" in page, ">no result<" in page) == (True, False)
     body = {
@@ -122,7 +122,7 @@ def test_a_fork_with_an_edited_message_continues_its_invocation(client, travelle
     event["content"]["parts"][0]["text"] = "Which airports does Paris have?"
     row = fork(client, travelled, 1, event=event)
     assert row["fork"]["invocationId"] == event["invocationId"]
-    assert client.get(f"/api/sessions/{row['key']}/cutoff").json()["standing"] == "forked"
+    assert client.get(f"/api/sessions/{row['key']}/cutoff").json()["status"] == "forked"
     again = fork(client, row, 1, run=True)
     assert settle(client, again["run"])["status"] == "done"
     last = load(client, again)["events"][-1]

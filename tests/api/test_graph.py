@@ -124,7 +124,7 @@ def test_taken_edges_are_marked_and_an_asking_node_waits_for_you(tmp_path):
         assert re.search('class="node node k-function s-waiting"', text)
         assert "<title>function ask, waiting for you, 1" in text
         assert re.search('class="name"[^>]*>start<', text)
-        [question] = client.get(f"/api/runs/{debugged.run}/standing").json()["questions"]
+        [question] = client.get(f"/api/runs/{debugged.run}/activity").json()["questions"]
         response = {"id": question["call"], "name": question["name"], "response": {"result": "y"}}
         debugged.start({"role": "user", "parts": [{"functionResponse": response}]}, pause=False)
         debugged.settled()
@@ -158,7 +158,7 @@ def test_skipped_rejected_and_mocked_calls_are_not_counted_as_made(client):
 def test_a_call_that_needs_confirmation_counts_once_if_confirmed(client, confirmed, words):
     debugged = Debugged(client, "root").start("pay", pause=False)
     debugged.settled()
-    [question] = client.get(f"/api/runs/{debugged.run}/standing").json()["questions"]
+    [question] = client.get(f"/api/runs/{debugged.run}/activity").json()["questions"]
     assert graph_of(debugged, "pay")[0] == "tool pay, waiting for you, 1 waiting for confirmation"
     response = {"id": question["call"], "name": question["name"]}
     part = {"functionResponse": {**response, "response": {"confirmed": confirmed}}}

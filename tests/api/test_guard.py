@@ -145,7 +145,7 @@ def test_a_running_fork_is_held_before_effects_with_the_recorded_result(shopped,
     hold = again.hold()
     assert (hold["gate"], hold["tool"], hold["reason"]) == ("before_tool", "pay", "guard")
     guard = hold["guard"]
-    assert (guard["effect"], guard["source"], guard["exact"]) == ("effects", "code", True)
+    assert (guard["effect"], guard["source"], guard["sameArgs"]) == ("effects", "code", True)
     assert guard["recorded"]["result"] == {"result": "paid 7"}
     assert (guard["recorded"]["session"], guard["recorded"]["number"]) == (shopped.key, 5)
     assert (hold["edit"]["action"], hold["edit"]["actor"]) == ("mock", "guard")
@@ -163,7 +163,7 @@ def test_a_recorded_result_that_was_not_committed_is_used_on_resume(shopped, fol
     again.tell("stop")
     path = f"/api/sessions/{again.key}"
     [call] = again.client.get(f"{path}/cutoff").json()["unknown"]
-    expected = {"made": False, "asks": False, "default": "recorded", "answered_by": "guard"}
+    expected = {"ran": False, "needsDecision": False, "default": "recorded", "answeredBy": "guard"}
     assert expected.items() <= call.items()
     assert (call["recorded"], call["writes"]) == ({"result": "paid 7"}, {"paid": 7})
     page = again.client.get(f"/sessions/{again.key}", headers={"Accept": "text/html"}).text
@@ -217,7 +217,7 @@ def test_the_guard_holds_calls_with_other_arguments_after_a_rewind(shopped, fold
         if newest["status"] == "held":
             break
     [hold] = newest["holds"]
-    assert (hold["guard"]["exact"], hold["edit"]) == (False, None)
+    assert (hold["guard"]["sameArgs"], hold["edit"]) == (False, None)
     assert hold["guard"]["recorded"]["args"] == {"amount": 7}
     shopped.run = newest["run"]
     shopped.settled()

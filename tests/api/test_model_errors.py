@@ -73,7 +73,7 @@ def resume(session):
 def test_a_run_ending_with_a_model_error_has_failed_and_can_be_retried(client):
     session = Debugged(client, "busy").start("go", pause=False)
     assert session.settled()["status"] == "done"
-    assert cutoff(session)["standing"] == "failed"
+    assert cutoff(session)["status"] == "failed"
     shown = page(client, f"/sessions/{session.key}")
     assert statuses(shown) == ["failed"]
     assert "Retry from here</button>" in shown
@@ -83,7 +83,7 @@ def test_a_run_ending_with_a_model_error_has_failed_and_can_be_retried(client):
     assert settled(client, answer.json()["run"])["status"] == "done"
     assert session.texts()[-1] == "Here I am."
     shown = page(client, f"/sessions/{session.key}")
-    assert (statuses(shown), cutoff(session)["standing"]) == (["done"], "idle")
+    assert (statuses(shown), cutoff(session)["status"]) == (["done"], "idle")
     assert "Retry from here" not in shown
 
 
@@ -110,7 +110,7 @@ def test_a_closed_session_no_longer_counts_as_failed(client):
     session = Debugged(client, "busy").start("go", pause=False)
     session.settled()
     client.post(f"/api/sessions/{session.key}/close", json={}).raise_for_status()
-    assert cutoff(session)["standing"] == "idle"
+    assert cutoff(session)["status"] == "idle"
     assert statuses(page(client, f"/sessions/{session.key}")) == ["idle"]
 
 

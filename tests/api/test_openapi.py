@@ -92,8 +92,8 @@ def answers(client: Any) -> Iterator[tuple[str, str, Any]]:
     debugged = Debugged(client, "count").start()
     debugged.settled()
     yield "/api/sessions/{key}/runs", "post", debugged.position
-    standing = "/api/runs/{run}/standing"
-    yield standing, "get", client.get(f"/api/runs/{debugged.run}/standing").json()
+    activity = "/api/runs/{run}/activity"
+    yield activity, "get", client.get(f"/api/runs/{debugged.run}/activity").json()
     debugged.tell("run_to", like={"agent": "count"})
     debugged.tell("edit", value={"actions": {"stateDelta": {"n": 5}}})
     yield "/api/runs/{run}/commands", "post", debugged.position
@@ -138,9 +138,9 @@ def calls(client: Any) -> Iterator[tuple[str, str, Any]]:
     debugged, path = Debugged(client, "sleeping").start(pause=False), "/api/runs/{run}"
     under_way: list[Any] = []
     while not under_way or under_way[0]["kind"] == "model":
-        standing = client.get(f"/api/runs/{debugged.run}/standing").json()
-        under_way = standing["calls"]
-    yield path + "/standing", "get", standing
+        activity = client.get(f"/api/runs/{debugged.run}/activity").json()
+        under_way = activity["calls"]
+    yield path + "/activity", "get", activity
     body = {"command": "end", "call": under_way[0]["id"], "key": "k"}
     yield path + "/calls", "post", client.post(f"/api/runs/{debugged.run}/calls", json=body).json()
     debugged.settled()

@@ -64,7 +64,7 @@ def comes_to(debugged: Debugged, waiting: str, *remaining: str) -> list[int]:
     while True:
         queue = debugged.client.get(f"/api/sessions/{debugged.key}/queue").json()
         messages = [each["message"]["parts"][0]["text"] for each in queue["messages"]]
-        if (queue["waiting"], messages) == (waiting, [*remaining]):
+        if (queue["status"], messages) == (waiting, [*remaining]):
             return [each["number"] for each in queue["messages"]]
         assert time.monotonic() < deadline, queue
         time.sleep(0.02)

@@ -15,7 +15,7 @@ from tests.kit.debugged import Debugged
 from tests.kit.replayed_apps import team
 from tests.kit.server import running, write_app
 
-FAITHFUL = {"identical": True, "live": 0, "strayed": False, "notes": [], "divergence": None}
+FAITHFUL = {"identical": True, "live": 0, "resultsDiffer": False, "notes": [], "divergence": None}
 
 APPS = {"team": {}, "broken": {"last": 'agent("broken")'}, "free": {"known": "enough"}}
 """In `free`, prompts don't depend on the results of tools."""
@@ -198,9 +198,23 @@ def test_tools_may_be_live_while_models_are_replayed(stage: Stage) -> None:
     assert verdict["divergence"] is None
     assert again.position["status"] == "done"
     assert sorted(stage.live()[len(before) :]) == ["note", "search", "search"]
-    assert (verdict["identical"], verdict["strayed"], verdict["live"]) == (False, True, 3)
+    assert (verdict["identical"], verdict["resultsDiffer"], verdict["live"]) == (False, True, 3)
     message = "search returned a different result to researcher than recorded: "
     assert any(note.startswith(message) for note in verdict["notes"])
+
+
+def test_a_verdict_of_an_earlier_journal_is_read(stage: Stage) -> None:
+    recorded = stage.recorded("free")
+    again, verdict = stage.replay(recorded, liveTools=True, guard="run")
+    with closing(sqlite3.connect(stage.data / "journal.db", timeout=30)) as journal, journal:
+        query = "SELECT verdict FROM replays WHERE run = ?"
+        stored = json.loads(journal.execute(query, (again.run,)).fetchone()[0])
+        stored["strayed"] = stored.pop("results_differ")
+        update = "UPDATE replays SET verdict = ? WHERE run = ?"
+        journal.execute(update, (json.dumps(stored), again.run))
+    answer = stage.client.get(f"/api/runs/{again.run}/replay").json()["verdict"]
+    assert answer["resultsDiffer"] is True
+    assert answer == verdict
 
 
 def test_a_replay_is_stepped_like_any_run(stage: Stage) -> None:

@@ -92,11 +92,11 @@ def test_selected_sessions_are_exported_and_deleted_together(client):
     assert "Delete 2 sessions?" in dialog.text
     assert "A run is in progress" in dialog.text
     assert list_ids(client, "page=1")[1] == 3
-    done = post(client, "delete?sort=title", {**selection, "sure": "yes"})
+    done = post(client, "delete?sort=title", {**selection, "confirm": "yes"})
     assert (done.status_code, done.headers["location"]) == (303, "/apps/summary?sort=title")
     assert list_ids(client, "page=1") == (["list-c"], 1)
     selection = {"session": [keys["list-a"], keys["list-b"]]}
-    assert post(client, "delete", {**selection, "sure": "yes"}).status_code == 303  # sent twice
+    assert post(client, "delete", {**selection, "confirm": "yes"}).status_code == 303  # sent twice
     again = post(client, "export", selection)
     assert (again.status_code, "no longer exist" in again.text) == (422, True)
 

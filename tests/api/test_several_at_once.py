@@ -93,7 +93,7 @@ def test_every_question_keeps_its_label_before_and_after_its_answer(client, coun
     rows = client.get(f"/api/sessions/{debugged.key}/events").json()["events"]
     row = next(each for each in rows if each["number"] == calls[0][0])
     assert row["text"].startswith("asks for confirmation: " + "; ".join(own)[:150])
-    open_questions = client.get(f"/api/runs/{debugged.run}/standing").json()["questions"]
+    open_questions = client.get(f"/api/runs/{debugged.run}/activity").json()["questions"]
     assert [each["about"] for each in open_questions] == own
     for number, call in reversed(calls):
         fields = {"event": number, "call": call["id"], "choice": "yes"}

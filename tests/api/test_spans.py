@@ -182,7 +182,7 @@ def test_a_request_is_compared_with_the_previous_or_any_other(debugged: Debugged
     diff = debugged.client.get(path % second).json()
     assert (diff["span"], diff["with"]) == (second, first)
     assert [block["kind"] for block in diff["blocks"]] == ["same", "added", "added", "same"]
-    assert [block["breaks"] for block in diff["blocks"]] == [False, True, False, False]
+    assert [block["breaksCache"] for block in diff["blocks"]] == [False, True, False, False]
     back = debugged.client.get(path % first, params={"with": second}).json()
     assert [block["kind"] for block in back["blocks"]] == ["same", "removed", "removed", "same"]
     assert debugged.client.get(path % first).status_code == 404

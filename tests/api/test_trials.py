@@ -213,14 +213,14 @@ def test_the_trial_form_of_a_result_needs_no_span_for_the_arguments(debugged):
 def test_a_tool_with_unknown_effects_runs_only_if_confirmed(debugged):
     unsure = run_trial(debugged, "fail", 409, args={"how": "soft"})
     assert (unsure["effect"], unsure["source"], unsure["recorded"]) == ("unknown", "nobody", None)
-    failed = run_trial(debugged, "fail", args={"how": "soft"}, sure=True)
+    failed = run_trial(debugged, "fail", args={"how": "soft"}, confirm=True)
     assert failed["result"] is None
     assert (failed["error"]["type"], failed["error"]["message"]) == ("ValueError", "no luck")
     assert (
         failed["error"]["line"] == BENCH.splitlines().index('    raise ValueError("no luck")') + 1
     )
     assert run_trial(debugged, "nothing", 404)["detail"]
-    crash = run_trial(debugged, "fail", 409, args={"how": "hard"}, sure=True)
+    crash = run_trial(debugged, "fail", 409, args={"how": "hard"}, confirm=True)
     assert "ended" in crash["detail"]
 
 

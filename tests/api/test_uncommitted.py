@@ -310,10 +310,10 @@ def test_a_dirty_read_is_reported_with_its_write(client):
     debugged = run(client, "custom")
     [write], [read] = accesses(debugged)
     assert (write["key"], write["agent"], write["value"]) == ("plan", "planner", {"steps": 3})
-    assert (write["old"], write["fate"], write["event"]) == (None, "committed", 3)
+    assert (write["old"], write["outcome"], write["event"]) == (None, "committed", 3)
     assert write["place"].startswith("custom/agent.py:8 in _run_async_impl")
     assert (read["agent"], read["reads"], read["event"]) == ("critic", write["number"], 2)
-    assert (read["fate"], read["key"]) == ("committed", "plan")
+    assert (read["outcome"], read["key"]) == ("committed", "plan")
 
 
 def test_an_unwatched_run_records_nothing(client):
@@ -339,7 +339,9 @@ def test_watching_starts_with_an_event_already_on_its_way(client, server):
     with client.stream("GET", f"/api/sessions/{debugged.key}/stream") as stream:
         (folder / "gate").touch()
         assert any('"status":"done"' in line for line in stream.iter_lines())
-    assert [(each["fate"], each["event"]) for each in accesses(debugged)[0]] == [("committed", 2)]
+    assert [(each["outcome"], each["event"]) for each in accesses(debugged)[0]] == [
+        ("committed", 2)
+    ]
 
 
 def test_pausing_keeps_the_writes_of_an_event_already_on_its_way(client, server):
@@ -352,7 +354,9 @@ def test_pausing_keeps_the_writes_of_an_event_already_on_its_way(client, server)
     while not accesses(debugged)[0]:
         assert time.monotonic() < patience
     debugged.tell("continue")
-    assert [(each["fate"], each["event"]) for each in accesses(debugged)[0]] == [("committed", 2)]
+    assert [(each["outcome"], each["event"]) for each in accesses(debugged)[0]] == [
+        ("committed", 2)
+    ]
 
 
 def test_writes_of_a_refused_event_are_lost(client, server):
@@ -364,7 +368,7 @@ def test_writes_of_a_refused_event_are_lost(client, server):
     other = run(client, "refused")
     for each in (debugged, other):
         write = accesses(each)[0][-1]
-        assert (write["value"], write["fate"], write["event"]) == ("Bergen", "lost", None)
+        assert (write["value"], write["outcome"], write["event"]) == ("Bergen", "lost", None)
 
 
 @pytest.mark.parametrize("app", ["at_once", "same"])
@@ -381,13 +385,13 @@ def test_dropping_one_of_two_pending_events_keeps_the_others_writes(client, serv
     first, _ = debugged.position["holds"]
     debugged.tell("drop", hold=first["id"])
     debugged.tell("continue")
-    fates = [(each["value"], each["fate"], each["event"]) for each in accesses(debugged)[0]]
-    assert fates == [("Bergen", "committed", 2)]
+    outcomes = [(each["value"], each["outcome"], each["event"]) for each in accesses(debugged)[0]]
+    assert outcomes == [("Bergen", "committed", 2)]
 
 
 def test_a_write_while_an_event_is_on_its_way_is_separate(client):
-    fates = [(w["value"], w["fate"], w["event"]) for w in accesses(run(client, "again"))[0]]
-    assert fates == [("Oslo", "committed", 2), ("Bergen", "committed", 3)]
+    outcomes = [(w["value"], w["outcome"], w["event"]) for w in accesses(run(client, "again"))[0]]
+    assert outcomes == [("Oslo", "committed", 2), ("Bergen", "committed", 3)]
 
 
 def begun(debugged: Debugged, folder: Path) -> Path:
@@ -404,7 +408,7 @@ def test_a_write_is_pending_until_its_event_is_committed(client):
     debugged.settled()
     debugged.tell("run_to", like={"gate": "before_commit", "agent": "critic"})
     [write], [read] = accesses(debugged)
-    assert (write["fate"], write["event"], read["event"]) == ("pending", None, None)
+    assert (write["outcome"], write["event"], read["event"]) == ("pending", None, None)
     state = f"/api/sessions/{debugged.key}/state"
     [pending] = client.get(state).json()["pending"]
     assert pending == {"key": "plan", "new": {"steps": 3}, "hold": None}
@@ -413,14 +417,14 @@ def test_a_write_is_pending_until_its_event_is_committed(client):
     assert pending == {"key": "plan", "new": {"steps": 3}, "hold": debugged.hold()["id"]}
     debugged.tell("continue")
     assert client.get(state).json()["pending"] == []
-    assert [write["fate"] for write in accesses(debugged)[0]] == ["committed"]
+    assert [write["outcome"] for write in accesses(debugged)[0]] == ["committed"]
 
 
 def test_uncommitted_writes_of_a_failed_run_are_lost(client):
     debugged = run(client, "fails")
     assert debugged.position["status"] == "failed"
     [write], reads = accesses(debugged)
-    assert (write["key"], write["value"], write["fate"]) == ("draft", "half done", "lost")
+    assert (write["key"], write["value"], write["outcome"]) == ("draft", "half done", "lost")
     assert reads == []
 
 
@@ -430,7 +434,7 @@ def test_uncommitted_writes_of_a_stopped_run_are_lost(client):
     debugged.tell("run_to", like={"gate": "before_commit", "agent": "critic"})
     debugged.tell("stop")
     assert debugged.position["status"] == "stopped"
-    assert [write["fate"] for write in accesses(debugged)[0]] == ["lost"]
+    assert [write["outcome"] for write in accesses(debugged)[0]] == ["lost"]
 
 
 def test_lost_writes_are_known_after_a_kill_of_the_server(tmp_path):
@@ -444,8 +448,8 @@ def test_lost_writes_are_known_after_a_kill_of_the_server(tmp_path):
         server.start()
         with server.client() as debugged.client:
             [write], [read] = accesses(debugged)
-    assert (write["value"], write["fate"], write["event"]) == ({"steps": 3}, "lost", None)
-    assert (read["fate"], read["event"]) == ("lost", 2)
+    assert (write["value"], write["outcome"], write["event"]) == ({"steps": 3}, "lost", None)
+    assert (read["outcome"], read["event"]) == ("lost", 2)
 
 
 def test_an_edited_event_keeps_the_notes_about_its_writes_and_reads(client):
@@ -471,8 +475,10 @@ def test_an_edited_event_keeps_the_notes_about_its_writes_and_reads(client):
     ]
     writes, [read] = accesses(debugged)
     assert read["event"] == 5
-    fates = [(write["fate"], write["event"]) for write in writes if write["value"] == delta["plan"]]
-    assert fates == [("committed", 4)]
+    outcomes = [
+        (write["outcome"], write["event"]) for write in writes if write["value"] == delta["plan"]
+    ]
+    assert outcomes == [("committed", 4)]
     assert debugged.kept()["state"] == delta
 
 
@@ -482,7 +488,7 @@ def test_writes_of_a_dropped_event_are_lost(client):
     debugged.tell("run_to", like={"gate": "before_commit", "agent": "planner"})
     debugged.tell("drop")
     debugged.tell("continue")
-    assert [write["fate"] for write in accesses(debugged)[0]] == ["lost"]
+    assert [write["outcome"] for write in accesses(debugged)[0]] == ["lost"]
     assert "plan" not in debugged.kept()["state"]
 
 
@@ -493,7 +499,7 @@ def test_a_change_in_place_without_a_delta_is_flagged_and_lost(client):
     assert (first["paths"], first["flagged"], first["agent"]) == (["plan.x"], 2, "careless")
     assert (second["paths"], second["flagged"]) == (["plan.steps[1]", "plan.x"], 4)
     assert (forgotten["paths"], forgotten["flagged"]) == (["forgotten"], 4)
-    assert {write["fate"] for write in (second, forgotten)} == {"lost"}
+    assert {write["outcome"] for write in (second, forgotten)} == {"lost"}
     assert debugged.kept()["state"] == {"plan": {"steps": [1]}}
 
 
@@ -515,7 +521,7 @@ def test_a_read_of_another_tools_write_in_the_same_turn_is_dirty(client):
     writes, [read] = accesses(debugged)
     by_key = {write["key"]: write for write in writes}
     assert by_key.keys() == {"city", "country", "begun"}
-    assert {write["fate"] for write in writes} == {"committed"}
+    assert {write["outcome"] for write in writes} == {"committed"}
     assert (by_key["city"]["tool"], read["tool"]) == ("write", "look")
     assert by_key["begun"]["role"] == "before_agent_callback"
     assert read["event"] == by_key["city"]["event"] == by_key["country"]["event"]
@@ -524,10 +530,10 @@ def test_a_read_of_another_tools_write_in_the_same_turn_is_dirty(client):
 def test_reads_between_a_tool_and_callbacks_are_dirty(client):
     debugged = run(client, "callbacks")
     writes, reads = accesses(debugged)
-    by = {write["number"]: (write["key"], write["role"], write["fate"]) for write in writes}
+    by = {write["number"]: (write["key"], write["role"], write["outcome"]) for write in writes}
     before, after = "callback before the model", "callback after the model"
     dirty_read = (("asked", before, "committed"), after, "committed")
-    assert [(by[read["reads"]], read["role"], read["fate"]) for read in reads] == [
+    assert [(by[read["reads"]], read["role"], read["outcome"]) for read in reads] == [
         dirty_read,
         (("seat", "before_tool_callback", "committed"), "", "committed"),
         (("booked", "", "committed"), "after_tool_callback", "committed"),
@@ -545,7 +551,7 @@ def test_reads_between_a_tool_and_callbacks_are_dirty(client):
 
 def test_a_tools_read_of_its_own_write_is_not_dirty(client):
     [write], reads = accesses(run(client, "own"))
-    assert (write["key"], write["tool"], write["fate"]) == ("customer", "find", "committed")
+    assert (write["key"], write["tool"], write["outcome"]) == ("customer", "find", "committed")
     assert reads == []
 
 
@@ -554,7 +560,7 @@ def test_overlapping_writes_of_two_tools_are_reported(client):
     writes, reads = accesses(debugged)
     city = [write for write in writes if write["key"] == "city"]
     assert reads == []
-    assert [(write["value"], write["fate"]) for write in city] == [
+    assert [(write["value"], write["outcome"]) for write in city] == [
         ("Oslo", "overwritten"),
         ("Bergen", "committed"),
     ]

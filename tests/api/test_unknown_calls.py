@@ -64,7 +64,7 @@ def stopped(client, clerk: Clerk, message: str = "pay") -> Debugged:
     return debugged
 
 
-def standing(debugged: Debugged) -> dict:
+def cutoff(debugged: Debugged) -> dict:
     return debugged.client.get(f"/api/sessions/{debugged.key}/cutoff").json()
 
 
@@ -78,7 +78,7 @@ def go_on(debugged: Debugged, **unknown):
 
 
 def call_id(debugged: Debugged) -> str:
-    [call] = standing(debugged)["unknown"]
+    [call] = cutoff(debugged)["unknown"]
     return call["id"]
 
 
@@ -89,7 +89,7 @@ def test_a_call_that_has_returned_is_not_made_again(client, clerk):
     while debugged.hold()["gate"] != "after_tool":
         debugged.tell("step_into")
     debugged.tell("stop")
-    [call] = standing(debugged)["unknown"]
+    [call] = cutoff(debugged)["unknown"]
     assert (call["recorded"], call["default"]) == ({"result": "pay 7 done"}, "recorded")
     assert call["writes"] == {"paid": 7}
     assert go_on(debugged, **{call["id"]: {"do": "recorded"}}).status_code == 201
@@ -108,8 +108,8 @@ def test_a_resume_without_a_decision_is_refused_with_the_calls(client, clerk):
     assert answer.status_code == 409
     [call] = answer.json()["unknown"]
     assert (call["tool"], call["args"], call["event"]) == ("pay", {"amount": 7}, 2)
-    assert (call["default"], call["asks"], call["mark"]) == ("fail", True, None)
-    assert standing(debugged)["unknown"] == [call]
+    assert (call["default"], call["needsDecision"], call["mark"]) == ("fail", True, None)
+    assert cutoff(debugged)["unknown"] == [call]
     assert clerk.ledger == ["pay 7"]
 
 
@@ -149,8 +149,8 @@ def test_a_call_declared_failed_gives_an_error_and_is_an_edit(client, clerk):
 
 def test_an_idempotent_tool_is_rerun_without_asking(client, clerk):
     debugged = stopped(client, clerk, "look around")
-    [call] = standing(debugged)["unknown"]
-    assert (call["default"], call["asks"], call["mark"]) == ("run", False, "idempotent")
+    [call] = cutoff(debugged)["unknown"]
+    assert (call["default"], call["needsDecision"], call["mark"]) == ("run", False, "idempotent")
     assert go_on(debugged).status_code == 201
     assert debugged.texts()[-1] == "seen: look here done"
     assert clerk.ledger == ["look here", "look here"]
@@ -179,8 +179,8 @@ def test_a_call_is_unknown_after_a_kill_of_the_server(server, clerk):
     with server.client() as client:
         debugged.client = client
         debugged.settled()
-        stands = standing(debugged)
-        assert stands["standing"] == "interrupted"
+        stands = cutoff(debugged)
+        assert stands["status"] == "interrupted"
         assert [call["tool"] for call in stands["unknown"]] == ["pay"]
         assert go_on(debugged).status_code == 409
         assert go_on(debugged, **{call_id(debugged): {"do": "run"}}).status_code == 201
@@ -231,19 +231,25 @@ def test_a_long_running_call_is_unknown_unless_its_return_was_recorded(server, c
         for each in (*cut.values(), both):
             each.client = client
             each.settled()
-        [call] = standing(both)["unknown"]
+        [call] = cutoff(both)["unknown"]
         assert call["tool"] == "pay"  # the other one had returned, and just waits
         refused = go_on(both, **{call["id"]: {"do": "wait"}})
         assert (refused.status_code, "can't be waited for" in refused.text) == (422, True)
-        [call] = standing(cut["wait"])["unknown"]
-        expected = {"tool": "order", "default": "wait", "asks": True, "later": True, "made": True}
+        [call] = cutoff(cut["wait"])["unknown"]
+        expected = {
+            "tool": "order",
+            "default": "wait",
+            "needsDecision": True,
+            "longRunning": True,
+            "ran": True,
+        }
         assert expected.items() <= call.items()
         assert go_on(cut["wait"]).status_code == 409
         for name, decision in decisions.items():
             assert go_on(cut[name], **{call_id(cut[name]): decision}).status_code == 201
             assert cut[name].position["status"] == "done"
         assert clerk.ledger == ["order tea"] * 4 + ["pay 7", "order tea"]
-        stands = {name: standing(each)["standing"] for name, each in cut.items()}
+        stands = {name: cutoff(each)["status"] for name, each in cut.items()}
         assert stands == {"wait": "waiting", "run": "waiting", "result": "idle", "fail": "idle"}
         assert cut["result"].texts()[-1] == "delivered: a cup"
         assert "sold out" in cut["fail"].texts()[-1]
@@ -304,7 +310,7 @@ def test_a_call_held_before_its_tool_was_never_made(server, clerk, gate, end, me
         debugged.client = client
         debugged.settled()
         # A long-running call is listed, since the runtime would wait for its result.
-        assert [call["made"] for call in standing(debugged)["unknown"]] == (
+        assert [call["ran"] for call in cutoff(debugged)["unknown"]] == (
             [False] if message == "order" else []
         )
         assert go_on(debugged).status_code == 201
@@ -334,8 +340,13 @@ def test_a_mocked_or_rejected_call_was_never_made(server, clerk, command, value,
     with server.client() as client:
         debugged.client = client
         debugged.settled()
-        [call] = standing(debugged)["unknown"]
-        expected = {"made": False, "asks": False, "default": "recorded", "answered_by": "Ada"}
+        [call] = cutoff(debugged)["unknown"]
+        expected = {
+            "ran": False,
+            "needsDecision": False,
+            "default": "recorded",
+            "answeredBy": "Ada",
+        }
         assert expected.items() <= call.items()
         assert call["recorded"] == answer
         page = client.get(f"/sessions/{debugged.key}", headers={"Accept": "text/html"}).text
@@ -357,17 +368,17 @@ def test_a_call_at_which_the_run_was_stopped_was_never_made(client, clerk):
     debugged.settled()
     debugged.tell("run_to", like={"gate": "before_commit", "kind": "call"})
     assert debugged.tell("stop_after_event")["status"] == "stopped"
-    assert [call["made"] for call in standing(debugged)["unknown"]] == [False]
+    assert [call["ran"] for call in cutoff(debugged)["unknown"]] == [False]
     assert go_on(debugged).status_code == 201
     assert clerk.ledger == ["order tea"]
 
 
 def test_a_closed_session_has_no_unknown_calls(client, clerk):
     debugged = stopped(client, clerk)
-    assert standing(debugged)["standing"] == "stopped"
+    assert cutoff(debugged)["status"] == "stopped"
     answer = client.post(f"/api/sessions/{debugged.key}/close", json={})
-    assert (answer.status_code, answer.json()["standing"]) == (200, "idle")
-    assert standing(debugged)["unknown"] == []
+    assert (answer.status_code, answer.json()["status"]) == (200, "idle")
+    assert cutoff(debugged)["unknown"] == []
 
 
 def test_a_result_given_on_resume_is_shown_at_its_call(client, clerk):
@@ -382,8 +393,8 @@ def test_a_result_given_on_resume_is_shown_at_its_call(client, clerk):
 def test_a_call_that_raised_can_be_rerun_or_given_a_result(client):
     failed = Debugged(client, "fragile").start("go", pause=False)
     assert failed.settled()["status"] == "failed"
-    [call] = standing(failed)["unknown"]
-    assert (call["tool"], call["default"], call["asks"]) == ("rate", "run", False)
+    [call] = cutoff(failed)["unknown"]
+    assert (call["tool"], call["default"], call["needsDecision"]) == ("rate", "run", False)
     page = client.get(f"/sessions/{failed.key}", headers={"Accept": "text/html"}).text
     assert "Retry from here</button>" in page
     assert go_on(failed, **{call["id"]: {"do": "result", "result": 1.2}}).status_code == 201

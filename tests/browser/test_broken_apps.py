@@ -151,7 +151,7 @@ def test_a_message_to_an_app_that_does_not_load_can_be_sent_again(workshop, agen
     session = workshop.session("sick")
     session.send("Do you hear me?")
     session.ends("failed")
-    expect(session.page.locator(".msg.unsaid")).to_have_text("Do you hear me?")
+    expect(session.page.locator(".msg.unsent")).to_have_text("Do you hear me?")
     expect(session.events).to_have_count(0)
     session.equals(workshop.again(session), "#messages")
     write_app(agents, "sick", good("I do"))

@@ -58,7 +58,7 @@ def test_saving_a_session_as_a_test_overwrites_files_only_when_told_to(own_visit
         assert client.post(api, json={"file": "tests/test_trip.py"}).status_code == 409
         assert client.post(api, json={"file": "/tmp/test_trip.py"}).status_code == 422
         other = client.post(api, json={"file": "test_trip.py", "checks": ["text"]}).json()
-        assert other["written"] == ["test_trip.py", "test_trip.recordings/1.json"]
+        assert other["files"] == ["test_trip.py", "test_trip.recordings/1.json"]
 
 
 def written_over_when_told(page, test_file):

@@ -29,7 +29,7 @@ ASKED = re.compile(
     r"|(GET|POST) /apps/(teller|clerk)(/sessions|/graph)?"
     r"|GET /compare(/\w+)?\?.*"
     r"|(GET|POST) /sessions/\d+(/(stream|runs|events(/\d+)?(/breaks|/file)?|state(/keys)?|trace"
-    r"|standing|spans/.*|hits/\w+|writes/\w+|log|breakpoints|forks|filter|rows|messages))?(\?.*)?"
+    r"|activity|spans/.*|hits/\w+|writes/\w+|log|breakpoints|forks|filter|rows|messages))?(\?.*)?"
     r"|POST /runs/\w+/commands"
 )
 

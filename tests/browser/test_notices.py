@@ -90,7 +90,7 @@ def test_a_moved_clock_is_reported_and_changes_no_order(visit, server, clock_fil
         move(clock_file, 10 * 365 * 24 * HOUR)
         later = "The clock was moved forward by 3,650 days, the latest of 2 changes."
         expect(notice(session.page, later)).to_be_visible()
-        assert client.get(f"/api/runs/{debugged.run}/standing").json()["silentSeconds"] < HOUR
+        assert client.get(f"/api/runs/{debugged.run}/activity").json()["silentSeconds"] < HOUR
         assert debugged.tell("continue")["status"] == "done"  # it hasn't been running for ten years
         session.say("Book it and pay with my card")
         ids = session.events.evaluate_all("(rows) => rows.map((row) => row.id)")

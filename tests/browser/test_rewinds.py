@@ -36,7 +36,7 @@ def test_a_session_is_rewound_to_before_a_message(travelled, visit):
     with visit.server.client() as client:
         path = f"/api{travelled.path}"
         events = client.get(f"{path}/events").json()["events"]
-        assert [each["takenBack"] for each in events] == [back] * count + [None]
+        assert [each["rewoundBy"] for each in events] == [back] * count + [None]
         again = {"invocationId": events[-1]["invocationId"]}
         client.post(f"{path}/rewind", json=again).raise_for_status()
     expect(travelled.row(back).locator(".taken-back")).to_be_visible()

@@ -121,7 +121,7 @@ def _look(prints) -> int:
     prints("dbg prompt N --diff", 4, "--diff")
     prints("dbg note N", 1, "look here")
     prints("dbg notes")
-    prints("dbg try TOOL", "read_bill", '{"table": 7}', "--sure")
+    prints("dbg try TOOL", "read_bill", '{"table": 7}', "--yes")
     prints("dbg fork N", 1)
     prints("dbg start", "--new", "faulty", "--no-pause", "divide by zero", status=1)
     assert "dividing 1 by 0" in prints("dbg log")["text"]
@@ -162,7 +162,7 @@ def _go_on(prints, server) -> int:
     with Client(server.url, TOKEN) as client:
         key = client.new_session("faulty")["key"]
         run = client.start_run(key, message="loop for ever")["run"]
-        wait_until(lambda: client.standing(run)["calls"])
+        wait_until(lambda: client.activity(run)["calls"])
     prints("dbg end", "loop_forever", "-s", key)
     prints("dbg rewind", 1, "-s", key)
     return at["session"]

@@ -241,7 +241,7 @@ def consistent(comparison: Comparison, left: Sequence[Step], right: Sequence[Ste
 
 
 def partner(row: Row) -> tuple[int | None, int | None]:
-    return (None, row.elsewhere) if row.left else (row.elsewhere, None)
+    return (None, row.moved_to) if row.left else (row.moved_to, None)
 
 
 @given(run=RUNS, cells=CELLS)

@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from devui.debugger.history.rewinds import TakenBack
+from devui.debugger.history.rewinds import EffectiveRewinds
 from devui.runtime.events.event import Event
 from devui.runtime.events.event_actions import EventActions
 from devui.runtime.events.rewinds import live_events
@@ -38,7 +38,7 @@ def rewinds(history: list[Event]) -> list[Rewind]:
 @given(STEPS)
 def test_an_event_is_marked_as_rewound_if_the_runtime_leaves_it_out(steps):
     history = events(steps)
-    rewound = TakenBack.of(rewinds(history))
+    rewound = EffectiveRewinds.of(rewinds(history))
     live_ids = [id(event) for event in live_events(history)]
     for number, event in enumerate(history, 1):
         holds = number in {rewind.number for rewind in rewound.holding}
@@ -46,7 +46,7 @@ def test_an_event_is_marked_as_rewound_if_the_runtime_leaves_it_out(steps):
 
 
 def test_undoing_a_rewind_restores_its_events():
-    rewound = TakenBack.of([Rewind(5, 3), Rewind(6, 5)])
+    rewound = EffectiveRewinds.of([Rewind(5, 3), Rewind(6, 5)])
     assert [rewound.by(number) for number in range(1, 7)] == [None, None, None, None, 6, None]
-    rewound = TakenBack.of([Rewind(5, 3), Rewind(9, 2)])
+    rewound = EffectiveRewinds.of([Rewind(5, 3), Rewind(9, 2)])
     assert [rewound.by(number) for number in (1, 2, 3, 5, 8, 9)] == [None, 9, 9, 9, 9, None]

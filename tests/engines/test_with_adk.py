@@ -234,7 +234,7 @@ def test_a_call_under_way_is_shown_with_its_line(client):
     deadline = time.monotonic() + 60
     calls = []
     while not calls and time.monotonic() < deadline:
-        calls = client.get(f"/api/runs/{debugged.run}/standing").json()["calls"]
+        calls = client.get(f"/api/runs/{debugged.run}/activity").json()["calls"]
     [call] = [call for call in calls if call["name"] == "wait"] or [None]
     debugged.post("stop", key="stop")
     assert debugged.settled()["status"] == "stopped"
@@ -352,7 +352,7 @@ def test_a_fork_has_its_first_events_and_a_rewind_restores_the_state(client):
 def test_a_question_is_answered(client):
     debugged = Debugged(client, "expenses").start("Pay me 500 euros", pause=False)
     debugged.settled()
-    [question] = client.get(f"/api/runs/{debugged.run}/standing").json()["questions"]
+    [question] = client.get(f"/api/runs/{debugged.run}/activity").json()["questions"]
     assert question["asks"] == "asks for confirmation"
     part = {"id": question["call"], "name": question["name"], "response": {"confirmed": True}}
     message = {"role": "user", "parts": [{"functionResponse": part}]}
@@ -363,7 +363,7 @@ def test_a_question_is_answered(client):
 
 def test_a_tool_is_tried_outside_a_run(client):
     session = Debugged(client, "desk")
-    body = {"session": session.key, "args": {"number": 21}, "sure": True}
+    body = {"session": session.key, "args": {"number": 21}, "confirm": True}
     answer = client.post("/api/apps/desk/tools/double/trials", json=body)
     assert answer.status_code == 201, answer.text
     trial = answer.json()
@@ -432,7 +432,7 @@ def test_a_tool_asks_for_a_credential(client, server):
     write_app(server.agents, "keyed", KEYED)
     debugged = Debugged(client, "keyed").start(pause=False)
     debugged.settled()
-    [question] = client.get(f"/api/runs/{debugged.run}/standing").json()["questions"]
+    [question] = client.get(f"/api/runs/{debugged.run}/activity").json()["questions"]
     assert (question["name"], question["for"]) == (
         "adk_request_credential",
         {"kind": "tool", "name": "wiki"},

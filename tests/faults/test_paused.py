@@ -109,8 +109,8 @@ def test_a_suspended_worker_continues_where_it_was(server, client):
 
 def test_a_suspended_worker_is_not_said_to_wait_for_a_finished_call(server, client):
     debugged = Debugged(client, "two_calls").start(pause=False)
-    standing = f"/api/runs/{debugged.run}/standing"
-    wait_until(lambda: [call["name"] for call in client.get(standing).json()["calls"]])
+    activity = f"/api/runs/{debugged.run}/activity"
+    wait_until(lambda: [call["name"] for call in client.get(activity).json()["calls"]])
     (server.agents / "two_calls" / "looked_up").touch()
     wait_until(lambda: len(debugged.kept()["events"]) == 4)  # including the second call
     worker = worker_of(server, "two_calls")

@@ -42,13 +42,13 @@ def test_the_message_after_a_rewind_can_be_sent_again_after_a_kill(forker, tmp_p
     with forked.client() as client:
         debugged.client = client
         stands = client.get(f"/api/sessions/{debugged.key}/cutoff").json()
-        assert stands["unsaid"]["parts"] == [{"text": ANEW}]
+        assert stands["unsentMessage"]["parts"] == [{"text": ANEW}]
         page = client.get(f"/sessions/{debugged.key}", headers={"Accept": "text/html"}).text
         assert "Send again" in page
         assert f'value="{ANEW}"' in page
-        debugged.start(stands["unsaid"], pause=False)
+        debugged.start(stands["unsentMessage"], pause=False)
         assert debugged.settled()["status"] == "done"
         assert debugged.texts()[-1] == "seen: look here done"
         stands = client.get(f"/api/sessions/{debugged.key}/cutoff").json()
-        assert (stands["standing"], stands["unsaid"]) == ("idle", None)
+        assert (stands["status"], stands["unsentMessage"]) == ("idle", None)
     forked.kill()

@@ -60,7 +60,7 @@ NAMES = {
     "GET /api/sessions/{key}/questions": "questions",
     "POST /api/sessions/{key}/answers": "answer_question",
     "GET /api/runs/{run}": "run",
-    "GET /api/runs/{run}/standing": "standing",
+    "GET /api/runs/{run}/activity": "activity",
     "GET /api/runs/{run}/log": "log",
     "POST /api/runs/{run}/commands": "command",
     "POST /api/runs/{run}/calls": "end_call",

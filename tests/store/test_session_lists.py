@@ -8,7 +8,7 @@ from pathlib import Path
 from devui.debugger.events.prices import Prices
 from devui.store.journal import Journal
 from devui.store.rows import RunStatus, SessionRow
-from devui.store.session_lists import CHOICES, SORTS, Listing, Standing
+from devui.store.session_lists import CHOICES, SORTS, Listing, LiveRunFacts
 from devui.store.summaries import Usage
 from tests.store.kit import new_event
 
@@ -48,7 +48,7 @@ async def test_pages_agree_with_sorting_and_filtering_all_sessions(tmp_path: Pat
         usage = await lists.usage([row.key for row in rows], PRICES.limits)
         costs = {key: PRICES.total([*sums]).cost for key, sums in usage.items()}
         rounded = {key: round(cost or 0, 9) for key, cost in costs.items()}
-        standing = Standing(
+        facts = LiveRunFacts(
             [key for key, status in statuses.items() if status == "held"],
             [key for key, status in statuses.items() if status == "waiting"],
             PRICES.rates(await lists.models("travel")),
@@ -84,10 +84,10 @@ async def test_pages_agree_with_sorting_and_filtering_all_sessions(tmp_path: Pat
             keys = [
                 row.key
                 for offset in (0, 15, 30)
-                for row in await lists.page(listing, standing, limit=15, offset=offset)
+                for row in await lists.page(listing, facts, limit=15, offset=offset)
             ]
             expected_keys = expected(listing)
-            assert await lists.count(listing, standing) == len(expected_keys), listing
+            assert await lists.count(listing, facts) == len(expected_keys), listing
             if sort == "cost":  # sums added in another order may differ in the last digit
                 assert sorted(keys) == sorted(expected_keys), listing
                 keys, expected_keys = (

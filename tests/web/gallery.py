@@ -59,6 +59,7 @@ from devui.web.render import Model, Renderer
 from devui.web.security.headers import CONTENT_SECURITY_POLICY
 from devui.web.text.jsontree import json_tree
 from tests.web import (
+    activity_samples,
     app_samples,
     break_samples,
     compare_samples,
@@ -72,7 +73,6 @@ from tests.web import (
     samples,
     search_samples,
     settings_samples,
-    standing_samples,
     state_samples,
     travel_samples,
     trial_samples,
@@ -315,7 +315,7 @@ def live_pages() -> dict[str, Model]:
     hint = samples.inspector(Hint("No event is selected", "Choose a row."), "event")
     log = samples.inspector(samples.log_panel(), "log")
     breaks = samples.inspector(break_samples.breakpoints_panel(), "breaks")
-    standing = samples.inspector(standing_samples.PANEL, "run")
+    activity = samples.inspector(activity_samples.PANEL, "run")
     no_breaks = samples.inspector(break_samples.breakpoints_panel(filled=False), "breaks")
     text = "ModuleNotFoundError agent.py:3"
     notice = Notice("bad", "travel failed to load.", text, "/apps/travel", "Show")
@@ -325,7 +325,7 @@ def live_pages() -> dict[str, Model]:
         "session-waiting": session_page(travel[:6], panel=hint, run=running),
         "session-log": session_page(travel[:9], panel=log, run=samples.FAILED, notices=(notice,)),
         "session-breaks": session_page(travel, panel=breaks),
-        "session-standing": session_page(travel, panel=standing, run=running),
+        "session-activity": session_page(travel, panel=activity, run=running),
         "session-no-breaks": session_page(travel, panel=no_breaks),
         "session-held": session_page(travel[:9], panel=now, run=running, is_held=True),
         "session-interrupted": session_page(
@@ -405,7 +405,7 @@ def alone() -> list[Model]:
         *memory_samples.ALL,
         *settings_samples.ALL,
         *watch_samples.ALL,
-        *standing_samples.ALL,
+        *activity_samples.ALL,
         replay_samples.FORM,
         replay_samples.GOING,
         replay_samples.DIVERGED,

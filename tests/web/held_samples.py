@@ -201,7 +201,7 @@ NOTES = EventNotes(
             "dirty",
             "dirty read",
             "of plan, written by planner at app/agent.py:8 in plan",
-            fate="committed as #3",
+            outcome="committed as #3",
             href=links.session_url(KEY, event=3),
             place="read by critic",
             code="app/agent.py:19 in check",
@@ -213,7 +213,7 @@ OF_EVENTS = (EDITS, DROPPED, NOTES)
 PENDING = tuple(
     PendingGroup(
         "planner",
-        f"{fate} from planner: 1 key",
+        f"{outcome} from planner: 1 key",
         (
             uncommitted_value(
                 Change("session", "plan", '{"steps": 2}', '{"steps": 3}'),
@@ -222,9 +222,9 @@ PENDING = tuple(
                 place="app/agent.py:8 in plan",
             ),
         ),
-        is_lost=fate == "lost",
+        is_lost=outcome == "lost",
     )
-    for fate in ("pending", "lost")
+    for outcome in ("pending", "lost")
 )
 RESUME = Resume(
     title="Interrupted when the server stopped,",

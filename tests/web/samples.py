@@ -9,7 +9,7 @@ from typing import Any
 from devui.debugger import timeline as history
 from devui.debugger.breakpoints.breakpoint import Draft
 from devui.debugger.events.prices import Prices
-from devui.debugger.history.rewinds import TakenBack
+from devui.debugger.history.rewinds import EffectiveRewinds
 from devui.store.rows import EventRow, OutputLine, Rewind, RunRow
 from devui.store.runs.work_time import seconds_of_work
 from devui.web import links
@@ -345,7 +345,7 @@ def timeline(
     end = run_end(run) if run else None
     rows = [row for row, _, _ in events[first:]]
     before = events[first - 1][0] if first else None
-    rewound = TakenBack((Rewind(5, 3),))
+    rewound = EffectiveRewinds((Rewind(5, 3),))
     return Timeline(
         switch=request_samples.EVENTS,
         filter=filter_samples.FILTER if selected else filter_samples.UNFILTERED,

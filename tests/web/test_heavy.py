@@ -39,7 +39,7 @@ from devui.web.services import PAGES_AT_ONCE, Services
 from devui.web.text import markdown
 from devui.web.text.jsontree import json_items, json_text
 from devui.wire.events import Event
-from devui.wire.standing import InspectRun
+from devui.wire.inspection import InspectRun
 from tests.faults.misbehaving_agents import AGENTS
 from tests.kit.patience import PATIENCE
 from tests.kit.server import write_app

@@ -154,7 +154,7 @@ def _diff_lines(answer: Mapping[str, Any]) -> list[str]:
 
 
 def _difference(about: str, block: Mapping[str, Any]) -> Iterator[str]:
-    if block["breaks"]:
+    if block["breaksCache"]:
         yield click.style("cache prefix breaks here", fg="yellow")
     note = f"  ({plain(block['note'])})" if block["note"] else ""
     yield f"{_SIGNS[block['kind']]} {about}{plain(block['label'])}{note}"
@@ -245,11 +245,11 @@ def tools(
 @click.argument("tool")
 @click.argument("args", required=False, default="{}")
 @click.option("--at", type=int, help="Use the state as of this event.")
-@click.option("--sure", is_flag=True, help="Run it even if it may have effects.")
+@click.option("--yes", "confirm", is_flag=True, help="Run it even if it may have effects.")
 @session_option
 @on_the_server
 def try_(
-    terminal: Terminal, tool: str, args: str, *, at: int | None, sure: bool, session: str | None
+    terminal: Terminal, tool: str, args: str, *, at: int | None, confirm: bool, session: str | None
 ) -> None:
     """Run TOOL alone with ARGS, a JSON object, on a copy of the session's state.
 
@@ -260,10 +260,10 @@ def try_(
     arguments = json_object("the arguments", args)
     try:
         trial = terminal.client.try_tool(
-            row["app"], tool, args=arguments, session=row["key"], event=at, sure=sure
+            row["app"], tool, args=arguments, session=row["key"], event=at, confirm=confirm
         )
     except ConflictError as conflict:
-        message = conflict.message.replace("set `sure` to run it", "add --sure to run it")
+        message = conflict.message.replace("set `confirm` to run it", "add --yes to run it")
         raise ConflictError(message) from conflict
     terminal.say(trial, _trial)
     if trial["error"] is not None:

@@ -48,7 +48,7 @@ def blame_lines(history: Mapping[str, Any]) -> list[str]:
     if not lines:
         place = f" at {history['path']}" if history["path"] else ""
         return [f"no writes of {key}{plain(place)}"]
-    if history["earlier"]:
+    if history["hasEarlier"]:
         lines.insert(0, "earlier writes are not shown")
     if len(history["blame"]) > 1:
         lines.append(click.style(f"{key} now", bold=True))
@@ -91,22 +91,22 @@ def _part(key: str, path: str) -> str:
 _SPACE: Final = " " * 6
 
 
-def standing_lines(standing: Mapping[str, Any]) -> list[str]:
+def activity_lines(activity: Mapping[str, Any]) -> list[str]:
     """Format how long there was no progress, then everything that the run waits for."""
-    silent = standing["silentSeconds"]
-    since = f"  no progress for {silent:.1f} s" if standing["progressed"] else ""
-    lines = [click.style(standing["status"], bold=True) + since]
-    lines += debugger_lines(standing["debugger"])
-    lines += _blocked(standing["blocked"]) if standing["blocked"] else []
+    silent = activity["silentSeconds"]
+    since = f"  no progress for {silent:.1f} s" if activity["lastProgress"] else ""
+    lines = [click.style(activity["status"], bold=True) + since]
+    lines += debugger_lines(activity["debugger"])
+    lines += _blocked(activity["blocked"]) if activity["blocked"] else []
     lines += [
-        click.style(plain(deadlock(circle, standing)), fg="red") for circle in standing["deadlocks"]
+        click.style(plain(deadlock(circle, activity)), fg="red") for circle in activity["deadlocks"]
     ]
-    lines += [line for call in standing["calls"] for line in _call(call)]
-    lines += [_hold_line(each) for each in standing["branches"] if each["status"] == "held"]
-    lines += [line for task in standing["tasks"] for line in _task(task)]
-    lines += [_question(question) for question in standing["questions"]]
+    lines += [line for call in activity["calls"] for line in _call(call)]
+    lines += [_hold_line(each) for each in activity["branches"] if each["status"] == "held"]
+    lines += [line for task in activity["tasks"] for line in _task(task)]
+    lines += [_question(question) for question in activity["questions"]]
     if len(lines) == 1:
-        is_over = standing["answered"] or standing["status"] not in GOING
+        is_over = activity["answered"] or activity["status"] not in GOING
         lines.append("not waiting for anything" if is_over else UNRESPONSIVE)
     return lines
 
@@ -120,7 +120,7 @@ def _blocked(blocked: Mapping[str, Any]) -> list[str]:
 def _call(call: Mapping[str, Any]) -> list[str]:
     name = f"{call['kind']} {plain(call['name'])}"
     what = f"call {call['id']}  {name}  {plain(call['about'])}".rstrip()
-    suffix = ", cancellation requested" if call["told"] else ""
+    suffix = ", cancellation requested" if call["ending"] else ""
     about = f"{what}  by {plain(call['agent'])}, {call['seconds']:.1f} s{suffix}"
     return [about, *_place(call["place"])]
 
@@ -317,7 +317,7 @@ def why(terminal: Terminal, session: str | None) -> None:
     client = terminal.client
     row = session_of(client, session)
     run = row["run"] or client.newest_run(row["key"])["run"]
-    terminal.say(client.standing(run), standing_lines)
+    terminal.say(client.activity(run), activity_lines)
 
 
 @command.command()

@@ -45,7 +45,7 @@ class Past:
     hits: list[PastHit]
     scanned: int
     """The number of the last event that was scanned."""
-    more: bool
+    has_more: bool
     """Whether there are events after it."""
 
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from devui.debugger.bundles.writing import compact_json, values_of
-from devui.debugger.history.rewinds import TakenBack
+from devui.debugger.history.rewinds import EffectiveRewinds
 from devui.store.rows import Rewind
 
 Json = dict[str, Any]
@@ -67,7 +67,7 @@ async def eval_set(lines: AsyncIterator[str]) -> AsyncIterator[str]:
         elif record["type"] == "event":
             events.append(record["event"])
     turns: dict[str, _Turn] = {}
-    for event in _standing(events):
+    for event in _effective(events):
         turns.setdefault(_invocation(event), _Turn()).add(event)
     name = re.sub(r"\W", "_", header["id"], flags=re.ASCII)
     case = {
@@ -79,7 +79,7 @@ async def eval_set(lines: AsyncIterator[str]) -> AsyncIterator[str]:
     yield compact_json({"eval_set_id": name, "name": header["title"], "eval_cases": [case]}) + "\n"
 
 
-def _standing(events: Sequence[Json]) -> Iterator[Json]:
+def _effective(events: Sequence[Json]) -> Iterator[Json]:
     """Return the events that no rewind has taken back."""
     firsts: dict[str, int] = {}
     rewinds: list[Rewind] = []
@@ -88,7 +88,7 @@ def _standing(events: Sequence[Json]) -> Iterator[Json]:
         if before in firsts:
             rewinds.append(Rewind(number, firsts[before]))
         firsts.setdefault(_invocation(event), number)
-    back = TakenBack.of(rewinds)
+    back = EffectiveRewinds.of(rewinds)
     return (event for number, event in enumerate(events, 1) if back.by(number) is None)
 
 

@@ -28,7 +28,7 @@ class Row:
     """The aspects in which the two events differ."""
     other_step: bool = False
     """Whether the two are of different kinds or call different tools."""
-    elsewhere: int | None = None
+    moved_to: int | None = None
     """The partner on the other side of an event that moved."""
     differs: bool = False
     """Whether the row counts as a difference."""
@@ -132,4 +132,4 @@ def _with_move(row: Row, move: Move, left: Sequence[Step], right: Sequence[Step]
     aspects = differing(first, second)
     differs = bool(aspects) or not move.by_clock
     other = first.number if row.left is None else second.number
-    return replace(row, kind="moved", aspects=aspects, elsewhere=other, differs=differs)
+    return replace(row, kind="moved", aspects=aspects, moved_to=other, differs=differs)

@@ -30,7 +30,7 @@ class Prompts:
     after: SentRequest
 
     @property
-    def differing(self) -> tuple[str, ...]:
+    def aspects(self) -> tuple[str, ...]:
         """The names of the pieces in which the requests differ."""
         old, new = _pieces(self.before), _pieces(self.after)
         return tuple(name for name, piece in old.items() if piece != new[name])

@@ -42,5 +42,5 @@ async def other_prompts(
 def _pairs(comparison: Comparison) -> Iterator[tuple[int, int]]:
     """Yield the numbers of corresponding events."""
     for row in comparison.rows:
-        if row.left and (right := row.right or row.elsewhere):
+        if row.left and (right := row.right or row.moved_to):
             yield row.left, right

@@ -25,7 +25,7 @@ class Ruling:
     effect: ToolEffect
     offer: RecordedCall | None = None
     """What the tool returned before, with these arguments or with others."""
-    exact: bool = False
+    same_args: bool = False
     """Whether the offer has the same arguments."""
 
 
@@ -63,11 +63,11 @@ class Guard:
         if self.policy == "run" or effect.is_safe or tool not in self._ran:
             return Ruling("run", effect)
         offer = self._take(tool, args)
-        exact = offer is not None and offer.args == args
+        same_args = offer is not None and offer.args == args
         if offer is not None and not offer.is_made:
             return Ruling("run", effect)
-        is_answered = self.policy == "recorded" and exact
-        return Ruling("answer" if is_answered else "ask", effect, offer, exact)
+        is_answered = self.policy == "recorded" and same_args
+        return Ruling("answer" if is_answered else "ask", effect, offer, same_args)
 
     def _take(self, tool: str, args: Mapping[str, Any]) -> RecordedCall | None:
         """Remove and return the tool's best remaining record: the first of a call that was made

@@ -18,7 +18,7 @@ REWINDS: Final = '"rewindBeforeInvocationId"'
 
 
 @dataclass(frozen=True, slots=True)
-class TakenBack:
+class EffectiveRewinds:
     """The effective rewinds of a session, in order; their ranges don't overlap."""
 
     holding: tuple[Rewind, ...] = ()
@@ -54,11 +54,13 @@ class TakenBack:
         )
 
 
-NOTHING_TAKEN: Final = TakenBack()
+NO_REWINDS: Final = EffectiveRewinds()
 
 
-async def taken_back(journal: Journal, session: int, *, until: int | None = None) -> TakenBack:
+async def effective_rewinds(
+    journal: Journal, session: int, *, until: int | None = None
+) -> EffectiveRewinds:
     """Load the rewinds that are effective now, or as of the event `until`."""
     events = journal.events
     rewinds = events.rewinds(session) if until is None else events.rewinds(session, until=until)
-    return TakenBack.of(await rewinds)
+    return EffectiveRewinds.of(await rewinds)

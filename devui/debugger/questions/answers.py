@@ -11,7 +11,7 @@ answer would be in the history without a question.
 
 from typing import Any, Final
 
-from devui.debugger.history.rewinds import NOTHING_TAKEN, taken_back
+from devui.debugger.history.rewinds import NO_REWINDS, effective_rewinds
 from devui.debugger.questions.questions import HUMAN_CALLS
 from devui.store.journal import Journal
 from devui.store.rows import EventRow
@@ -60,7 +60,7 @@ async def check_answers(
 async def _invocation_of(journal: Journal, session: int, call: str) -> str:
     """Return the invocation that made the call. Raises NoSuchCall, also if it was rewound."""
     rows = [row for row, _ in await _calling(journal, session, call)]
-    rewinds = await taken_back(journal, session) if rows else NOTHING_TAKEN
+    rewinds = await effective_rewinds(journal, session) if rows else NO_REWINDS
     counting = [row for row in rows if rewinds.by(row.number) is None]
     if counting:
         return counting[-1].invocation_id

@@ -35,7 +35,7 @@ class DecisionRequired(Exception):
     """Calls may have run, and nobody has decided what to do about them."""
 
     def __init__(self, calls: Sequence[UnknownCall]) -> None:
-        names = ", ".join(f"{call.tool} ({call.id})" for call in calls if call.asks)
+        names = ", ".join(f"{call.tool} ({call.id})" for call in calls if call.needs_decision)
         super().__init__(
             f"it's unknown whether these calls ran: {names}. For each, choose whether to "
             "run it again, use a result, treat it as failed, or, if it is "
@@ -86,7 +86,7 @@ def decide(
     needless = answers.keys() - {call.id for call in calls}
     if needless:
         raise InvalidDecision(f"these calls don't need a decision: {', '.join(sorted(needless))}")
-    if any(call.asks and call.id not in answers for call in calls):
+    if any(call.needs_decision and call.id not in answers for call in calls):
         raise DecisionRequired(calls)
     decisions = [
         _decision(call, answers.get(call.id, _default_answer(call)), actor) for call in calls
@@ -100,16 +100,16 @@ def _default_answer(call: UnknownCall) -> CallAnswer:
 
 def _decision(call: UnknownCall, answer: CallAnswer, actor: str) -> CallDecision | None:
     if answer.do == "run":
-        return CallDecision(call, "again", {}, actor) if call.later else None
+        return CallDecision(call, "again", {}, actor) if call.long_running else None
     if answer.do == "wait":
-        if not call.later or not call.is_made:
+        if not call.long_running or not call.is_made:
             raise InvalidDecision(
                 f"the call {call.id!r} isn't long-running, so it can't be waited for"
             )
         return None
     if answer.do == "fail":
         return CallDecision(
-            call, "reject", {"error": answer.reason or LOST}, actor, by_user=call.later
+            call, "reject", {"error": answer.reason or LOST}, actor, by_user=call.long_running
         )
     if answer.do == "recorded":
         if call.recorded is None:
@@ -117,7 +117,7 @@ def _decision(call: UnknownCall, answer: CallAnswer, actor: str) -> CallDecision
         did = {**call.actions, "stateDelta": dict(call.writes)}
         return CallDecision(call, "mock", call.recorded, call.answered_by or actor, did)
     value = answer.result if isinstance(answer.result, dict) else {"result": answer.result}
-    return CallDecision(call, "mock", value, actor, by_user=call.later)
+    return CallDecision(call, "mock", value, actor, by_user=call.long_running)
 
 
 def opening(decisions: Sequence[CallDecision]) -> Opening | None:

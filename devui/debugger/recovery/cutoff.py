@@ -13,21 +13,21 @@ from devui.store.journal import Journal
 from devui.store.rows import EventRow, RunRow
 from devui.store.runs.calls import has_answer, long_running_calls
 
-Standing = Literal[
+CutoffStatus = Literal[
     "idle", "running", "held", "waiting", "stopped", "interrupted", "failed", "forked"
 ]
 """`waiting`: for a person's answer; `held`: by the debugger; `stopped`, `interrupted`, `failed`:
 how the newest run ended, until it is resumed or closed; `forked`: in the middle of an invocation.
 """
 
-RESUMABLE: frozenset[Standing] = frozenset({"stopped", "interrupted", "failed", "forked"})
+RESUMABLE: frozenset[CutoffStatus] = frozenset({"stopped", "interrupted", "failed", "forked"})
 
 
 @dataclass(frozen=True, slots=True)
 class Cutoff:
     """How the newest invocation was left."""
 
-    standing: Standing
+    status: CutoffStatus
     run: RunRow | None = None
     invocation: str | None = None
     last: EventRow | None = None
@@ -54,8 +54,8 @@ async def is_over(journal: Journal, run: RunRow) -> bool:
 async def cutoff(journal: Journal, session: int, live: LiveRun | None) -> Cutoff:
     """Return how the session stands; `live` is its run in progress, if any."""
     if live is not None:
-        standing: Standing = "held" if live.stepper.holds else "running"
-        return Cutoff(standing, live.row, live.row.invocation_id)
+        status: CutoffStatus = "held" if live.stepper.holds else "running"
+        return Cutoff(status, live.row, live.row.invocation_id)
     run = await journal.runs.newest(session)
     if run is None:
         return await _cutoff_of_fork(journal, session)
@@ -68,10 +68,10 @@ async def cutoff(journal: Journal, session: int, live: LiveRun | None) -> Cutoff
         if error is not None:
             is_concluded = error != last
             return Cutoff("failed", run, run.invocation_id, error, is_concluded=is_concluded)
-        standing = "idle" if question is None else "waiting"
-        return Cutoff(standing, run, run.invocation_id, last, question)
+        status = "idle" if question is None else "waiting"
+        return Cutoff(status, run, run.invocation_id, last, question)
     return Cutoff(
-        _standing_at_end(run),
+        _status_at_end(run),
         run,
         run.invocation_id,
         last,
@@ -81,7 +81,7 @@ async def cutoff(journal: Journal, session: int, live: LiveRun | None) -> Cutoff
     )
 
 
-def _standing_at_end(run: RunRow) -> Standing:
+def _status_at_end(run: RunRow) -> CutoffStatus:
     match run.status:
         case "stopped" | "interrupted" | "failed":
             return run.status

@@ -52,7 +52,7 @@ class UnknownCall:
     """What it did besides returning that, in wire form."""
     in_parent: bool = False
     """Whether it was made in the session that this one was forked from."""
-    later: bool = False
+    long_running: bool = False
     """Whether it is long-running, so that waiting for its answer is possible, too."""
     is_made: bool = True
     """False if it is known not to have been made, for example because the debugger held it."""
@@ -78,10 +78,10 @@ class UnknownCall:
             return "recorded"
         if not self.is_made or self.is_failed or self.mark not in {None, "effects"}:
             return "run"
-        return "wait" if self.later else "fail"
+        return "wait" if self.long_running else "fail"
 
     @property
-    def asks(self) -> bool:
+    def needs_decision(self) -> bool:
         """Whether someone has to decide about it."""
         safe = self.is_failed or self.mark in {"idempotent", "read_only"}
         return self.is_made and not safe
@@ -110,7 +110,7 @@ async def unknown_calls(journal: Journal, session: int, invocation: str) -> tupl
         return tuple(
             replace(call, is_failed=True, error=_error(spans.get(call.id)))
             for call in open_calls
-            if not call.later
+            if not call.long_running
         )
     if newest is not None:
         withheld = await _withheld(journal, newest)
@@ -122,7 +122,7 @@ async def unknown_calls(journal: Journal, session: int, invocation: str) -> tupl
     return tuple(
         replace(call, **_since_fork(call, parent.get(call.id), _error(spans.get(call.id))))
         for call in open_calls
-        if not call.later or ((span := spans.get(call.id)) and not span.over)
+        if not call.long_running or ((span := spans.get(call.id)) and not span.over)
     )
 
 
@@ -146,10 +146,10 @@ def _as_left(
 ) -> UnknownCall | None:
     """Return the call as the cut-off run left it; None if no decision about it is needed."""
     if call.id in held_calls or call.event in held_calls:
-        return replace(call, **_HELD_BACK) if call.later else None
-    if span is not None and call.later and span.over and span.result is None:
+        return replace(call, **_HELD_BACK) if call.long_running else None
+    if span is not None and call.long_running and span.over and span.result is None:
         return None  # it waits, or has failed and runs again
-    if span is None or not (call.later or span.run == newest.id):
+    if span is None or not (call.long_running or span.run == newest.id):
         return call
     return replace(call, recorded=span.result, actions=span.actions, is_made=True, answered_by="")
 
@@ -214,7 +214,7 @@ def _calls(row: EventRow, event: Event) -> Iterable[UnknownCall]:
                 args=call.args,
                 event=row.number,
                 mark=marks.get(call.id),
-                later=call.id in event.long_running_ids,
+                long_running=call.id in event.long_running_ids,
             )
 
 

@@ -102,7 +102,7 @@ class Replays:
             "source": row.source,
             "sourceSession": source.session if source else None,
             "liveTools": bool(row.live_tools),
-            "verdict": json.loads(row.verdict) if row.verdict else None,
+            "verdict": _verdict_json(row.verdict) if row.verdict else None,
         }
 
     async def extent(self, session_key: int | None, run: str) -> tuple[int, int]:
@@ -171,3 +171,10 @@ def _again(recording: Recording, text: str, source: RunRow, request: ReplayReque
             engine=request.engine,
         ),
     )
+
+
+def _verdict_json(text: str) -> dict[str, Any]:
+    """Return a stored verdict as JSON; earlier journals have `strayed` for `results_differ`."""
+    verdict = json.loads(text)
+    differ = verdict.pop("results_differ", False) or verdict.pop("strayed", False)
+    return {**verdict, "resultsDiffer": differ}

@@ -18,14 +18,14 @@ from devui.debugger.stepping.position import position_of
 from devui.store.journal import Journal
 from devui.store.rows import EditRow, NewEdit
 from devui.wire.endings import CallEnded, EndCall
-from devui.wire.standing import CallStanding, Inspection
+from devui.wire.inspection import InspectedCall, Inspection
 
 _ACTIONS: Final[Mapping[str, Literal["end", "mock"]]] = {"end": "end", "answer": "mock"}
 _ANSWER: Final = 2.0
 """How many seconds a worker may take to answer; with a blocked event loop it takes longer."""
 _REFUSED: Final = {
     "gone": "the call has already ended",
-    "told": "the call hasn't responded to an earlier request to end: stop the run instead",
+    "ending": "the call hasn't responded to an earlier request to end: stop the run instead",
     "stopping": "the run and its calls are being stopped",
 }
 
@@ -74,14 +74,14 @@ class Endings:
                 else Stale(_REFUSED[ending.refused])
             )
         _say(live, self._bus, call, order, ending)
-        live.inspection, live.progressed = None, Since()
+        live.inspection, live.last_progress = None, Since()
         live.stepper.note(order)
         answer = position_of(live)
         self._answers.remember(live.row.id, order, answer)
         self._bus.publish(live.session.key, PositionChanged(live.row.id, live.stepper.position))
         return answer
 
-    async def _record(self, live: LiveRun, call: CallStanding, order: CallOrder) -> EditRow:
+    async def _record(self, live: LiveRun, call: InspectedCall, order: CallOrder) -> EditRow:
         """Write the edit to the journal before it is made."""
         edit = NewEdit(
             run=live.row.id,
@@ -99,7 +99,7 @@ class Endings:
         return await self._journal.edits.add(live.session.key, edit)
 
     async def _ask(
-        self, live: LiveRun, call: CallStanding, order: CallOrder, edit: EditRow
+        self, live: LiveRun, call: InspectedCall, order: CallOrder, edit: EditRow
     ) -> CallEnded:
         """Send the order to the worker and wait for its answer. Raises Stale if none comes."""
         number, action = next(self._numbers), _ACTIONS[order.name]
@@ -130,7 +130,7 @@ class Endings:
             self._waiting.pop(number, None)
 
 
-def _call_in(inspection: Inspection | None, order: CallOrder) -> CallStanding:
+def _call_in(inspection: Inspection | None, order: CallOrder) -> InspectedCall:
     """Return the call as the inspection shows it.
 
     Raises Stale, and InvalidCommand if several match.
@@ -144,13 +144,13 @@ def _call_in(inspection: Inspection | None, order: CallOrder) -> CallStanding:
         )
     if isinstance(order.call, str):
         return _find_call(inspection.calls, order.call)
-    standing = next((call for call in inspection.calls if call.id == order.call), None)
-    if standing is None:
+    activity = next((call for call in inspection.calls if call.id == order.call), None)
+    if activity is None:
         raise Stale(_REFUSED["gone"])
-    return standing
+    return activity
 
 
-def _find_call(calls: Sequence[CallStanding], name: str) -> CallStanding:
+def _find_call(calls: Sequence[InspectedCall], name: str) -> InspectedCall:
     """Return the call with this id or, if there is none, this name. Raises what `_call_in` does."""
     matches = [call for call in calls if call.call == name]
     matches = matches or [call for call in calls if call.name == name]
@@ -162,7 +162,7 @@ def _find_call(calls: Sequence[CallStanding], name: str) -> CallStanding:
     return matches[0]
 
 
-def _value(order: CallOrder, call: CallStanding) -> Any:
+def _value(order: CallOrder, call: InspectedCall) -> Any:
     if order.name == "answer":
         return order.value
     why = f"{order.actor} ended the call of {call.name} after {call.seconds:.1f} s"
@@ -170,7 +170,7 @@ def _value(order: CallOrder, call: CallStanding) -> Any:
 
 
 def _say(
-    live: LiveRun, bus: Bus[News], call: CallStanding, order: CallOrder, ending: CallEnded
+    live: LiveRun, bus: Bus[News], call: InspectedCall, order: CallOrder, ending: CallEnded
 ) -> None:
     verb = "ended" if order.name == "end" else "answered"
     text = f"{call.name} {verb} by {order.actor}"

@@ -317,7 +317,7 @@ class Driver:
     async def _take(self, worker: Worker, message: Inbound) -> None:
         live = self.live
         if isinstance(message, Append | Gate | Partial):
-            live.progressed = Since()
+            live.last_progress = Since()
         if not live.watched and self._is_watched():
             await worker.send(WatchState(run=live.row.id))
         if isinstance(message, Append | Gate):

@@ -26,8 +26,8 @@ from devui.debugger.workers.workers import Worker
 from devui.store.rows import OutputLine, RunRow, SessionRow
 from devui.wire.errors import AgentError
 from devui.wire.events import USER, Event
+from devui.wire.inspection import Inspection
 from devui.wire.messages import Blocked, Debugger, Output, ToServer
-from devui.wire.standing import Inspection
 
 CHUNK_BATCH = 64
 """How many chunks, lines, touches and spans may wait to be written."""
@@ -202,7 +202,7 @@ class LiveRun:
     """Which Python debugger stops its code, and for how long."""
     start: Since = field(default_factory=Since)
     """When its worker was told to begin."""
-    progressed: Since = field(default_factory=Since)
+    last_progress: Since = field(default_factory=Since)
     """When it last made progress: an event, a fragment, a gate or a command."""
     quiet: bool = False
     """Whether it has made no progress for a while although nothing is held."""

@@ -22,6 +22,7 @@ from devui.debugger.events.news import News, PositionChanged, RunChanged, RunStu
 from devui.debugger.events.prices import Prices
 from devui.debugger.questions.answers import check_answers
 from devui.debugger.questions.open import open_questions
+from devui.debugger.runs.activity import activity_after, activity_of
 from devui.debugger.runs.call_endings import Endings
 from devui.debugger.runs.driver import Driver
 from devui.debugger.runs.limits import TooManyRuns
@@ -31,7 +32,6 @@ from devui.debugger.runs.meter import Meter
 from devui.debugger.runs.options import last_settings
 from devui.debugger.runs.orders import request_text
 from devui.debugger.runs.request import RunRequest
-from devui.debugger.runs.standing import standing_after, standing_of
 from devui.debugger.runs.watchdog import Inspections
 from devui.debugger.stepping.commands import (
     CallOrder,
@@ -53,6 +53,7 @@ from devui.store.journal import Journal
 from devui.store.rows import RunRow, SessionRow
 from devui.wire.endings import CallEnded
 from devui.wire.errors import AgentError
+from devui.wire.inspection import Inspection
 from devui.wire.messages import (
     Append,
     Blocked,
@@ -67,7 +68,6 @@ from devui.wire.messages import (
     Request,
     ToServer,
 )
-from devui.wire.standing import Inspection
 from devui.wire.trials import Tried
 
 logger = logging.getLogger("devui.runs")
@@ -293,18 +293,18 @@ class Runs:
         holds = await self._journal.runs.position(run)
         return position_after(row, json.loads(holds) if holds else [])
 
-    async def standing(self, run: str) -> dict[str, Any]:
-        """Return what a run waits for, as in `standing_of`. Raises NoSuchRun."""
+    async def activity(self, run: str) -> dict[str, Any]:
+        """Return what a run waits for, as in `activity_of`. Raises NoSuchRun."""
         driver = self._drivers.get(run)
         if driver is not None and driver.live.row.ended is None:
             live = driver.live
             inspection = await self._inspections.inspect(live)
-            return standing_of(live, inspection, status=str(position_of(live)["status"]))
+            return activity_of(live, inspection, status=str(position_of(live)["status"]))
         row = await self._journal.runs.get(run)
         if row is None:
             raise NoSuchRun(f"there is no run {run!r}")
         questions = await open_questions(self._journal, row)
-        return standing_after(row.id, row.session, row.status, questions)
+        return activity_after(row.id, row.session, row.status, questions)
 
     async def command(self, run: str, command: Command) -> dict[str, Any]:
         """Carry out a command and return the new position; a repeated command does nothing.
@@ -327,7 +327,7 @@ class Runs:
         note(live, self._bus, "debugger", str(command))
         if move.stop:
             self._begin_stop(self._drivers[run])
-        live.inspection, live.progressed = None, Since()
+        live.inspection, live.last_progress = None, Since()
         answer = position_of(live)
         self._answers.remember(run, command, answer)
         self._bus.publish(live.session.key, PositionChanged(run, live.stepper.position))

@@ -9,17 +9,17 @@ from devui.store.rows import NewEvent, NewTouch, TouchRow
 from devui.store.summaries import StateNote
 from devui.wire.uncommitted import StateTouch, Touched
 
-Fate = Literal["pending", "committed", "overwritten", "lost"]
+Outcome = Literal["pending", "committed", "overwritten", "lost"]
 """How a write ended. `overwritten`: its writer wrote the key again before the commit."""
 
 
 @dataclass(frozen=True, slots=True)
-class TouchFate:
-    """An uncommitted write, or a read of one, and its fate."""
+class TouchOutcome:
+    """An uncommitted write, or a read of one, and its outcome."""
 
     touch: StateTouch
-    fate: Fate
-    """The fate of the write; for a read, of the write that was read."""
+    outcome: Outcome
+    """The outcome of the write; for a read, of the write that was read."""
     event: int | None
     """The number of the event that committed the write, or that the reader made."""
     flagged: int | None
@@ -43,13 +43,15 @@ def who(touch: StateTouch) -> str:
 _FIELDS: Final = frozenset(each.name for each in fields(StateTouch))
 
 
-def touch_fates(rows: Iterable[TouchRow], *, over: bool) -> list[TouchFate]:
-    """Return the touches of one run with their fates; `over`: the run has ended, so pending writes
-    are lost."""
+def touch_outcomes(rows: Iterable[TouchRow], *, over: bool) -> list[TouchOutcome]:
+    """Return the touches of one run with their outcomes. If the run is `over`, pending writes are
+    lost."""
     touches = [(row, _touch(row.data)) for row in rows]
-    fates = {touch.number: _fate(touch, row.event, over=over) for row, touch in touches}
+    outcomes = {touch.number: _outcome(touch, row.event, over=over) for row, touch in touches}
     return [
-        TouchFate(touch, fates.get(touch.reads or touch.number, "lost"), row.event, row.flagged)
+        TouchOutcome(
+            touch, outcomes.get(touch.reads or touch.number, "lost"), row.event, row.flagged
+        )
         for row, touch in touches
     ]
 
@@ -59,7 +61,7 @@ def _touch(data: str) -> StateTouch:
     return StateTouch(**{k: v for k, v in json.loads(data).items() if k in _FIELDS})
 
 
-def _fate(touch: StateTouch, event: int | None, *, over: bool) -> Fate:
+def _outcome(touch: StateTouch, event: int | None, *, over: bool) -> Outcome:
     if touch.overwritten:
         return "overwritten"
     if event is not None:
@@ -189,7 +191,7 @@ def beside(one: str | None, other: str | None) -> bool:
     return mine[0] == yours[0] != "" and mine[:common] != yours[:common]
 
 
-def touch_json(item: TouchFate, run: str) -> dict[str, Any]:
+def touch_json(item: TouchOutcome, run: str) -> dict[str, Any]:
     """Return the touch as JSON for programs."""
     touch = item.touch
     common: Mapping[str, Any] = {
@@ -203,7 +205,7 @@ def touch_json(item: TouchFate, run: str) -> dict[str, Any]:
         "role": touch.role,
         "place": touch.place,
         "at": touch.at,
-        "fate": item.fate,
+        "outcome": item.outcome,
         "event": item.event,
     }
     if touch.reads is not None:

@@ -7,9 +7,9 @@ from typing import Final
 
 from devui.debugger.events.bus import Bus
 from devui.debugger.events.news import News, PositionChanged, RunStuck
+from devui.debugger.runs.activity import branches_of
 from devui.debugger.runs.live import LiveRun
-from devui.debugger.runs.standing import branches_of
-from devui.wire.standing import Inspection, InspectRun
+from devui.wire.inspection import Inspection, InspectRun
 
 PATIENCE: Final = 5.0
 """Seconds without progress after which a run is called quiet."""
@@ -88,7 +88,7 @@ class Inspections:
 def _is_quiet(live: LiveRun) -> bool:
     """Whether the run has made no progress for a while although nothing holds it."""
     waits = live.stepper.holds or live.debugging.as_json() or live.ended.is_set()
-    return live.progressed.seconds >= PATIENCE and not waits
+    return live.last_progress.seconds >= PATIENCE and not waits
 
 
 def _beside(live: LiveRun) -> list[tuple[str, ...]]:

@@ -88,7 +88,7 @@ class CallOrder:
     key: str
     """As in `Command`."""
     call: int | str
-    """The `CallStanding.id` of the call as it was seen, or the id or name of a function call, if
+    """The `InspectedCall.id` of the call as it was seen, or the id or name of a function call, if
     only one call in progress has it."""
     value: Any = None
     """For `answer` the answer, for `end` an optional reason."""

@@ -242,7 +242,7 @@ class Gatekeeper:
         self, arrival: Arrival, ruling: Ruling | None
     ) -> Mapping[str, Any] | None:
         """Return what the same call returned before, in this session or the guard's record."""
-        if ruling and ruling.offer and ruling.exact:
+        if ruling and ruling.offer and ruling.same_args:
             return ruling.offer.result
         args = arrival.payload.get("args") or {}
         return await last_result(self._journal, self._live.session.key, arrival.tool or "", args)

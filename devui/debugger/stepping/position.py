@@ -7,8 +7,8 @@ from itertools import islice
 from typing import Any, Final
 
 from devui.debugger.guard.guard import Ruling
+from devui.debugger.runs.activity import branches_of
 from devui.debugger.runs.live import LiveRun
-from devui.debugger.runs.standing import branches_of
 from devui.debugger.stepping.commands import ALLOWED
 from devui.debugger.stepping.stepper import Hold, Stepper
 from devui.store.rows import RunRow
@@ -125,7 +125,11 @@ def _hold(hold: Hold) -> dict[str, Any]:
 def _guard(ruling: Ruling) -> dict[str, Any]:
     """Return the tool's effect, and what it returned before for these or other arguments."""
     offer = ruling.offer
-    fields = {"effect": ruling.effect.effect, "source": ruling.effect.source, "exact": ruling.exact}
+    fields = {
+        "effect": ruling.effect.effect,
+        "source": ruling.effect.source,
+        "sameArgs": ruling.same_args,
+    }
     if offer is None:
         return {**fields, "recorded": None}
     place = {"session": offer.session, "number": offer.number}

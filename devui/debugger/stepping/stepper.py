@@ -94,7 +94,7 @@ class Hold:
                 "key": key,
                 "new": new,
                 **({"old": state[key]} if key in state else {}),
-                **({"written": arrival.delta[key]} if _differs(arrival.delta, key, new) else {}),
+                **({"original": arrival.delta[key]} if _differs(arrival.delta, key, new) else {}),
             }
             for key, new in edit.delta.items()
         ]
@@ -191,7 +191,7 @@ class Stepper:
             since=since,
             paused=self.pauses.seconds,
             edit=recorded_answer(ruling.offer)
-            if ruling and ruling.offer and ruling.exact
+            if ruling and ruling.offer and ruling.same_args
             else None,
             ruling=ruling,
         )
@@ -399,7 +399,7 @@ def _edit(command: Command, hold: Hold | None) -> None:
         hold.edit = hold.refused_edit = None
         return
     edit = Edit(action=action, value=command.value, actor=command.actor, at=time.time())
-    offer = hold.ruling.offer if hold.ruling and hold.ruling.exact else None
+    offer = hold.ruling.offer if hold.ruling and hold.ruling.same_args else None
     if offer and action == "mock" and _same(command.value, dict(offer.result)):
         edit = replace(recorded_answer(offer), actor=command.actor)
     hold.edit = edit

@@ -4,10 +4,10 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 
-def deadlock(circle: Sequence[int], standing: Mapping[str, Any]) -> str:
-    """Describe a deadlock of the tasks with these ids; `standing` is the run's, from the API."""
-    tasks = {task["id"]: task for task in standing["tasks"]}
-    calls = {call["task"]: call["name"] for call in standing["calls"]}
+def deadlock(circle: Sequence[int], activity: Mapping[str, Any]) -> str:
+    """Describe a deadlock of the tasks with these ids; `activity` is the run's, from the API."""
+    tasks = {task["id"]: task for task in activity["tasks"]}
+    calls = {call["task"]: call["name"] for call in activity["calls"]}
     names = " and ".join(str(each) for each in circle)
     sentence = f"Deadlock: tasks {names} are waiting for each other."
     if len(circle) == 1:

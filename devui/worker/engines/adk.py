@@ -51,7 +51,7 @@ from google.adk.version import __version__
 from google.adk.workflow import BaseNode
 
 from devui.runtime.plugins.base_plugin import BasePlugin as Instrument
-from devui.worker.engines.kit import Kit, Standing
+from devui.worker.engines.kit import FrameReader, Kit
 from devui.worker.state.actors import NamingAfterModel
 
 Wrap = Callable[[Callable[..., Any]], Callable[..., Any]]
@@ -397,7 +397,7 @@ KIT = Kit(
     invocation=_invocation,
     tool_context=_tool_context,
     steers=_steers,
-    standing=Standing(
+    frames=FrameReader(
         waits={},
         calls={"model": MODEL_CODE, "tool": TOOL_CODE},
         agent_of=_agent_of,

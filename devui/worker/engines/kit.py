@@ -12,7 +12,7 @@ from types import CodeType, FrameType
 from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeVar
 
 from devui.wire.engines import EngineName
-from devui.wire.standing import Waiting
+from devui.wire.inspection import Waiting
 
 if TYPE_CHECKING:
     from devui.runtime.agents.base_agent import BaseAgent
@@ -61,6 +61,7 @@ __all__ = [
     "EngineName",
     "Event",
     "EventActions",
+    "FrameReader",
     "GetSessionConfig",
     "InMemoryArtifactService",
     "InMemorySessionService",
@@ -74,7 +75,6 @@ __all__ = [
     "RunConfig",
     "Runner",
     "Session",
-    "Standing",
 ]
 
 T = TypeVar("T")
@@ -88,7 +88,7 @@ class PluginChain(Protocol):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Standing:
+class FrameReader:
     """How to read a runtime's frames: what its code waits for, and which agent it works for."""
 
     waits: Mapping[CodeType, Waiting]
@@ -163,7 +163,7 @@ class Kit:
     steers: Callable[[BaseTool], bool]
     """Returns whether a tool is the runtime's own and runs or directs agents whose calls can be
     observed; a replay executes such a tool again."""
-    standing: Standing
+    frames: FrameReader
 
     @property
     def exported(self) -> tuple[type, type]:

@@ -51,7 +51,7 @@ from devui.runtime.tools.tool_confirmation import ToolConfirmation
 from devui.runtime.version import __version__
 from devui.runtime.workflow.base_node import BaseNode
 from devui.runtime.workflow.node_runner import perform
-from devui.worker.engines.kit import Kit, Standing
+from devui.worker.engines.kit import FrameReader, Kit
 
 _STEER = (AgentTool, DelegatedAgentTool, NodeTool, FinishTaskTool)
 
@@ -162,7 +162,7 @@ KIT = Kit(
     invocation=_invocation,
     tool_context=_tool_context,
     steers=_steers,
-    standing=Standing(
+    frames=FrameReader(
         waits={
             EventRelay.emit.__code__: "commit",
             produce.__code__: "commit",

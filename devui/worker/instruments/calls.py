@@ -227,7 +227,7 @@ class Endings:
         if call is None or call.run != order.run or call.task is None:
             return CallEnded(order=order.order, refused="gone")
         if call.override is not None:
-            return CallEnded(order=order.order, refused="told")
+            return CallEnded(order=order.order, refused="ending")
         if call.task.cancelling() > call.cancelled_before:
             return CallEnded(order=order.order, refused="stopping")
         try:

@@ -142,7 +142,7 @@ class _Open:
     effects: str | None = None
     complete: bool = False
     """Whether it ran to completion."""
-    unsaid: bool = True
+    unreported: bool = True
     """Whether the server lacks some of its data."""
 
     def elapsed(self) -> float:
@@ -152,7 +152,7 @@ class _Open:
 
     def message(self, result: str | None) -> SpanEnded:
         """Build the message for the server."""
-        self.unsaid = False
+        self.unreported = False
         return SpanEnded(
             run=self.run,
             span=self.number,
@@ -319,7 +319,7 @@ class Recorder(BasePlugin):
         finally:
             if not span.complete:
                 span.elapsed()
-            if span.unsaid or span.error:
+            if span.unreported or span.error:
                 self._tell(span, result)
 
     def _tell(self, span: _Open, result: Callable[[_Open], str | None]) -> None:
@@ -333,7 +333,7 @@ def _hear(span: _Open, answer: LlmResponse) -> None:
     seconds = span.elapsed()
     span.first = seconds if span.first is None else span.first
     span.results.append(f"[{seconds:.6f},{as_json(answer)}]")
-    span.complete, span.unsaid = not answer.partial, True
+    span.complete, span.unreported = not answer.partial, True
 
 
 def _responses(span: _Open) -> str:

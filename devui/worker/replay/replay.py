@@ -183,7 +183,7 @@ class Replay:
         """The number of tools being called live."""
         self._committing = False
         self._event_ids: set[str] = set()
-        self._strayed = False
+        self._results_differ = False
         """Whether a live tool returned something other than recorded."""
         self._answer_count = 0
         self._live = 0
@@ -301,7 +301,7 @@ class Replay:
             self._executing -= real
         diffs = differences(call.result, json.loads(as_json(result))) if real else []
         if diffs:
-            self._strayed = True
+            self._results_differ = True
             self._notes.append(other_result(call, diffs[0]))
         return result
 
@@ -423,12 +423,12 @@ class Replay:
         if stopped:
             self._notes.append("the replay was stopped early")
         return ReplayVerdict(
-            identical=not (stopped or divergence or self._strayed),
+            identical=not (stopped or divergence or self._results_differ),
             events=min(self.commits.count, len(self.recording.events)),
             recorded=len(self.recording.events),
             calls=self._answer_count,
             live=self._live,
-            strayed=self._strayed,
+            results_differ=self._results_differ,
             notes=list(dict.fromkeys(self._notes)),
             divergence=divergence,
         )
@@ -463,7 +463,7 @@ class Replay:
         if actual.request == call.request:
             return
         expected = request_in_full(call.request, self.recording.pieces)
-        report = actual.other_than(expected, self.ids, with_content=not self._strayed)
+        report = actual.other_than(expected, self.ids, with_content=not self._results_differ)
         if report:
             fields = diff_text(report["differences"])
             message = f"{call.agent} sent its model a different request than recorded: {fields}"

@@ -118,7 +118,7 @@ class Uncommitted:
     def __init__(
         self, run: str, send: Send, agents: Path, bookkeeping: tuple[str, ...], *, on: bool
     ) -> None:
-        """`bookkeeping` is that of `Standing`."""
+        """`bookkeeping` is that of `FrameReader`."""
         self.on = on
         self._bookkeeping = bookkeeping
         self._committed: dict[str, Any] = {}

@@ -59,12 +59,12 @@ def test_a_tool_with_unknown_effects_is_tried_only_with_sure(terminal, client):
     assert "weather  unknown  forecaster" in terminal("dbg", "tools", *there).stdout
     unsure = terminal("dbg", "try", "weather", '{"city": "Rome"}', *there)
     assert unsure.returncode != 0
-    assert "may have side effects: add --sure to run it" in unsure.stderr
-    trial = terminal("dbg", "try", "weather", '{"city": "Rome"}', "--sure", *there)
+    assert "may have side effects: add --yes to run it" in unsure.stderr
+    trial = terminal("dbg", "try", "weather", '{"city": "Rome"}', "--yes", *there)
     assert trial.stdout.splitlines() == ['"sunny in Rome"', '      would write city: "Rome"']
     assert debugged.kept()["state"] == {"city": "Oslo"}
     assert terminal("dbg", "try", "weather", "{", *there).returncode == 2
-    failure = terminal("dbg", "try", "weather", '{"city": ""}', "--sure", *there)
+    failure = terminal("dbg", "try", "weather", '{"city": ""}', "--yes", *there)
     assert (failure.returncode, failure.stdout) == (1, "ValueError: which city?\n")
     a_tool_is_said_to_be_harmless(terminal, there)
 

@@ -26,7 +26,7 @@ class PruneBody(Strict):
     """How many days the sessions have been unused."""
     app: str | None = None
     """Only sessions of this app, which may have been removed."""
-    sure: bool = False
+    confirm: bool = False
     """Delete them; otherwise they are only listed."""
 
 
@@ -59,9 +59,9 @@ async def prune(request: Request) -> Response:
     services = services_of(request)
     body = parse(PruneBody, await read_json(request))
     rows = list(await services.journal.sessions.unused(body.days * _DAY, body.app))
-    if body.sure:
+    if body.confirm:
         rows = [row for row in rows if await delete_unless_running(services, row)]
-    return answer({"sessions": [_session_json(row) for row in rows], "deleted": body.sure})
+    return answer({"sessions": [_session_json(row) for row in rows], "deleted": body.confirm})
 
 
 def _session_json(row: SessionRow) -> UnusedSessionJson:

@@ -22,14 +22,14 @@ from devui.web.text.numbers import whole_number
 
 
 async def delete(request: Request) -> Response:
-    """Ask for confirmation; with `sure`, delete the sessions in the form and show the list again.
+    """Ask for confirmation; with `confirm`, delete the selected sessions and show the list again.
 
     Sessions with a run in progress stay.
     """
     services, app = services_of(request), request.path_params["app"]
     form = await read_form(request)
     words = ListQuery.read(request.query_params).words
-    if form.get("sure"):
+    if form.get("confirm"):
         # There may be none left, if the form was sent twice or another page has deleted them.
         for row in await services.journal.session_lists.of_app(app, keys_in(form)):
             await delete_unless_running(services, row)

@@ -9,7 +9,7 @@ from starlette.datastructures import QueryParams
 
 from devui.debugger.questions.open import answer_lost, open_questions
 from devui.store.rows import SessionRow
-from devui.store.session_lists import CHOICES, SORTS, Choice, Listing, Sort, Standing
+from devui.store.session_lists import CHOICES, SORTS, Choice, Listing, LiveRunFacts, Sort
 from devui.web.basic_parts import Status
 from devui.web.errors import BadRequest
 from devui.web.links import app_url, delete_sessions_url, export_sessions_url, sessions_url
@@ -109,14 +109,14 @@ async def sessions_on_page(
 ) -> tuple[Sequence[SessionRow], int]:
     """Return the sessions on the page, and their number on all pages."""
     lists, listing = services.journal.session_lists, query.listing(app)
-    standing = await _standing(services, listing)
+    facts = await _live_facts(services, listing)
     rows = await lists.page(
-        listing, standing, limit=PAGE, offset=min((query.page - 1) * PAGE, _FURTHEST)
+        listing, facts, limit=PAGE, offset=min((query.page - 1) * PAGE, _FURTHEST)
     )
-    return rows, await lists.count(listing, standing)
+    return rows, await lists.count(listing, facts)
 
 
-async def _standing(services: Services, listing: Listing) -> Standing:
+async def _live_facts(services: Services, listing: Listing) -> LiveRunFacts:
     """Return the statuses of the app's sessions and the prices of its models, if the listing needs
     them."""
     lists = services.journal.session_lists
@@ -128,7 +128,7 @@ async def _standing(services: Services, listing: Listing) -> Standing:
                 waiting.append(run.session)
     if listing.sort == "cost":
         rates = services.prices.rates(await lists.models(listing.app))
-    return Standing(services.runs.held_sessions(), waiting, rates)
+    return LiveRunFacts(services.runs.held_sessions(), waiting, rates)
 
 
 async def session_list(services: Services, app: str, query: ListQuery) -> SessionList:

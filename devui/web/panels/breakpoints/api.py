@@ -14,7 +14,7 @@ from devui.debugger.breakpoints.breakpoint import (
     Draft,
     StoredBreakpoint,
 )
-from devui.debugger.breakpoints.hits import past_hits
+from devui.debugger.breakpoints.hits import Past, past_hits
 from devui.debugger.breakpoints.kinds import On, When
 from devui.web.adk.bodies import parse
 from devui.web.adk.contents import Strict
@@ -128,7 +128,7 @@ class PastHitsJson(TypedDict):
 
     hits: list[PastHitJson]
     scanned: int
-    more: bool
+    hasMore: bool
 
 
 @operation(BreakpointsJson)
@@ -224,7 +224,7 @@ async def hits(request: Request) -> Response:
         before=number_in(request, "before"),
         limit=max(1, min(number_in(request, "limit") or _MOST, _MOST)),
     )
-    return answer(asdict(past))
+    return answer(_past_json(past))
 
 
 @operation(PastHitsJson, body=HitsBody)
@@ -245,7 +245,14 @@ async def hits_of_draft(request: Request) -> Response:
         before=body.before,
         limit=body.limit,
     )
-    return answer(asdict(past))
+    return answer(_past_json(past))
+
+
+def _past_json(past: Past) -> PastHitsJson:
+    hits: list[PastHitJson] = [
+        {"number": each.number, "seq": each.seq, "text": each.text} for each in past.hits
+    ]
+    return {"hits": hits, "scanned": past.scanned, "hasMore": past.has_more}
 
 
 def breakpoint_json(services: Services, point: StoredBreakpoint) -> dict[str, Any]:

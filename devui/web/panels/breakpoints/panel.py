@@ -211,7 +211,7 @@ async def _past(
         hits=tuple(past_hit(hit) for hit in past.hits[:_LISTED]),
         previous_href=href(max((n for n in numbers if n < at), default=None)),
         next_href=href(min((n for n in numbers if n > at), default=None)),
-        note=_note(len(numbers), past.scanned, more=past.more),
+        note=_note(len(numbers), past.scanned, more=past.has_more),
     )
 
 

@@ -34,7 +34,7 @@ from devui.web.panels.breakpoints.panel import (
 from devui.web.panels.breakpoints.parts import BreakpointForm, BreakpointsHere
 from devui.web.panels.inspector.inspector import inspector, tab_of
 from devui.web.panels.inspector.parts import Selection
-from devui.web.panels.runs.panel import standing_of
+from devui.web.panels.runs.panel import activity_of
 from devui.web.panels.session.page import session_page
 from devui.web.panels.timeline.transport import transport
 from devui.web.panels.trace.switch import shown_trace, view_switch
@@ -293,8 +293,8 @@ async def nearest_hit(request: Request) -> Response:
             "#break-said", f"No breakpoint hit {'before' if back else 'after'} this event"
         )
         return HTMLResponse(message, headers={**retarget("#break-said", "none"), **keep_url()})
-    standing = await standing_of(services, session, hit) if tab == "run" else None
-    query = PageQuery(standing=standing, view=view)
+    activity = await activity_of(services, session, hit) if tab == "run" else None
+    query = PageQuery(activity=activity, view=view)
     selection = Selection(
         await inspector(services, session, hit, tab_of(tab, has_selection=True), query=query),
         await transport(services, session, hit, tab, query=query),

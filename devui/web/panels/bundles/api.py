@@ -76,7 +76,7 @@ class ImportedSessionJson(TypedDict):
     readOnly: NotRequired[bool]
     """True for a bundle, unless it was imported with `continue`; false for a session's JSON, which
     becomes writable."""
-    setAside: NotRequired[int]
+    unknownMembers: NotRequired[int]
     """How many members of the file are unknown; absent for none."""
 
 
@@ -191,7 +191,7 @@ async def take(request: Request) -> Response:
         "user": session.user,
     }
     aside = await services.journal.imports.unknown_members(session.key)
-    unknown = {"setAside": aside} if aside else {}
+    unknown = {"unknownMembers": aside} if aside else {}
     read_only = await services.journal.imports.get(session.key) is not None
     members |= {"title": session.title, "events": session.events, "readOnly": read_only}
     return answer({**members, **unknown}, status=201)

@@ -22,7 +22,7 @@ from devui.debugger.background.jobs import Progress, Stoppable
 from devui.debugger.background.slices import SLICE, Yielder
 from devui.debugger.bundles.exchange import Exchange, ExportOptions
 from devui.debugger.history.paths import path_of
-from devui.debugger.runs.uncommitted import touch_fates
+from devui.debugger.runs.uncommitted import touch_outcomes
 from devui.store.journal import Journal
 from devui.store.rows import Artifact, EditRow, EventRow, SessionRow
 from devui.web.assets import Assets
@@ -357,11 +357,11 @@ class _Writer:
                 prices=self._services.prices,
                 chunks=[Event(chunk) for chunk in chunks],
                 edits=[edits[mark["edit"]] for mark in marks if mark.get("edit") in edits],
-                notes=event_notes(touch_fates(touches, over=True), row, row.summary),
+                notes=event_notes(touch_outcomes(touches, over=True), row, row.summary),
                 note=window.notes.get(row.number),
                 in_file=True,
             )
-            rewind = rewind_mark(window.taken_back, row.number, key, "detail")
+            rewind = rewind_mark(window.rewinds, row.number, key, "detail")
             part = self._formatting.detail(replace(part, rewind=rewind))
             return str(self._services.render.part(part))
 

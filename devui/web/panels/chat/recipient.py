@@ -8,7 +8,7 @@ all the way up to the root agent. If there is none, the root agent takes the mes
 from collections.abc import Container, Iterable
 from typing import Final
 
-from devui.debugger.history.rewinds import taken_back
+from devui.debugger.history.rewinds import effective_rewinds
 from devui.debugger.workers.workers import AppStatus
 from devui.store.rows import EventRow, SessionRow
 from devui.web.panels.chat.parts import Recipient
@@ -29,7 +29,7 @@ async def recipient(services: Services, session: SessionRow, app: AppStatus | No
     if len(takers) == 1:
         return Recipient(visible(root.name))
     rows = await services.journal.events.page(session.key, limit=_NEWEST)
-    rewinds = await taken_back(services.journal, session.key)
+    rewinds = await effective_rewinds(services.journal, session.key)
     newest = [row for row in reversed(rows) if rewinds.by(row.number) is None]
     name = _taker(newest, takers) or root.name
     if name == root.name:

@@ -23,7 +23,7 @@ def run_note(run: RunRow, *, follows_error: bool) -> RunNote | None:
     """
     if run.status not in ENDINGS:
         return None
-    user_parts, unfinished = unsaid(run), _unfinished(run)
+    user_parts, unfinished = unsent_parts(run), _unfinished(run)
     if follows_error and not user_parts and not unfinished:
         return None  # the error itself says that the run failed, and what to do is below it
     return RunNote(
@@ -39,13 +39,13 @@ def run_note(run: RunRow, *, follows_error: bool) -> RunNote | None:
     )
 
 
-def unsaid(run: RunRow) -> tuple[SpokenPart, ...]:
+def unsent_parts(run: RunRow) -> tuple[SpokenPart, ...]:
     """Return the run's message if it isn't, or isn't yet, an event of the session."""
     return spoken_parts(Content(json.loads(run.message)), markdown=False) if run.message else ()
 
 
 def _text_alone(run: RunRow) -> str:
-    """Return the unsaid message if it is only text, like one sent from the composer; else ""."""
+    """Return the unsent message if it is only text, like one sent from the composer; else ""."""
     parts = Content(json.loads(run.message)).parts if run.message else ()
     return parts[0].text if len(parts) == 1 and parts[0].is_text_alone else ""
 

@@ -35,7 +35,7 @@ class ComparedSideJson(TypedDict):
     run: str | None
     status: str | None
     events: int
-    leftOut: int
+    omitted: int
     calls: int
     tokens: int | None
     cost: float | None
@@ -56,7 +56,7 @@ class ComparedRowJson(TypedDict):
     differs: bool
     aspects: list[Aspect]
     otherStep: bool
-    elsewhere: int | None
+    movedTo: int | None
     later: bool
 
 
@@ -102,7 +102,7 @@ class ComparedPromptsJson(TypedDict):
 
     left: ComparedSpanJson
     right: ComparedSpanJson
-    differing: list[str]
+    aspects: list[str]
 
 
 class EventComparisonJson(TypedDict):
@@ -179,7 +179,7 @@ def _side(services: Services, side: Side) -> ComparedSideJson:
         "run": side.run.id if side.run and side.place else None,
         "status": side.run.status if side.run else None,
         "events": facts.events,
-        "leftOut": side.left_out,
+        "omitted": side.left_out,
         "calls": facts.calls,
         "tokens": facts.tokens,
         "cost": facts.cost,
@@ -196,7 +196,7 @@ def _row(row: Row) -> ComparedRowJson:
         "differs": row.differs,
         "aspects": [*row.aspects],
         "otherStep": row.other_step,
-        "elsewhere": row.elsewhere,
+        "movedTo": row.moved_to,
         "later": row.later,
     }
 
@@ -220,5 +220,5 @@ def _prompts(prompts: Prompts) -> ComparedPromptsJson:
     return {
         "left": {"session": prompts.left.session, "span": prompts.left.id},
         "right": {"session": prompts.right.session, "span": prompts.right.id},
-        "differing": [*prompts.differing],
+        "aspects": [*prompts.aspects],
     }

@@ -82,7 +82,7 @@ def pair_diff(diff: MomentDiff) -> PairDiff:
     sections = [_section(section) for section in diff.sections]
     if diff.state:
         sections.append(_state(diff.state))
-    prompts = diff.prompts if diff.prompts and diff.prompts.differing else None
+    prompts = diff.prompts if diff.prompts and diff.prompts.aspects else None
     return PairDiff(
         tuple(sections), " ".join(_notes(diff)), _prompts_diff(prompts) if prompts else None
     )
@@ -95,7 +95,7 @@ def _prompts_diff(prompts: Prompts) -> PromptDiff:
 
 
 def _without_marks(blocks: Iterable[DiffBlock]) -> tuple[DiffBlock, ...]:
-    return tuple(replace(block, breaks=False) for block in blocks)
+    return tuple(replace(block, breaks_cache=False) for block in blocks)
 
 
 def _notes(diff: MomentDiff) -> Iterator[str]:
@@ -112,9 +112,9 @@ def _notes(diff: MomentDiff) -> Iterator[str]:
 
 
 def _of_prompts(prompts: Prompts) -> str:
-    if not prompts.differing:
+    if not prompts.aspects:
         return "The model requests are the same."
-    nouns = [NOUNS[name] for name in prompts.differing]
+    nouns = [NOUNS[name] for name in prompts.aspects]
     subject = nouns[0] if len(nouns) == 1 else f"{', '.join(nouns[:-1])} and {nouns[-1]}"
     return f"In the model requests, {subject} {'differ' if _several(nouns) else 'differs'}."
 
@@ -283,8 +283,8 @@ class Rows:
         numbers = partners(row)
         words = [FACT_LABELS[aspect] for aspect in row.aspects]
         elsewhere = ""
-        if row.elsewhere:
-            elsewhere = f"p-{row.elsewhere}-" if row.right else f"p--{row.elsewhere}"
+        if row.moved_to:
+            elsewhere = f"p-{row.moved_to}-" if row.right else f"p--{row.moved_to}"
         return ComparePair(
             kind=row.kind,
             dom_id=row_id(row),
@@ -296,7 +296,7 @@ class Rows:
             href=pair_url(self._sides, *numbers),
             open_href=compare_url(self._sides, open_row=numbers) + f"#{row_id(row)}",
             elsewhere=elsewhere,
-            elsewhere_label=f"#{row.elsewhere}" if row.elsewhere else "",
+            elsewhere_label=f"#{row.moved_to}" if row.moved_to else "",
             later=row.later,
         )
 
@@ -314,9 +314,9 @@ def row_id(row: Row) -> str:
 
 def partners(row: Row) -> tuple[int | None, int | None]:
     """Return the events that a row compares; the match of a moved event is in another row."""
-    if row.elsewhere is None:
+    if row.moved_to is None:
         return row.left, row.right
-    return row.left or row.elsewhere, row.right or row.elsewhere
+    return row.left or row.moved_to, row.right or row.moved_to
 
 
 def verdict(comparison: Comparison, prompts: Sequence[OtherPrompt] = ()) -> Verdict:

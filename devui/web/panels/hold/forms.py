@@ -79,7 +79,7 @@ def held_edit(live: LiveRun, hold: Hold) -> HeldEdit | None:
         change=_CHANGES.get(refusal or "", ""),
         is_refused=refusal == "edit",
         diff=_difference(hold, edit) if edit else (),
-        is_told=edit is not None and _is_told(hold, edit),
+        is_in_sentence=edit is not None and _is_in_sentence(hold, edit),
     )
 
 
@@ -95,7 +95,7 @@ def mock_subject(hold: Hold) -> Literal["result", "response"]:
     return "result" if hold.arrival.tool else "response"
 
 
-def _is_told(hold: Hold, edit: Edit) -> bool:
+def _is_in_sentence(hold: Hold, edit: Edit) -> bool:
     """Return whether the card shows the whole edit without a diff: a call's arguments or result, or
     an event's state changes."""
     if edit.action != "edit":

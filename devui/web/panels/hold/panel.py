@@ -10,8 +10,8 @@ from devui.debugger.breakpoints.book import BreakpointBook
 from devui.debugger.breakpoints.breakpoint import StoredBreakpoint
 from devui.debugger.events.preview import preview
 from devui.debugger.events.summary import summarise
+from devui.debugger.runs.activity import branches_of
 from devui.debugger.runs.live import LiveRun
-from devui.debugger.runs.standing import branches_of
 from devui.debugger.stepping.arrivals import GateKind
 from devui.debugger.stepping.stepper import Hold, Stepper
 from devui.store.rows import Change
@@ -268,7 +268,7 @@ def _guard_note(hold: Hold, session: int) -> GuardNote | None:
     if takes_recorded(hold):
         choice = "recorded"
     return GuardNote(
-        text=f"{effect}. It already ran with {'these' if ruling.exact else 'other'} arguments:",
+        text=f"{effect}. It already ran with {'these' if ruling.same_args else 'other'} arguments:",
         result=visible(preview(dict(offer.result), _RESULT)),
         label=f"#{offer.number}{elsewhere}",
         href=session_url(offer.session, event=offer.number),

@@ -96,7 +96,7 @@ class HeldEdit:
     """The form with fields; None if there are none."""
     diff: tuple[str, ...] = ()
     """The changed lines, each prefixed with `+` or `-`."""
-    is_told: bool = False
+    is_in_sentence: bool = False
     """Whether the card already shows everything that is in the diff."""
     change: Literal["", "edit", "mock", "refusal"] = ""
     """The kind of edit that failed; its form is open."""

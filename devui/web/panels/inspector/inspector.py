@@ -8,7 +8,7 @@ from dataclasses import replace
 from functools import partial
 from typing import Final, TypeVar
 
-from devui.debugger.history.rewinds import taken_back
+from devui.debugger.history.rewinds import effective_rewinds
 from devui.debugger.secrets.fragments import clean_fragments
 from devui.store.rows import EditRow, EventRow, SessionRow
 from devui.web.basic_parts import Failure
@@ -147,7 +147,7 @@ async def _panel(
     if tab == "graph":
         return await graph_panel(services, session, row or query.at)
     if tab == "run":
-        return await run_panel(services, session, query.standing)
+        return await run_panel(services, session, query.activity)
     if tab == "state":
         return await _state_tab(services, session, row, query)
     if tab == "log":
@@ -232,7 +232,7 @@ async def detail(
         ),
     )
     await prepare(_markdown(panel.parts))
-    rewinds = await taken_back(services.journal, session.key, until=until)
+    rewinds = await effective_rewinds(services.journal, session.key, until=until)
     changed = await differs_from_answer(services.journal, row, event)
     form = await _runnable(services, session, row, panel.fork)
     return replace(

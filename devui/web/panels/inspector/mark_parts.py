@@ -67,7 +67,7 @@ class StateNoteItem:
     label: str
     """`dirty read`, `state changed without a delta`."""
     text: str
-    fate: str = ""
+    outcome: str = ""
     """The outcome of the write: `committed as #7`, `lost`."""
     href: str | None = None
     """The link to that outcome."""

@@ -29,7 +29,7 @@ class TabAsk:
     """
 
     template: ClassVar[str] = "inspector/tab_ask.html"
-    tab: Literal["standing", "trace", "graph", "files", "request"]
+    tab: Literal["activity", "trace", "graph", "files", "request"]
     href: str
     fields: str = ""
     """The element whose fields are sent along; they say what the tab shows."""

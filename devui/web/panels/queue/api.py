@@ -64,7 +64,7 @@ class QueuedMessageJson(TypedDict):
 class QueueJson(TypedDict):
     """The session's queue."""
 
-    waiting: Waiting
+    status: Waiting
     """What keeps messages from being sent; `ready` if nothing does."""
     messages: list[QueuedMessageJson]
 
@@ -142,7 +142,7 @@ def _number(request: Request) -> int:
 async def _queue(services: Services, session: SessionRow) -> QueueJson:
     rows = await services.journal.queued.list(session.key)
     return {
-        "waiting": await services.queue.waiting(session.key),
+        "status": await services.queue.waiting(session.key),
         "messages": [_message(row) for row in rows],
     }
 

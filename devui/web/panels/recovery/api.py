@@ -11,7 +11,7 @@ from typing_extensions import TypedDict
 from devui.debugger.events.first_event import FirstEvent
 from devui.debugger.guard.guard import Policy
 from devui.debugger.recovery.answers import DecisionRequired
-from devui.debugger.recovery.cutoff import Cutoff, Standing, cutoff
+from devui.debugger.recovery.cutoff import Cutoff, CutoffStatus, cutoff
 from devui.debugger.recovery.forking import ForkRequest, Reason
 from devui.debugger.secrets.redaction import Redactor
 from devui.store.rows import ForkRow, SessionRow
@@ -85,7 +85,7 @@ class StreamedTextJson(TypedDict):
 class CutoffJson(TypedDict):
     """Where the newest invocation stopped."""
 
-    standing: Standing
+    status: CutoffStatus
     run: str | None
     invocationId: str | None
     last: int | None
@@ -93,7 +93,7 @@ class CutoffJson(TypedDict):
     lost: list[Any]
     streamed: list[StreamedTextJson]
     unknown: list[UnknownCallJson]
-    unsaid: dict[str, Any] | None
+    unsentMessage: dict[str, Any] | None
     """The message of its run that never became an event, as a Content."""
 
 
@@ -262,7 +262,7 @@ async def _fork(services: Services, row: ForkRow) -> dict[str, Any]:
 
 def _cutoff_json(stands: Cutoff, redactor: Redactor) -> CutoffJson:
     return {
-        "standing": stands.standing,
+        "status": stands.status,
         "run": stands.run.id if stands.run else None,
         "invocationId": stands.invocation,
         "last": stands.last.number if stands.last else None,
@@ -272,5 +272,7 @@ def _cutoff_json(stands: Cutoff, redactor: Redactor) -> CutoffJson:
             {"author": author, "text": redactor.growing(text)} for author, text in stands.streamed
         ],
         "unknown": [unknown_json(call) for call in stands.unknown],
-        "unsaid": json.loads(stands.run.message) if stands.run and stands.run.message else None,
+        "unsentMessage": json.loads(stands.run.message)
+        if stands.run and stands.run.message
+        else None,
     }

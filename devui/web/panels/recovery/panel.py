@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from hashlib import sha1
 from typing import Any, Final
 
-from devui.debugger.recovery.cutoff import RESUMABLE, Cutoff, Standing, cutoff
+from devui.debugger.recovery.cutoff import RESUMABLE, Cutoff, CutoffStatus, cutoff
 from devui.debugger.recovery.forking import message_text
 from devui.debugger.recovery.unknown import UnknownCall, was_cut_off
 from devui.debugger.runs.live import LiveRun
@@ -42,14 +42,14 @@ from devui.web.text.visible import visible
 from devui.wire.events import Event
 from devui.wire.gates import GUARD
 
-_TITLES: Final[Mapping[Standing, str]] = {
+_TITLES: Final[Mapping[CutoffStatus, str]] = {
     "stopped": "Stopped",
     "interrupted": "Interrupted when the server stopped,",
     "failed": "Failed",
     "forked": "Forked in the middle of an invocation,",
     "waiting": "Waiting for an answer",
 }
-_MARKS: Final[Mapping[Standing, str]] = {"failed": "error", "forked": "fork"}
+_MARKS: Final[Mapping[CutoffStatus, str]] = {"failed": "error", "forked": "fork"}
 """The icon beside a title; `stop` for the others."""
 _NO_WAY_BACK = (
     "This app can't resume a run where it ended. To change that for future runs, set"
@@ -102,33 +102,33 @@ async def resume(services: Services, session: int, live: LiveRun | None) -> Resu
             number=row.events if row else 0,
         )
     stands = await cutoff(services.journal, session, live)
-    if stands.standing == "waiting" and stands.question is not None:
+    if stands.status == "waiting" and stands.question is not None:
         return Resume(
             title=_TITLES["waiting"],
             text="The agent continues once you answer.",
             href=session_url(session, event=stands.question),
             label=f"#{stands.question} asks",
         )
-    if stands.standing not in RESUMABLE or stands.invocation is None:
+    if stands.status not in RESUMABLE or stands.invocation is None:
         return Resume()
     number = stands.last.number if stands.last else 0
-    retries = stands.standing == "failed" and not was_cut_off(stands.run)
-    is_fork = stands.standing == "forked"
+    retries = stands.status == "failed" and not was_cut_off(stands.run)
+    is_fork = stands.status == "forked"
     row = await services.journal.sessions.get(session)
     stays = _NO_WAY_BACK if row is not None and not is_resumable(services, row.app) else ""
     message = await opening_message(services, session, stands.invocation)
     is_of_a_tool = any(call.is_failed for call in stands.unknown)
-    is_of_a_model = stands.standing == "failed" and not is_of_a_tool
+    is_of_a_model = stands.status == "failed" and not is_of_a_tool
     error = await _error_text(services, stands) if is_of_a_model else ""
     return Resume(
-        title=_TITLES[stands.standing],
+        title=_TITLES[stands.status],
         text="after" if number else "before anything was committed",
         href=session_url(session, event=number) if number else "",
         label=f"#{number}" if number else "",
         action=runs_url(session),
         invocation=stands.invocation,
         fork_action=forks_url(session) if number and (stays or not is_fork) else "",
-        mark=_MARKS.get(stands.standing, "stop"),
+        mark=_MARKS.get(stands.status, "stop"),
         again="Retry from here" if retries else "Resume",
         number=number,
         resend_action=rewind_url(session) if message else "",
@@ -207,7 +207,7 @@ def unknown_slot(call: str) -> str:
 
 def _ask(call: UnknownCall, session: int, *, resumable: bool) -> UnknownCallForm:
     args = ", ".join(f"{name}={_json(value)}" for name, value in call.args.items())
-    note = _NOTES.get(call.mark or "") or (_LATER if call.later else _UNKNOWN)
+    note = _NOTES.get(call.mark or "") or (_LATER if call.long_running else _UNKNOWN)
     if call.answered_by == GUARD:
         note = _GUARDED
     elif call.answered_by:
@@ -231,7 +231,7 @@ def _ask(call: UnknownCall, session: int, *, resumable: bool) -> UnknownCallForm
         default=call.default,
         recorded="" if call.recorded is None else visible(_json(call.recorded)),
         writes=", ".join(visible(f"{k} = {clipped(_json(v))}") for k, v in call.writes.items()),
-        may_wait=call.later and call.is_made,
+        may_wait=call.long_running and call.is_made,
         held_back=not call.is_made,
         verb=_verb(call),
     )

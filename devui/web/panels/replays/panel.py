@@ -121,7 +121,7 @@ def _with_verdict(
     divergence = verdict["divergence"]
     if divergence is None:
         title, tone = _heading(verdict)
-        aside = " except for tool results" if verdict.get("strayed") else ""
+        aside = " except for tool results" if verdict["resultsDiffer"] else ""
         text = f"{count}{aside}, {answers}, {calls}"
         return replace(begin, title=title, tone=tone, text=text, notes=notes)
     number = first + divergence["place"]
@@ -145,7 +145,7 @@ def _with_verdict(
 def _heading(verdict: dict[str, Any]) -> tuple[str, Literal["same", "other"]]:
     if verdict["identical"]:
         return "Replay is identical", "same"
-    if verdict.get("strayed"):
+    if verdict["resultsDiffer"]:
         return "Replay had different results", "other"
     return "Replay was stopped", "same"
 

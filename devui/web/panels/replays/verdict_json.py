@@ -1,6 +1,6 @@
 """A replay's verdict as JSON."""
 
-from typing import Any, Literal, NotRequired
+from typing import Any, Literal
 
 from typing_extensions import TypedDict
 
@@ -47,7 +47,7 @@ class ReplayVerdictJson(TypedDict):
     """The number of model and tool calls answered from the recording."""
     live: int
     """The number of live tool calls."""
-    strayed: NotRequired[bool]
+    resultsDiffer: bool
     """Whether a live call's result differs from the recording, so that requests may differ, too."""
     notes: list[str]
     divergence: DivergenceJson | None

@@ -32,7 +32,7 @@ class PromptBlockJson(TypedDict):
     kind: Difference
     label: str
     """The block's label, such as `12 unchanged messages` or `user #3`."""
-    breaks: bool
+    breaksCache: bool
     """Whether nothing from here on can come from a provider's cache."""
     note: str
     pieces: list[PromptPieceJson]
@@ -66,7 +66,7 @@ async def show(request: Request) -> Response:
     """Compare two model requests.
 
     Shows how [what was sent](debugging.md#what-was-sent) to a model differs. Blocks are aligned by
-    their text; `breaks` marks where the cached prefix ends.
+    their text; `breaksCache` marks where the cached prefix ends.
     """
     services, session = await session_of(request)
     span, after = await _model_call(services, session, whole_number(request.path_params["span"]))
@@ -111,7 +111,7 @@ def _block(block: DiffBlock) -> PromptBlockJson:
     return {
         "kind": block.kind,
         "label": block.label,
-        "breaks": block.breaks,
+        "breaksCache": block.breaks_cache,
         "note": block.note,
         "pieces": [{"kind": kind, "text": text} for kind, text in block.pieces],
     }

@@ -101,7 +101,7 @@ class DiffBlock:
     label: str
     """`12 unchanged messages`, `user #3`."""
     pieces: tuple[tuple[Difference, str], ...] = ()
-    breaks: bool = False
+    breaks_cache: bool = False
     """Whether nothing from here on can come from a provider's cache."""
     note: str = ""
     """A remark, such as why no words are compared."""

@@ -179,7 +179,7 @@ def _mark_break(blocks: Iterator[DiffBlock], *, breaks: bool) -> Iterator[DiffBl
     """Mark the first difference, from which on nothing can be cached."""
     for block in blocks:
         first = breaks and block.kind != "same"
-        yield replace(block, breaks=True) if first else block
+        yield replace(block, breaks_cache=True) if first else block
         breaks = breaks and not first
 
 

@@ -47,8 +47,8 @@ from devui.web.panels.runs.schemas import (
     EditsJson,
     OutputLinesJson,
     PositionJson,
+    RunActivityJson,
     SessionsJson,
-    StandingJson,
     UnknownCallJson,
 )
 from devui.web.panels.settings.reading import SettingsBody, settings_of_body
@@ -133,7 +133,7 @@ class CallBody(Strict):
     command: Literal["end", "answer"]
     key: str = Field(min_length=1, max_length=200)
     call: int | Annotated[str, Field(min_length=1, max_length=1000)]
-    """The `id` of an active call in the run's standing or, if unique, its `call` or `name`."""
+    """The `id` of an active call in the run's activity or, if unique, its `call` or `name`."""
     value: Any = None
     """The answer for `answer`; for `end`, a text with the reason."""
     actor: str = Field(default="api", max_length=100)
@@ -313,15 +313,15 @@ async def show(request: Request) -> Response:
     return answer(await _position_after(services, run, after, seconds=wait))
 
 
-@operation(StandingJson)
-async def standing(request: Request) -> Response:
+@operation(RunActivityJson)
+async def activity(request: Request) -> Response:
     """Get what a run is waiting for.
 
     Calls, holds, tasks with their await stacks, questions. The guide explains
     [what a run waits for](#what-a-run-waits-for).
     """
     services, run = services_of(request), request.path_params["run"]
-    return answer(await services.runs.standing(run))
+    return answer(await services.runs.activity(run))
 
 
 @operation(
@@ -462,10 +462,10 @@ def unknown_json(call: UnknownCall) -> UnknownCallJson:
         "recorded": call.recorded,
         "writes": dict(call.writes),
         "default": call.default,
-        "asks": call.asks,
-        "later": call.later,
-        "made": call.is_made,
-        "answered_by": call.answered_by or None,
+        "needsDecision": call.needs_decision,
+        "longRunning": call.long_running,
+        "ran": call.is_made,
+        "answeredBy": call.answered_by or None,
     }
 
 

@@ -8,19 +8,19 @@ from itertools import groupby
 from typing import Any, Final, Literal
 
 from devui.debugger.compare.sides import place_of
+from devui.debugger.runs.activity import RunActivity
 from devui.debugger.runs.live import LiveRun
 from devui.debugger.runs.options import settings_of_run
-from devui.debugger.runs.standing import Standing
 from devui.debugger.stepping.stepper import Hold
 from devui.store.rows import EventRow, RunRow, SessionRow
 from devui.web.basic_parts import BranchItem
 from devui.web.links import (
+    activity_url,
     breakpoints_url,
     calls_url,
     choose_url,
     commands_url,
     session_url,
-    standing_url,
     stop_url,
 )
 from devui.web.panels.questions.parts import QuestionField
@@ -63,9 +63,9 @@ _WAITS: Final[Mapping[str, str]] = {
 }
 
 
-async def standing_of(
+async def activity_of(
     services: Services, session: SessionRow, row: EventRow | None
-) -> Standing | None:
+) -> RunActivity | None:
     """Return what an event's run, or the session's newest run, waits for; None without a run.
 
     The worker may take seconds to answer.
@@ -73,27 +73,29 @@ async def standing_of(
     of_event = await services.journal.runs.get(row.run) if row and row.run else None
     run = of_event or await services.journal.runs.newest(session.key)
     event = row.number if row else None
-    return Standing(run, await services.runs.standing(run.id), event) if run else None
+    return RunActivity(run, await services.runs.activity(run.id), event) if run else None
 
 
-async def run_panel(services: Services, session: SessionRow, standing: Standing | None) -> RunPanel:
+async def run_panel(
+    services: Services, session: SessionRow, activity: RunActivity | None
+) -> RunPanel:
     """Return the Run tab: what a run waits for, in words."""
-    if standing is None:
-        return RunPanel(standing_url(session.key), "No runs yet", going=False)
-    run = standing.run
+    if activity is None:
+        return RunPanel(activity_url(session.key), "No runs yet", going=False)
+    run = activity.run
     live = services.runs.live(session.key)
     if live is not None and live.row.id == run.id:
-        panel = _going(session, live, standing.report)
+        panel = _going(session, live, activity.report)
     else:
         title = await _title(services, run)
         form = await replay_form(services, session, run.id)
-        panel = _over(session, title, standing.report, form)
+        panel = _over(session, title, activity.report, form)
         if live is not None:
             panel = replace(panel, live_href=session_url(session.key, tab="run"))
     return replace(
         panel,
-        href=standing_url(session.key, standing.event),
-        event=standing.event,
+        href=activity_url(session.key, activity.event),
+        event=activity.event,
         compare_href=await _compare_href(services, session, run),
         settings=in_words(await settings_of_run(services.journal, run.id)),
         by=_actors(run),
@@ -140,7 +142,7 @@ def _over(
         )
         for each in report["questions"]
     )
-    return RunPanel(standing_url(session.key), title, going=False, whys=whys, replay=form)
+    return RunPanel(activity_url(session.key), title, going=False, whys=whys, replay=form)
 
 
 def _for(asker: Mapping[str, Any] | None) -> str:
@@ -151,10 +153,10 @@ def _going(session: SessionRow, live: LiveRun, report: Mapping[str, Any]) -> Run
     is_held = bool(live.stepper.holds)
     several = len(report["branches"]) > 1
     return RunPanel(
-        href=standing_url(session.key),
+        href=activity_url(session.key),
         title="What the run is doing",
         going=True,
-        silent=None if is_held else moment(live.progressed.at),
+        silent=None if is_held else moment(live.last_progress.at),
         whys=(*_whys(report), *map(_hold, live.stepper.holds)),
         action="" if is_held or live.stopping else commands_url(live.row.id),
         key=uuid.uuid4().hex,
@@ -240,7 +242,7 @@ def _call(live: LiveRun, call: Mapping[str, Any], *, is_blocked: bool) -> Pendin
     name = visible(call["name"])
     kind: Literal["thought", "call"] = "call" if is_tool else "thought"
     draft = {"on": "tool", "name": call["name"], "agent": call["agent"]}
-    can_end = not (call["told"] or live.stopping)
+    can_end = not (call["ending"] or live.stopping)
     return PendingCall(
         id=call["id"],
         kind=kind,
@@ -257,7 +259,7 @@ def _call(live: LiveRun, call: Mapping[str, Any], *, is_blocked: bool) -> Pendin
 
 
 def _ending_note(call: Mapping[str, Any], *, is_blocked: bool) -> str:
-    if call["told"]:
+    if call["ending"]:
         return "Cancellation requested; the call hasn't responded yet. Stop the run to end it."
     if is_blocked:
         return "A single call can't be ended while the event loop is blocked. Stop the run instead."

@@ -83,7 +83,7 @@ class TaskItem:
 
 @dataclass(frozen=True, slots=True)
 class RunPanel:
-    """The tab. Its element is `#standing`, which reloads while the run is in progress."""
+    """The tab. Its element is `#activity`, which reloads while the run is in progress."""
 
     template: ClassVar[str] = "runs/run_panel.html"
     href: str

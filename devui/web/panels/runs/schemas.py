@@ -9,8 +9,8 @@ from devui.debugger.recovery.unknown import Choice
 from devui.debugger.stepping.arrivals import GateKind
 from devui.debugger.stepping.stepper import Reason
 from devui.wire.gates import Action, Effect
+from devui.wire.inspection import Waiting
 from devui.wire.messages import Debugger
-from devui.wire.standing import Waiting
 
 Status = Literal["running", "held", "stopping", "done", "failed", "stopped", "interrupted"]
 
@@ -22,7 +22,7 @@ class StateChangeJson(TypedDict):
     new: Any
     """After an edit, the value that the edit writes."""
     old: NotRequired[Any]
-    written: NotRequired[Any]
+    original: NotRequired[Any]
     """What the agent's code wrote, if an edit replaces it."""
 
 
@@ -40,7 +40,7 @@ class GuardRulingJson(TypedDict):
 
     effect: Class
     source: Source
-    exact: bool
+    sameArgs: bool
     """The recorded call had the same arguments: its result is used unless `undo` is sent."""
     recorded: RecordedCallJson | None
 
@@ -203,12 +203,12 @@ class UnknownCallJson(TypedDict):
     writes: dict[str, Any]
     """The state that it wrote, which the recorded result includes."""
     default: Choice
-    asks: bool
-    later: bool
+    needsDecision: bool
+    longRunning: bool
     """Whether it is answered later, so that you can also wait for it."""
-    made: bool
+    ran: bool
     """False if the debugger held it, or someone answered it before it ran."""
-    answered_by: str | None
+    answeredBy: str | None
     """Who answered it instead, without a commit; null if nobody did."""
 
 
@@ -246,7 +246,7 @@ class PendingCallJson(TypedDict):
     place: PlaceJson | None
     thread: bool
     """Whether it waits for a plain function in a thread, which can't be stopped."""
-    told: bool
+    ending: bool
     """Whether a person ended it and it hasn't responded yet."""
     schema: str | None
     """The JSON Schema of the tool's declared result, as JSON text."""
@@ -290,7 +290,7 @@ class QuestionJson(_For):
     """The subject of the question, such as a call or message; empty for a long-running tool."""
 
 
-class StandingJson(TypedDict):
+class RunActivityJson(TypedDict):
     """What a run waits for."""
 
     run: str
@@ -298,7 +298,7 @@ class StandingJson(TypedDict):
     status: Status
     answered: bool
     """Whether the agent's process reported where its code is."""
-    progressed: float | None
+    lastProgress: float | None
     silentSeconds: float
     """Seconds since the last event, chunk, gate or command."""
     debugger: DebuggerJson | None

@@ -12,7 +12,7 @@ from devui.web.services import Services
 from devui.web.text.actors import by
 from devui.web.text.formats import moment
 from devui.web.text.visible import visible
-from devui.wire.standing import Inspection
+from devui.wire.inspection import Inspection
 
 WORDS: Final[dict[Status, str]] = {
     "idle": "not run yet",
@@ -93,7 +93,7 @@ async def run_of(services: Services, session: int, run: RunRow | None) -> RunSta
     if live is None:
         status = run_status(run)
     else:
-        quiet = live.progressed.at if live.quiet else None
+        quiet = live.last_progress.at if live.quiet else None
         status = run_status(run, is_held=bool(live.stepper.holds), quiet=quiet)
         if status.quiet and live.answers:
             status = replace(status, waits_for=_calls(live.inspection))

@@ -43,10 +43,10 @@ from devui.web.panels.recovery.views import acknowledge, ask_again, call_answers
 from devui.web.panels.runs.api import CallBody, CommandBody
 from devui.web.panels.runs.output import output_after
 from devui.web.panels.runs.panel import (
+    activity_of,
     answer_form,
     answer_slot,
     run_panel,
-    standing_of,
     typed_answer,
     typed_slot,
 )
@@ -65,8 +65,8 @@ async def run_tab(request: Request) -> Response:
     """Return the tab about the run of `?event=NUMBER`, or about the newest run."""
     services, session = await session_of(request)
     row = await event_of(services, session, request.query_params.get("event"))
-    standing = await standing_of(services, session, row)
-    return services.render.page(await run_panel(services, session, standing))
+    activity = await activity_of(services, session, row)
+    return services.render.page(await run_panel(services, session, activity))
 
 
 async def log_tab(request: Request) -> Response:
@@ -133,7 +133,7 @@ def _form_fields(form: FormData) -> dict[str, str]:
 async def _call_of(services: Services, run: str, form: FormData) -> Mapping[str, Any]:
     """Return the call in its current state. Raises Conflict if it has ended."""
     number = whole_number(str(form.get("call")))
-    calls = (await services.runs.standing(run))["calls"]
+    calls = (await services.runs.activity(run))["calls"]
     call = next((each for each in calls if each["id"] == number), None)
     if call is None:
         raise Conflict("the call has already ended")

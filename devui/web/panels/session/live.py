@@ -48,12 +48,12 @@ from devui.web.basic_parts import Notice
 from devui.web.errors import NotFound
 from devui.web.htmx import append, fill, replace, say
 from devui.web.links import (
+    activity_url,
     breaks_here_url,
     files_url,
     graph_url,
     key_history_url,
     request_url,
-    standing_url,
     trace_url,
 )
 from devui.web.lookup import session_of
@@ -151,7 +151,7 @@ class LivePage:
             ({RunChanged, AppChanged, RunStuck}, self._status),
             ({RunChanged, PositionChanged, RunStuck}, self._debugger),
             ({EventCommitted}, self._committed),
-            ({RunChanged}, self._standing),
+            ({RunChanged}, self._activity),
             ({EventCommitted, RunChanged}, self._replay),
             ({AppChanged}, self._stays),
             ({RunChanged, SpansChanged}, self._trace),
@@ -286,10 +286,10 @@ class LivePage:
             "#resume", services.render.part(await resume(services, key, services.runs.live(key)))
         )
 
-    async def _standing(self, _: Batch) -> Markup:
+    async def _activity(self, _: Batch) -> Markup:
         """Make the Run tab reload if it is open."""
-        ask = TabAsk("standing", standing_url(self._session.key), "#standing-event")
-        return replace("#standing-ask", self._services.render.part(ask))
+        ask = TabAsk("activity", activity_url(self._session.key), "#activity-event")
+        return replace("#activity-ask", self._services.render.part(ask))
 
     async def _replay(self, batch: Batch) -> Markup:
         """Return the replay's progress or result."""

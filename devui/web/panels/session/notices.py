@@ -26,7 +26,7 @@ from devui.web.text.debuggers import awaited_words, debugger_words
 from devui.web.text.formats import clock, duration, plural
 from devui.web.text.formats import size as size_text
 from devui.web.text.visible import visible
-from devui.wire.standing import Place
+from devui.wire.inspection import Place
 
 _DAY: Final = 86_400.0
 _NO_NEWS: Final = frozenset({NOT_SIGNED_IN, OLD_LINK})

@@ -48,7 +48,7 @@ from devui.web.panels.chat.parts import (
     Welcome,
 )
 from devui.web.panels.chat.recipient import recipient
-from devui.web.panels.chat.run_notes import unsaid
+from devui.web.panels.chat.run_notes import unsent_parts
 from devui.web.panels.hold.panel import debugger, held_rows
 from devui.web.panels.hold.parts import Debugger
 from devui.web.panels.inspector.inspector import inspector, tab_of
@@ -258,7 +258,7 @@ def live_chat(live: LiveRun | None, view: View) -> LiveChat:
     elif tools := [span for span in live.recording.open.values() if span.type == "tool"]:
         waiting = ", ".join(dict.fromkeys(visible(span.name) for span in tools))
         since = moment(tools[0].at)
-    return LiveChat(unsaid(live.row), messages, waiting, since)
+    return LiveChat(unsent_parts(live.row), messages, waiting, since)
 
 
 def composer_state(

@@ -9,7 +9,7 @@ from starlette.responses import RedirectResponse, Response
 from devui.debugger.breakpoints.hits import Past
 from devui.debugger.events.news import APPS, NoticesChanged, SessionChanged
 from devui.debugger.predicates.filters import FilterInput
-from devui.debugger.runs.standing import Standing
+from devui.debugger.runs.activity import RunActivity
 from devui.store.rows import EventRow, SessionRow
 from devui.web.errors import Conflict, Forbidden
 from devui.web.htmx import HtmxRequest, refresh
@@ -20,7 +20,7 @@ from devui.web.panels.apps.session_list import ListQuery
 from devui.web.panels.breakpoints.panel import hits_of
 from devui.web.panels.inspector.inspector import inspector, tab_of
 from devui.web.panels.inspector.parts import Selection
-from devui.web.panels.runs.panel import standing_of
+from devui.web.panels.runs.panel import activity_of
 from devui.web.panels.session.notices import server_notices
 from devui.web.panels.session.page import filter_result, session_page
 from devui.web.panels.state.addresses import moment_of, pin_of
@@ -71,15 +71,15 @@ async def show(request: Request) -> Response:
         return RedirectResponse(f"{there.path}?{there.query}", status_code=303)
     # Before a page takes its turn: other pages must not wait for a worker that doesn't answer or a
     # search through a long session.
-    standing = None
+    activity = None
     if tab == "run":
         at = await event_of(services, session, request.query_params.get("at"))
-        standing = await standing_of(services, session, await _selected(request, at))
+        activity = await activity_of(services, session, await _selected(request, at))
     number = whole_number(request.query_params.get("hits")) if tab == "breaks" else None
     hits = await hits_of(services, session, number) if number is not None else None
     await search(services, session, FilterInput.read(request.query_params.get("filter")).filter)
     async with services.rendering:
-        return await _page(request, standing, hits)
+        return await _page(request, activity, hits)
 
 
 async def _selected(request: Request, at: EventRow | None) -> EventRow | None:
@@ -89,7 +89,7 @@ async def _selected(request: Request, at: EventRow | None) -> EventRow | None:
     return at if at and (row is None or row.number > at.number) else row
 
 
-async def _page(request: Request, standing: Standing | None, hits: Past | None) -> Response:
+async def _page(request: Request, activity: RunActivity | None, hits: Past | None) -> Response:
     services, session = await session_of(request)
     tab = request.query_params.get("tab")
     fork = request.query_params.get("fork") or ""
@@ -106,7 +106,7 @@ async def _page(request: Request, standing: Standing | None, hits: Past | None) 
         file=request.query_params.get("file") or None,
         version=whole_number(request.query_params.get("version")),
         view=view_of(request.query_params.get("view")),
-        standing=standing,
+        activity=activity,
     )
     tab = "event" if fork else tab
     row = await _selected(request, query.at)

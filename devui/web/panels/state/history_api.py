@@ -69,7 +69,7 @@ class KeyHistoryJson(TypedDict):
     path: str
     key: str
     writes: list[KeyWriteJson]
-    earlier: bool
+    hasEarlier: bool
     """Whether there are older writes, before the newest 200."""
     blame: list[BlameJson]
     by: WriterJson | None
@@ -140,7 +140,7 @@ def _history_json(history: KeyHistory) -> dict[str, Any]:
     return {
         "key": prefixed(history.scope, history.key),
         "writes": [_write(write) for write in history.writes],
-        "earlier": history.earlier,
+        "hasEarlier": history.earlier,
         "blame": [{"path": path_text(at), **_by(write)} for at, write in history.blame],
         "by": None if history.source is None else _by(history.source),
     }

@@ -5,7 +5,7 @@ from dataclasses import replace
 from itertools import groupby
 from typing import Final
 
-from devui.debugger.runs.uncommitted import TouchFate, touch_fates, who
+from devui.debugger.runs.uncommitted import TouchOutcome, touch_outcomes, who
 from devui.store.rows import Change, EventRow, SessionRow, TouchRow
 from devui.store.state import scoped
 from devui.store.summaries import Summary
@@ -18,7 +18,7 @@ from devui.web.services import Services
 from devui.web.text.formats import plural
 from devui.web.text.visible import visible
 
-_FATES: Final = {
+_OUTCOMES: Final = {
     "pending": "not committed yet",
     "overwritten": "overwritten before it was committed",
     "lost": "lost",
@@ -39,12 +39,12 @@ def is_over(services: Services, session: int, run: str) -> bool:
     return live is None or live.row.id != run
 
 
-async def of_run(services: Services, session: int, run: str | None) -> list[TouchFate]:
-    """Return a run's writes before a commit, their readers, and the fate of each."""
+async def of_run(services: Services, session: int, run: str | None) -> list[TouchOutcome]:
+    """Return a run's writes before a commit, their readers, and the outcome of each."""
     if run is None:
         return []
     rows = await touches_of(services, session, run)
-    return touch_fates(rows, over=is_over(services, session, run))
+    return touch_outcomes(rows, over=is_over(services, session, run))
 
 
 async def groups(
@@ -69,13 +69,13 @@ async def groups(
     return (*with_notes, *pending, *_groups(touches, "lost", set()))
 
 
-def _with_notes(group: PendingGroup, touches: Sequence[TouchFate]) -> PendingGroup:
+def _with_notes(group: PendingGroup, touches: Sequence[TouchOutcome]) -> PendingGroup:
     """Add to a held event's changes the line that wrote each one and its readers."""
     writes = {
         visible(item.touch.key): item
         for item in touches
         if item.touch.reads is None
-        and item.fate == "pending"
+        and item.outcome == "pending"
         and visible(item.touch.agent) == group.by
     }
     values = (_with_note(value, writes.get(value.key), touches) for value in group.values)
@@ -83,7 +83,7 @@ def _with_notes(group: PendingGroup, touches: Sequence[TouchFate]) -> PendingGro
 
 
 def _with_note(
-    value: StateValue, write: TouchFate | None, touches: Sequence[TouchFate]
+    value: StateValue, write: TouchOutcome | None, touches: Sequence[TouchOutcome]
 ) -> StateValue:
     if write is None:
         return value
@@ -92,9 +92,9 @@ def _with_note(
 
 
 def _groups(
-    touches: Sequence[TouchFate], fate: str, excluded: set[tuple[str, str]]
+    touches: Sequence[TouchOutcome], outcome: str, excluded: set[tuple[str, str]]
 ) -> list[PendingGroup]:
-    writes = [item for item in touches if item.touch.reads is None and item.fate == fate]
+    writes = [item for item in touches if item.touch.reads is None and item.outcome == outcome]
     remaining = [
         item
         for item in writes
@@ -104,12 +104,12 @@ def _groups(
     groups = []
     for name, items in groupby(by, key=lambda item: item.who):
         values = tuple(_value(item, touches) for item in items)
-        label = f"{fate} from {visible(name)}: {plural(len(values), 'key')}"
-        groups.append(PendingGroup(visible(name), label, values, is_lost=fate == "lost"))
+        label = f"{outcome} from {visible(name)}: {plural(len(values), 'key')}"
+        groups.append(PendingGroup(visible(name), label, values, is_lost=outcome == "lost"))
     return groups
 
 
-def _value(item: TouchFate, touches: Sequence[TouchFate]) -> StateValue:
+def _value(item: TouchOutcome, touches: Sequence[TouchOutcome]) -> StateValue:
     touch = item.touch
     scope, key = scoped(touch.key)
     change = Change(scope, key, old=touch.old, new=touch.value)
@@ -118,7 +118,7 @@ def _value(item: TouchFate, touches: Sequence[TouchFate]) -> StateValue:
     return uncommitted_value(change, number=touch.number, note=note, place=place)
 
 
-def _about(item: TouchFate, touches: Sequence[TouchFate]) -> Iterator[str]:
+def _about(item: TouchOutcome, touches: Sequence[TouchOutcome]) -> Iterator[str]:
     touch = item.touch
     if touch.paths:
         yield f"changed without a delta: {visible(', '.join(touch.paths))}"
@@ -130,7 +130,9 @@ def _about(item: TouchFate, touches: Sequence[TouchFate]) -> Iterator[str]:
         yield f"also written by {visible(others[touch.overlaps])}; the last write wins"
 
 
-def event_notes(touches: Sequence[TouchFate], row: EventRow, summary: Summary) -> EventNotes | None:
+def event_notes(
+    touches: Sequence[TouchOutcome], row: EventRow, summary: Summary
+) -> EventNotes | None:
     """Return the notes on one event, such as dirty reads and changes without a delta."""
     items = (
         *_dirty_reads(touches, row),
@@ -148,7 +150,7 @@ def _overlaps(summary: Summary) -> Iterator[StateNoteItem]:
             yield StateNoteItem("overlap", "parallel write", visible(text))
 
 
-def _dirty_reads(touches: Sequence[TouchFate], row: EventRow) -> Iterator[StateNoteItem]:
+def _dirty_reads(touches: Sequence[TouchOutcome], row: EventRow) -> Iterator[StateNoteItem]:
     writes = {item.touch.number: item for item in touches if item.touch.reads is None}
     for item in touches:
         write = writes.get(item.touch.reads or 0)
@@ -157,14 +159,14 @@ def _dirty_reads(touches: Sequence[TouchFate], row: EventRow) -> Iterator[StateN
                 "dirty",
                 "dirty read",
                 visible(f"of {write.touch.key}, written by {_at(write)}"),
-                fate=_fate(write),
+                outcome=_outcome(write),
                 href=_link(write, row.session),
                 place=visible(f"read by {who(item.touch)}"),
                 code=visible(item.touch.place),
             )
 
 
-def _silent(touches: Sequence[TouchFate], row: EventRow) -> Iterator[StateNoteItem]:
+def _silent(touches: Sequence[TouchOutcome], row: EventRow) -> Iterator[StateNoteItem]:
     for item in touches:
         if item.flagged == row.number and item.touch.paths:
             key = visible(item.touch.key)
@@ -172,14 +174,14 @@ def _silent(touches: Sequence[TouchFate], row: EventRow) -> Iterator[StateNoteIt
                 "silent",
                 "state changed without a delta",
                 f"{visible(', '.join(item.touch.paths))}; assign {key} to save it",
-                fate=_fate(item),
+                outcome=_outcome(item),
                 href=_link(item, row.session),
                 place=visible(f"by {who(item.touch)}"),
                 code=visible(item.touch.place),
             )
 
 
-def _read_early(touches: Sequence[TouchFate], row: EventRow) -> Iterator[StateNoteItem]:
+def _read_early(touches: Sequence[TouchOutcome], row: EventRow) -> Iterator[StateNoteItem]:
     writes = {item.touch.number: item for item in touches if item.touch.reads is None}
     for item in touches:
         write = writes.get(item.touch.reads or 0)
@@ -189,20 +191,20 @@ def _read_early(touches: Sequence[TouchFate], row: EventRow) -> Iterator[StateNo
                 "dirty",
                 "read before the commit",
                 visible(f"{write.touch.key}, by {_at(item)}"),
-                fate=f"in #{item.event}" if item.event else "",
+                outcome=f"in #{item.event}" if item.event else "",
                 href=href,
             )
 
 
-def _at(item: TouchFate) -> str:
+def _at(item: TouchOutcome) -> str:
     return f"{who(item.touch)} at {item.touch.place}" if item.touch.place else who(item.touch)
 
 
-def _fate(write: TouchFate) -> str:
-    return f"committed as #{write.event}" if write.event else _FATES[write.fate]
+def _outcome(write: TouchOutcome) -> str:
+    return f"committed as #{write.event}" if write.event else _OUTCOMES[write.outcome]
 
 
-def _link(write: TouchFate, session: int) -> str:
+def _link(write: TouchOutcome, session: int) -> str:
     """Return the link to the event that committed the write, or to the state if none did."""
     return (
         session_url(session, event=write.event)

@@ -1,4 +1,4 @@
-"""Writes to state before a commit, their readers, and the fate of each, over HTTP."""
+"""Writes to state before a commit, their readers, and the outcome of each, over HTTP."""
 
 from itertools import groupby
 from typing import Any
@@ -7,7 +7,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 from typing_extensions import TypedDict
 
-from devui.debugger.runs.uncommitted import Fate, touch_fates, touch_json
+from devui.debugger.runs.uncommitted import Outcome, touch_json, touch_outcomes
 from devui.web.json_answers import answer
 from devui.web.lookup import session_of
 from devui.web.operation import Query, operation
@@ -32,12 +32,12 @@ class _TouchJson(TypedDict):
     place: str
     """File, line and function in the agents' code."""
     at: float
-    fate: Fate
+    outcome: Outcome
     event: int | None
 
 
 class StateWriteJson(_TouchJson):
-    """A write of state before its commit, and its fate."""
+    """A write of state before its commit, and its outcome."""
 
     old: Any
     """The committed value."""
@@ -92,7 +92,7 @@ async def show(request: Request) -> Response:
     writes: list[dict[str, Any]] = []
     reads: list[dict[str, Any]] = []
     for name, group in groupby(rows, key=lambda row: row.run):
-        for item in touch_fates(group, over=is_over(services, session.key, name)):
+        for item in touch_outcomes(group, over=is_over(services, session.key, name)):
             if event is None or event in {item.event, item.flagged}:
                 target = writes if item.touch.reads is None else reads
                 target.append(touch_json(item, name))

@@ -107,7 +107,7 @@ class SavedTestJson(TypedDict):
     test: TestFileJson
     recordings: list[TestFileJson]
     redacted: list[RedactionJson]
-    written: list[str]
+    files: list[str]
     """Paths of the written files, with the test first."""
 
 
@@ -149,7 +149,7 @@ async def make(request: Request) -> Response:
             "test": _file(*files.test),
             "recordings": [_file(*each) for each in files.recordings],
             "redacted": [{"kind": k, "count": n} for k, n in sorted(files.redacted.items())],
-            "written": test.paths,
+            "files": test.paths,
         }
     )
 

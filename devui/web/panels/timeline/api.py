@@ -26,11 +26,11 @@ from devui.debugger.events.news import (
     SessionChanged,
 )
 from devui.debugger.history.key_history import Writer
-from devui.debugger.history.rewinds import taken_back
+from devui.debugger.history.rewinds import effective_rewinds
 from devui.debugger.history.state_diff import StateChange, state_changes, writer
 from devui.debugger.predicates.filters import Filter, FilterError
 from devui.debugger.runs.live import LiveRun
-from devui.debugger.runs.uncommitted import touch_fates
+from devui.debugger.runs.uncommitted import touch_outcomes
 from devui.store.rows import EventRow, SessionRow, Value
 from devui.store.state import prefixed
 from devui.store.summaries import Kind
@@ -98,7 +98,7 @@ class RowJson(TypedDict):
 class EventRowJson(RowJson):
     """An event as the timeline shows it."""
 
-    takenBack: int | None
+    rewoundBy: int | None
     """The number of the rewind that removed it, or null."""
 
 
@@ -144,7 +144,7 @@ class PendingValueJson(TypedDict):
     key: str
     old: NotRequired[Any]
     new: Any
-    written: NotRequired[Any]
+    original: NotRequired[Any]
     """What the agent's code wrote, if an edit of the held event replaces it with `new`."""
     hold: int | None
     """The held event that will write it; null if no held event does."""
@@ -224,7 +224,7 @@ NewsJson = Annotated[
 async def events(request: Request) -> Response:
     """List events as timeline rows.
 
-    `takenBack` is the number of the rewind that removed the event, or null. An invalid
+    `rewoundBy` is the number of the rewind that removed the event, or null. An invalid
     [filter](debugging.md#filtering-the-timeline) is refused with the place of the error.
     """
     services, session = await session_of(request)
@@ -377,8 +377,8 @@ async def _rows_json(
     services: Services, session: SessionRow, rows: Iterable[EventRow]
 ) -> list[dict[str, Any]]:
     """Return the rows as JSON, each with the number of the rewind that removed it."""
-    rewinds = await taken_back(services.journal, session.key)
-    return [{**row_json(row), "takenBack": rewinds.by(row.number)} for row in rows]
+    rewinds = await effective_rewinds(services.journal, session.key)
+    return [{**row_json(row), "rewoundBy": rewinds.by(row.number)} for row in rows]
 
 
 async def _event_after(request: Request) -> EventRow | None:
@@ -488,9 +488,9 @@ def _pending(live: LiveRun | None) -> Iterable[dict[str, Any]]:
             held_keys.update(change["key"] for change in hold.arrival.changes)
             for change in hold.changes:
                 yield {**change, "hold": hold.id}
-    for item in touch_fates(live.touches.rows(live.row.id, live.session.key), over=False):
+    for item in touch_outcomes(live.touches.rows(live.row.id, live.session.key), over=False):
         touch = item.touch
-        if touch.reads is None and item.fate == "pending" and touch.key not in held_keys:
+        if touch.reads is None and item.outcome == "pending" and touch.key not in held_keys:
             old = {} if touch.old is None else {"old": json.loads(touch.old)}
             new = None if touch.value is None else json.loads(touch.value)
             yield {"key": touch.key, **old, "new": new, "hold": None}

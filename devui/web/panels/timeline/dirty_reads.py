@@ -8,7 +8,7 @@ from markupsafe import Markup
 
 from devui.debugger.events.feed import Batch
 from devui.debugger.events.news import EventCommitted
-from devui.debugger.runs.uncommitted import TouchFate, touch_fates, who
+from devui.debugger.runs.uncommitted import TouchOutcome, touch_outcomes, who
 from devui.store.journal import Journal
 from devui.store.rows import EventRow as StoredEvent
 from devui.store.rows import SessionRow
@@ -32,7 +32,7 @@ async def lost_reads(
     marks: dict[int, Flag] = {}
     for run in runs:
         over = active is None or active.id != run
-        marks |= _marks(touch_fates(await journal.uncommitted.of_run(run), over=over))
+        marks |= _marks(touch_outcomes(await journal.uncommitted.of_run(run), over=over))
     return marks
 
 
@@ -50,12 +50,12 @@ def _instead(flag: Flag, mark: Flag) -> Flag:
     return mark if flag.kind == mark.kind else flag
 
 
-def _marks(touches: Sequence[TouchFate]) -> dict[int, Flag]:
+def _marks(touches: Sequence[TouchOutcome]) -> dict[int, Flag]:
     writes = {item.touch.number: item for item in touches if item.touch.reads is None}
     by_event: dict[int, list[str]] = {}
     for item in touches:
         write = writes.get(item.touch.reads or 0)
-        if item.event is not None and item.fate == "lost" and write is not None:
+        if item.event is not None and item.outcome == "lost" and write is not None:
             text = f"{write.touch.key}, written by {who(write.touch)}"
             by_event.setdefault(item.event, []).append(text)
     return {number: _mark("; ".join(dict.fromkeys(texts))) for number, texts in by_event.items()}

@@ -13,7 +13,7 @@ from typing import Final
 
 from devui.debugger.events.matches import matches
 from devui.debugger.history.paths import path_text
-from devui.debugger.history.rewinds import taken_back
+from devui.debugger.history.rewinds import effective_rewinds
 from devui.debugger.predicates.facts import Facts
 from devui.debugger.predicates.filters import FIELDS, FIGURES, Filter
 from devui.debugger.timeline import Entry, News, Timeline, fold
@@ -122,7 +122,9 @@ async def filtered_rows(
     )
     items = await asyncio.to_thread(look.items, changes.items)
     lost = await lost_reads(journal, session.key, (entries[number].row for number in numbers))
-    rewinds = await taken_back(journal, session.key, until=query.at.number if query.at else None)
+    rewinds = await effective_rewinds(
+        journal, session.key, until=query.at.number if query.at else None
+    )
     return RowsWithGaps(
         with_rewind_marks(with_lost_marks(items, lost), rewinds, session.key),
         *_gaps(session.key, matches, (begin, end), (first, last), query),

@@ -217,7 +217,7 @@ class LiveHistory:
         )
         lost = await lost_reads(services.journal, self._key, added)
         marks = with_lost_marks(items, {**lost, **self._lost})
-        rows = render.parts(with_rewind_marks(marks, self._rewinds.taken_back, self._key))
+        rows = render.parts(with_rewind_marks(marks, self._rewinds.rewinds, self._key))
         headers = [
             invocation_header(each, under[each.row.number], parts.get(each.row.number, 0))
             for each in headings
@@ -298,7 +298,7 @@ class LiveHistory:
             askers=await askers_in(journal, key, bodies),
             pictures=await saved_pictures(journal, key, bodies),
         )
-        messages = with_rewind_marks(messages, self._rewinds.taken_back, key)
+        messages = with_rewind_marks(messages, self._rewinds.rewinds, key)
         if messages:
             self._speaker = spoken_by(messages[-1])
         await prepare(markdown_texts(messages))

@@ -8,7 +8,7 @@ from markupsafe import Markup
 
 from devui.debugger.events.feed import Batch
 from devui.debugger.events.news import EventCommitted
-from devui.debugger.history.rewinds import NOTHING_TAKEN, REWINDS, TakenBack, taken_back
+from devui.debugger.history.rewinds import NO_REWINDS, REWINDS, EffectiveRewinds, effective_rewinds
 from devui.web.htmx import renew, replace
 from devui.web.links import session_url
 from devui.web.panels.chat.chat import conversation
@@ -28,12 +28,12 @@ class LiveRewinds:
     def __init__(self, services: Services, session: int) -> None:
         self._services = services
         self._session = session
-        self.taken_back = NOTHING_TAKEN
+        self.rewinds = NO_REWINDS
         """The rewinds as of the last event that the page shows."""
 
     async def begin(self, number: int) -> None:
         """Load the rewinds as of the page's last event, `number`."""
-        self.taken_back = await taken_back(self._services.journal, self._session, until=number)
+        self.rewinds = await effective_rewinds(self._services.journal, self._session, until=number)
 
     async def hear(self, batch: Batch) -> Markup:
         """Return the changes for events that were rewound or restored: as ranges of any length,
@@ -42,11 +42,11 @@ class LiveRewinds:
         news = [item for item in batch.news if isinstance(item, EventCommitted)]
         if not any(REWINDS in item.event.text for item in news):
             return Markup("")
-        before, last = self.taken_back, news[-1].row.number
+        before, last = self.rewinds, news[-1].row.number
         await self.begin(last)
-        ranges = _ranges(before, self.taken_back, last)
+        ranges = _ranges(before, self.rewinds, last)
         marks = renew("#rewind-news", self._services.render.parts(map(self._news, ranges)))
-        rewinds = {*before.holding} ^ {*self.taken_back.holding}
+        rewinds = {*before.holding} ^ {*self.rewinds.holding}
         first = news[0].row.number
         return await self._messages(each.number for each in rewinds if each.number < first) + marks
 
@@ -57,11 +57,11 @@ class LiveRewinds:
         messages = conversation(events, session=self._session)
         return Markup("").join(
             replace(f"#m-{message.number}", self._services.render.part(message))
-            for message in with_rewind_marks(messages, self.taken_back, self._session)
+            for message in with_rewind_marks(messages, self.rewinds, self._session)
         )
 
     def _news(self, numbers: range) -> RewindNews:
-        by = self.taken_back.by(numbers.start)
+        by = self.rewinds.by(numbers.start)
         if by is None:
             return RewindNews(numbers.start, numbers[-1])
         href = session_url(self._session, event=by)
@@ -69,7 +69,7 @@ class LiveRewinds:
         return RewindNews(numbers.start, numbers[-1], marks)
 
 
-def _ranges(before: TakenBack, now: TakenBack, last: int) -> Iterator[range]:
+def _ranges(before: EffectiveRewinds, now: EffectiveRewinds, last: int) -> Iterator[range]:
     """Yield the ranges of events before `last` whose rewind, if any, has changed."""
     holding = {*before.holding, *now.holding}
     bounds = {rewind.first for rewind in holding} | {rewind.number for rewind in holding}

@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from dataclasses import replace
 from typing import Literal, TypeVar
 
-from devui.debugger.history.rewinds import TakenBack
+from devui.debugger.history.rewinds import EffectiveRewinds
 from devui.web.links import rewind_url, session_url
 from devui.web.panels.chat.parts import ChatMessage
 from devui.web.panels.inspector.mark_parts import RewindMark
@@ -17,20 +17,20 @@ _Item = TypeVar("_Item")
 
 
 def with_rewind_marks(
-    items: Iterable[_Item], taken_back: TakenBack, session: int
+    items: Iterable[_Item], rewinds: EffectiveRewinds, session: int
 ) -> tuple[_Item, ...]:
     """Return the rows and messages, with marks on those that were rewound."""
-    if not taken_back.holding:
+    if not rewinds.holding:
         return tuple(items)
-    return tuple(_mark(item, taken_back, session) for item in items)
+    return tuple(_mark(item, rewinds, session) for item in items)
 
 
-def _mark(item: _Item, taken_back: TakenBack, session: int) -> _Item:
+def _mark(item: _Item, rewinds: EffectiveRewinds, session: int) -> _Item:
     if not isinstance(item, EventRow | ChatMessage):
         return item
     is_row = isinstance(item, EventRow)
-    mark = rewind_mark(taken_back, item.number, session, "row" if is_row else "message")
-    hidden = taken_back.hidden_by(item.number)
+    mark = rewind_mark(rewinds, item.number, session, "row" if is_row else "message")
+    hidden = rewinds.hidden_by(item.number)
     if isinstance(item, ChatMessage) and hidden:
         numbers = event_numbers(hidden.start, hidden[-1])
         undo = UndoRewind(item.number, rewind_url(session), numbers)
@@ -39,8 +39,8 @@ def _mark(item: _Item, taken_back: TakenBack, session: int) -> _Item:
 
 
 def rewind_mark(
-    taken_back: TakenBack, number: int, session: int, place: Place
+    rewinds: EffectiveRewinds, number: int, session: int, place: Place
 ) -> RewindMark | None:
     """Return the mark of a rewound event; None for any other."""
-    by = taken_back.by(number)
+    by = rewinds.by(number)
     return RewindMark(number, by, session_url(session, event=by), place) if by else None

@@ -11,7 +11,7 @@ from starlette.responses import PlainTextResponse, Response
 from devui.debugger.events.matches import words
 from devui.debugger.events.nodes import name_of
 from devui.debugger.events.preview import one_line, preview
-from devui.debugger.history.rewinds import taken_back
+from devui.debugger.history.rewinds import effective_rewinds
 from devui.debugger.predicates.filters import FilterInput
 from devui.debugger.timeline import Line
 from devui.store.rows import Change, EventRow, SessionRow
@@ -172,10 +172,10 @@ async def _window(
     window = await window_between(services.journal, session.key, *section.numbers)
     if at is None:
         return window
-    rewinds = await taken_back(services.journal, session.key, until=at.number)
+    rewinds = await effective_rewinds(services.journal, session.key, until=at.number)
     later = tuple(row for row in window.later if row.number <= at.number)
     answers = await last_answers(services.journal, session.key, window.rows, until=at.seq + 1)
-    return replace(window, taken_back=rewinds, later=later, answers=answers)
+    return replace(window, rewinds=rewinds, later=later, answers=answers)
 
 
 async def filter_terms(request: Request) -> Response:

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
-from devui.debugger.history.rewinds import NOTHING_TAKEN, TakenBack, taken_back
+from devui.debugger.history.rewinds import NO_REWINDS, EffectiveRewinds, effective_rewinds
 from devui.debugger.questions.askers import Asker, askers_in
 from devui.debugger.questions.questions import answered_once
 from devui.debugger.timeline import Entry, News, Timeline, fold
@@ -72,7 +72,7 @@ class Window:
     """Some of the events that follow, which may hold results of the window's calls."""
     cut: str | None = None
     """In a fork, the invocation of the last copied event, until a run of the fork continues it."""
-    taken_back: TakenBack = NOTHING_TAKEN
+    rewinds: EffectiveRewinds = NO_REWINDS
     """The rewinds of the session."""
 
     answers: frozenset[int] = frozenset()
@@ -87,7 +87,7 @@ class Window:
         parts = await later_parts(journal, self.session, changes.items)
         look = RowContext(gutter, under, selection, self.notes, answers=self.answers, parts=parts)
         items = with_lost_marks(look.items(changes.items), self.lost)
-        return with_rewind_marks(items, self.taken_back, self.session)
+        return with_rewind_marks(items, self.rewinds, self.session)
 
     def messages(self) -> tuple[ChatMessage | RunNote, ...]:
         """Return the messages of the chat."""
@@ -97,7 +97,7 @@ class Window:
             messages += self._conversation(rows, call_answers)
             note = run_note(end, follows_error=ends_in_error(rows)) if end else None
             messages += [note] if note else []
-        return with_rewind_marks(messages, self.taken_back, self.session)
+        return with_rewind_marks(messages, self.rewinds, self.session)
 
     @property
     def speaker(self) -> str | None:
@@ -180,9 +180,12 @@ async def window_around(
 async def _with_marks(journal: Journal, window: Window) -> Window:
     """Return the window with marks for lost reads, rewinds and answers."""
     lost = await lost_reads(journal, window.session, window.rows)
-    rewinds, cut = await taken_back(journal, window.session), await _cut(journal, window.session)
+    rewinds, cut = (
+        await effective_rewinds(journal, window.session),
+        await _cut(journal, window.session),
+    )
     answers = await last_answers(journal, window.session, window.rows)
-    return replace(window, lost=lost, taken_back=rewinds, cut=cut, answers=answers)
+    return replace(window, lost=lost, rewinds=rewinds, cut=cut, answers=answers)
 
 
 async def last_answers(
@@ -350,9 +353,9 @@ async def window_at(journal: Journal, at: EventRow, row: EventRow | None = None)
         window = await window_before(journal, at.session, at.seq + 1)
     else:
         window = await window_around(journal, at.session, row, until=at.seq + 1)
-    rewinds = await taken_back(journal, at.session, until=at.number)
+    rewinds = await effective_rewinds(journal, at.session, until=at.number)
     answers = await last_answers(journal, at.session, window.rows, until=at.seq + 1)
-    window = replace(window, taken_back=rewinds, answers=answers, later=())
+    window = replace(window, rewinds=rewinds, answers=answers, later=())
     return replace(window, running=at.run, invocation=at.invocation_id)
 
 

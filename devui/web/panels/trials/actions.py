@@ -14,13 +14,13 @@ from devui.web.services import Services
 
 
 class ConfirmationRequired(EdgeError):
-    """The tool may have side effects, and the caller didn't set `sure`."""
+    """The tool may have side effects, and the caller didn't set `confirm`."""
 
     status = 409
 
     def __init__(self, tool: str, effect: ToolEffect, offer: RecordedCall | None) -> None:
         what = "has side effects" if effect.effect == "effects" else "may have side effects"
-        super().__init__(f"{tool} {what}: set `sure` to run it")
+        super().__init__(f"{tool} {what}: set `confirm` to run it")
         self.effect = effect
         self.offer = offer
 
@@ -46,10 +46,10 @@ async def try_tool(
     agent: str | None,
     tool: str,
     args: Mapping[str, Any],
-    sure: bool,
+    confirm: bool,
     actor: str,
 ) -> TrialRow:
-    """Run the tool; raises NotFound for an unknown tool, and Conflict without a result."""
+    """Run the tool; raises NotFound, ConfirmationRequired, or Conflict without a result."""
     declarations = [each for each in await tools_of(services, context.app) if each["name"] == tool]
     owner = next((each for each in declarations if agent in {None, each["agent"]}), None)
     if owner is None:
@@ -57,7 +57,7 @@ async def try_tool(
     marks = [(each["name"], each["effect"]) for each in declarations]
     effects = await tool_effects(services.journal, context.app, marks)
     effect = effects.get(tool, UNKNOWN)
-    if not sure and not effect.is_safe:
+    if not confirm and not effect.is_safe:
         raise ConfirmationRequired(
             tool, effect, await _offer(services, context.session, tool, args)
         )

@@ -126,7 +126,7 @@ class ToolTrialBody(Strict):
     """The key of the session whose state is copied; by default the state is empty."""
     event: int | None = None
     """The event that the state is as of; by default now."""
-    sure: bool = False
+    confirm: bool = False
     """Run it even if it may have side effects."""
     actor: str = Field(default="api", max_length=100)
 
@@ -179,13 +179,15 @@ class ConfirmationRequiredJson(TypedDict):
     TrialJson,
     status=201,
     body=ToolTrialBody,
-    refusals=(Refusal(409, "Not confirmed with `sure`, or no answer", ConfirmationRequiredJson),),
+    refusals=(
+        Refusal(409, "Not confirmed with `confirm`, or no answer", ConfirmationRequiredJson),
+    ),
 )
 async def tool(request: Request) -> Response:
     """Run a tool on its own, with a copy of the state.
 
     [Runs a tool alone](debugging.md#one-call-by-itself) on the state of a session, now or as of an
-    event. A tool that may have effects runs only if `sure`.
+    event. A tool that may have effects runs only with `confirm`.
     """
     services, app = services_of(request), request.path_params["app"]
     body = parse(ToolTrialBody, await read_json(request, limit=_LIMIT, allow_runtime_json=True))
@@ -203,7 +205,7 @@ async def tool(request: Request) -> Response:
             agent=body.agent,
             tool=request.path_params["tool"],
             args=body.args,
-            sure=body.sure,
+            confirm=body.confirm,
             actor=body.actor,
         )
     except ConfirmationRequired as unsure:

@@ -206,7 +206,7 @@ async def _tool(
                             agent=draft.declared["agent"],
                             tool=draft.declared["name"],
                             args=args,
-                            sure=form.get("sure") is not None,
+                            confirm=form.get("confirm") is not None,
                             actor=actor_of(form),
                         ),
                     )

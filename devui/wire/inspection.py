@@ -43,7 +43,7 @@ class Place:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class TaskStanding:
+class InspectedTask:
     """One asyncio task of a run."""
 
     id: int
@@ -62,7 +62,7 @@ class TaskStanding:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class CallStanding:
+class InspectedCall:
     """A call of a model or tool that has begun and not returned."""
 
     id: int
@@ -80,12 +80,12 @@ class CallStanding:
     seconds: float
     """How long it has been open, by the monotonic clock."""
     task: int
-    """The `TaskStanding.id` of the task that waits for it."""
+    """The `InspectedTask.id` of the task that waits for it."""
     place: Place | None
     """The app's own innermost frame in the call, if its code has been reached."""
     thread: bool
     """Whether it waits for a plain function in a thread, which can't be stopped."""
-    told: bool
+    ending: bool
     """Whether a person has ended it and it hasn't returned yet."""
     schema: str | None
     """JSON text: the schema of a tool's declared result."""
@@ -108,8 +108,8 @@ class Inspection:
     run: str
     blocked: float
     """How long the event loop has been blocked, in seconds; 0 if it runs."""
-    calls: list[CallStanding]
+    calls: list[InspectedCall]
     """The open calls, oldest first."""
-    tasks: list[TaskStanding]
+    tasks: list[InspectedTask]
     """The tasks, the run's own first."""
     kind: Literal["inspection"] = "inspection"

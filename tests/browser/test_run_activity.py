@@ -15,7 +15,7 @@ pytestmark = pytest.mark.browser
 
 @pytest.fixture(scope="module")
 def server(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("standing")
+    folder = tmp_path_factory.mktemp("activity")
     for name, code in APPS.items():
         write_app(folder / "agents", name, code)
     with running(folder / "agents", folder / "data") as server:
@@ -71,13 +71,13 @@ def test_a_run_without_progress_offers_an_explanation_and_h_opens_it(begin, serv
     chip = session.page.locator("#why")
     expect(chip).to_contain_text(re.compile(r"waiting for look_up, \d+ s"))
     press(session, "h")
-    standing = session.page.locator("#standing")
-    call = standing.locator(".pending-calls li")
+    activity = session.page.locator("#activity")
+    call = activity.locator(".pending-calls li")
     expect(call).to_contain_text("look_up")
     expect(call).to_contain_text('{"city":"Oslo"}')
-    expect(standing.locator(".task > .frames")).to_contain_text("until_told")
+    expect(activity.locator(".task > .frames")).to_contain_text("until_told")
     expect(call.locator("time")).to_have_text(re.compile(r"\d+ s"))
-    fold = standing.locator(".folded").last
+    fold = activity.locator(".folded").last
     fold.locator("summary").click()
     expect(fold.locator("li").first).to_be_visible()
     age = call.locator("time").inner_text()
@@ -86,8 +86,8 @@ def test_a_run_without_progress_offers_an_explanation_and_h_opens_it(begin, serv
     a_pause_is_taken_back(session)
     let_go(server, "sleeping")
     session.ends()
-    expect(standing.locator(".pending-calls")).to_have_count(0)
-    expect(standing.locator("h2")).to_have_text("Latest run: done")
+    expect(activity.locator(".pending-calls")).to_have_count(0)
+    expect(activity.locator("h2")).to_have_text("Latest run: done")
 
 
 def a_pause_is_taken_back(session: SessionPage) -> None:
@@ -114,16 +114,16 @@ def a_pause_is_taken_back(session: SessionPage) -> None:
 def test_a_thread_and_a_model_call_are_shown_with_their_line(begin, app, name, function):
     session = begin(app)
     session.page.locator("#why").click()
-    standing = session.page.locator("#standing")
-    expect(standing.locator(".pending-calls li b")).to_have_text(name)
-    expect(standing.locator(".task > .frames").first).to_contain_text(f"{app}/agent.py:")
-    expect(standing.locator(".task")).to_contain_text(function)
+    activity = session.page.locator("#activity")
+    expect(activity.locator(".pending-calls li b")).to_have_text(name)
+    expect(activity.locator(".task > .frames").first).to_contain_text(f"{app}/agent.py:")
+    expect(activity.locator(".task")).to_contain_text(function)
 
 
 def test_a_tool_that_blocks_the_event_loop_is_named_until_it_returns(begin, server):
     session = begin("blocked")
     press(session, "6")
-    worst = session.page.locator("#standing .whys .bad")
+    worst = session.page.locator("#activity .whys .bad")
     expect(worst).to_contain_text("The tool crunch has been blocking the event loop")
     expect(worst).to_contain_text("blocked/agent.py:")
     expect(worst).to_contain_text("in crunch")
@@ -136,15 +136,15 @@ def test_a_tool_that_blocks_the_event_loop_is_named_until_it_returns(begin, serv
 def test_a_deadlock_is_shown_with_both_lines_and_stopped_from_the_panel(begin):
     session = begin("deadlock")
     session.page.locator("#why").click()
-    standing = session.page.locator("#standing")
-    worst = standing.locator(".whys .bad")
+    activity = session.page.locator("#activity")
+    worst = activity.locator(".whys .bad")
     expect(worst).to_contain_text("Deadlock: tasks 2 and 3 are waiting for each other")
     expect(worst).to_contain_text(re.compile(r"2 is at deadlock/agent\.py:\d+; 3 is at"))
-    both = standing.locator(".task.circle")
+    both = activity.locator(".task.circle")
     expect(both).to_have_count(2)
     expect(both.first).to_contain_text("waiting for a lock held by task 3")
     expect(both.first).to_contain_text("async with second:")
-    standing.get_by_role("button", name="Stop the run").click()
+    activity.get_by_role("button", name="Stop the run").click()
     session.ends("stopped")
 
 
@@ -152,7 +152,7 @@ def test_a_question_to_a_person_is_named_and_links_to_its_event(begin):
     session = begin("asking")
     session.ends("waiting")
     press(session, "h")
-    why = session.page.locator("#standing .whys .warn")
+    why = session.page.locator("#activity .whys .warn")
     expect(why).to_contain_text("cashier asks for confirmation")
     why.get_by_role("link").click()
     expect(session.page.locator(".row[aria-selected=true]")).to_have_attribute("data-event", "3")
@@ -185,9 +185,9 @@ def test_one_of_two_held_calls_continues_alone_and_is_listed_beside_the_other(be
     expect(beside).to_contain_text("mover running slow")
     expect(beside).to_contain_text("tools/agent.py:")
     press(session, "h")
-    why = session.page.locator("#standing .whys li")
+    why = session.page.locator("#activity .whys li")
     expect(why).to_contain_text("Paused by the debugger before the tool call (quick, mover)")
-    both = session.page.locator("#standing .beside li")
+    both = session.page.locator("#activity .beside li")
     expect(both).to_have_text([re.compile("mover held quick"), re.compile("mover running slow")])
     let_go(server, "tools")
     expect(beside).to_have_count(0)
@@ -219,12 +219,12 @@ def test_parallel_branches_are_held_separately_and_running_ones_are_listed(begin
 def test_without_scripts_the_run_is_explained_too(begin, browser, server, signed_in):
     session = begin("sleeping")
     session.page.locator("#why").click()
-    expect(session.page.locator("#standing .pending-calls")).to_contain_text("look_up")
+    expect(session.page.locator("#activity .pending-calls")).to_contain_text("look_up")
     with Visit(browser, server, storage_state=signed_in, java_script_enabled=False) as plain:
         page = plain.open(session.path)
         page.locator("#why").click()
-        expect(page.locator("#standing .pending-calls")).to_contain_text("look_up")
-        page.locator("#standing").get_by_role("button", name="Pause at the next event").click()
+        expect(page.locator("#activity .pending-calls")).to_contain_text("look_up")
+        page.locator("#activity").get_by_role("button", name="Pause at the next event").click()
         page.goto(server.url + session.path + "?tab=run")
         let_go(server, "sleeping")
         expect(session.status).to_have_class("run held")
@@ -233,7 +233,7 @@ def test_without_scripts_the_run_is_explained_too(begin, browser, server, signed
 def test_a_hanging_call_is_answered_from_the_panel_which_keeps_the_input(begin):
     session = begin("sleeping")
     session.page.locator("#why").click()
-    call = session.page.locator("#standing .pending-calls li")
+    call = session.page.locator("#activity .pending-calls li")
     expect(call.locator("b")).to_have_text("look_up")
     call.get_by_text("Answer instead").click()
     field = call.get_by_role("textbox", name="Answer for look_up")
@@ -252,13 +252,13 @@ def test_a_hanging_call_is_answered_from_the_panel_which_keeps_the_input(begin):
     session.ends()
     expect(session.page.locator(".row[data-event='3']")).to_contain_text("mocked")
     expect(session.page.locator("#timeline")).to_contain_text("Oslo, by hand")
-    expect(session.page.locator("#standing .pending-calls")).to_have_count(0)
+    expect(session.page.locator("#activity .pending-calls")).to_have_count(0)
 
 
 def test_a_hanging_call_is_ended_and_the_agent_continues_with_its_error(begin):
     session = begin("thread")
     session.page.locator("#why").click()
-    call = session.page.locator("#standing .pending-calls li")
+    call = session.page.locator("#activity .pending-calls li")
     expect(call.locator(".call-note")).to_contain_text("in a thread can't be stopped")
     call.get_by_role("button", name="End this call").click()
     session.ends()
@@ -271,7 +271,7 @@ def test_an_answer_form_follows_the_tools_declaration_and_reports_errors(begin, 
     visit.allow("422")
     session = begin("declared")
     session.page.locator("#why").click()
-    call = session.page.locator("#standing .pending-calls li")
+    call = session.page.locator("#activity .pending-calls li")
     expect(call.locator("b")).to_have_text("quote")
     call.get_by_text("Answer instead").click()
     form = call.get_by_role("form", name="Result of quote")
@@ -279,9 +279,9 @@ def test_an_answer_form_follows_the_tools_declaration_and_reports_errors(begin, 
     form.get_by_label("from").fill("the desk")
     form.get_by_role("button", name="Answer with these values").click()
     expect(form.get_by_role("alert")).to_have_text("price: must be 0 or more")
-    with session.page.expect_response("**/standing"):
+    with session.page.expect_response("**/activity"):
         pass  # the panel has refreshed once
-    with session.page.expect_response("**/standing"):
+    with session.page.expect_response("**/activity"):
         expect(form.get_by_role("alert")).to_have_text("price: must be 0 or more")
     expect(form.get_by_label("from")).to_have_value("the desk")
     form.get_by_label("price").fill("12.5")
@@ -293,15 +293,15 @@ def test_an_answer_form_follows_the_tools_declaration_and_reports_errors(begin, 
 def test_an_answer_being_typed_survives_an_unresponsive_process(begin, server):
     session = begin("declared")
     session.page.locator("#why").click()
-    call = session.page.locator("#standing .pending-calls li")
+    call = session.page.locator("#activity .pending-calls li")
     expect(call.locator("b")).to_have_text("quote")
     call.get_by_text("Answer instead").click()
     price = call.get_by_label("price")
     price.fill("12.5")
     with suspended(worker_of(server, "declared")):
-        expect(session.page.locator("#standing .whys")).to_contain_text("isn't responding")
+        expect(session.page.locator("#activity .whys")).to_contain_text("isn't responding")
         expect(price).to_have_value("12.5")
-    expect(session.page.locator("#standing .whys")).to_have_count(0)
+    expect(session.page.locator("#activity .whys")).to_have_count(0)
     expect(price).to_have_value("12.5")
     call.get_by_role("button", name="Answer with these values").click()
     session.ends()

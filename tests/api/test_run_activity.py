@@ -1,4 +1,4 @@
-"""What a run waits for, reported over HTTP while it waits: `GET /api/runs/{run}/standing`."""
+"""What a run waits for, reported over HTTP while it waits: `GET /api/runs/{run}/activity`."""
 
 import time
 from collections.abc import Callable
@@ -17,7 +17,7 @@ HTML = {"Accept": "text/html"}
 
 @pytest.fixture(scope="module")
 def server(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("standing")
+    folder = tmp_path_factory.mktemp("activity")
     for name, code in APPS.items():
         write_app(folder / "agents", name, code)
     with running(folder / "agents", folder / "data") as server:
@@ -57,10 +57,10 @@ def seen(debugged: Debugged, is_so: Callable[[dict[str, Any]], Any]) -> dict[str
     """Poll what the run waits for until the condition holds."""
     until = time.monotonic() + PATIENCE
     while True:
-        standing = debugged.client.get(f"/api/runs/{debugged.run}/standing").json()
-        if is_so(standing):
-            return standing
-        assert time.monotonic() < until, standing
+        activity = debugged.client.get(f"/api/runs/{debugged.run}/activity").json()
+        if is_so(activity):
+            return activity
+        assert time.monotonic() < until, activity
 
 
 def line_of(server, app: str, text: str) -> int:
@@ -86,13 +86,13 @@ def test_a_call_under_way_is_reported_with_its_age_and_line(
     debugged = begin(app)
     line = line_of(server, app, where)
 
-    def stands_there(standing):
-        places = [place for task in standing["tasks"] for place in own(task["places"])]
+    def stands_there(activity):
+        places = [place for task in activity["tasks"] for place in own(task["places"])]
         return any(place[:2] == (f"{app}/agent.py", line) for place in places)
 
-    standing = seen(debugged, stands_there)
-    check(standing, {"$ref": "/Standing"})
-    [call] = standing["calls"]
+    activity = seen(debugged, stands_there)
+    check(activity, {"$ref": "/RunActivity"})
+    [call] = activity["calls"]
     assert (call["kind"], call["name"], call["about"]) == (kind, name, about)
     later = seen(debugged, lambda now: now["calls"] and now["calls"][0]["seconds"] > 1)
     assert later["calls"][0]["since"] == call["since"]
@@ -103,8 +103,8 @@ def test_a_call_under_way_is_reported_with_its_age_and_line(
 def test_frames_are_reported_with_source_but_without_values(server, begin):
     debugged = begin("sleeping")
     # Between two naps, the tool looks whether its file is there.
-    standing = seen(debugged, lambda now: [task["waits"] for task in now["tasks"]] == ["time"])
-    [task] = standing["tasks"]
+    activity = seen(debugged, lambda now: [task["waits"] for task in now["tasks"]] == ["time"])
+    [task] = activity["tasks"]
     functions = [place["function"] for place in task["places"]]
     assert functions[0] == "Runs._run"
     assert functions[-3:] == ["look_up", "until_told", "sleep"]
@@ -117,8 +117,8 @@ def test_frames_are_reported_with_source_but_without_values(server, begin):
 
 def test_a_plain_function_is_found_in_its_thread(server, begin):
     debugged = begin("thread")
-    standing = seen(debugged, lambda now: any(own(task["places"]) for task in now["tasks"]))
-    [task] = standing["tasks"]
+    activity = seen(debugged, lambda now: any(own(task["places"]) for task in now["tasks"]))
+    [task] = activity["tasks"]
     line = line_of(server, "thread", "# in a thread")
     assert task["waits"] == "thread"
     assert own(task["places"])[-1][1] in {line - 1, line}
@@ -126,9 +126,9 @@ def test_a_plain_function_is_found_in_its_thread(server, begin):
 
 def test_a_tool_that_blocks_the_event_loop_is_reported_with_its_line(server, begin):
     debugged = begin("blocked")
-    standing = seen(debugged, lambda now: now["blocked"])
-    check(standing, {"$ref": "/Standing"})
-    blocked = standing["blocked"]
+    activity = seen(debugged, lambda now: now["blocked"])
+    check(activity, {"$ref": "/RunActivity"})
+    blocked = activity["blocked"]
     line = line_of(server, "blocked", "# on the loop")
     assert (blocked["run"], blocked["tool"]) == (debugged.run, "crunch")
     assert own([blocked["place"]])[0] in {
@@ -144,11 +144,11 @@ def test_a_tool_that_blocks_the_event_loop_is_reported_with_its_line(server, beg
 
 def test_two_tasks_waiting_for_each_others_lock_are_a_deadlock(server, begin):
     debugged = begin("deadlock")
-    standing = seen(debugged, lambda now: now["deadlocks"])
+    activity = seen(debugged, lambda now: now["deadlocks"])
     line = line_of(server, "deadlock", "# never")
-    check(standing, {"$ref": "/Standing"})
-    assert standing["deadlocks"] == [[2, 3]]
-    whole, *both = standing["tasks"]
+    check(activity, {"$ref": "/RunActivity"})
+    assert activity["deadlocks"] == [[2, 3]]
+    whole, *both = activity["tasks"]
     assert (whole["waits"], whole["agent"]) == ("tasks", "locked")
     assert [(task["waits"], task["awaits"]) for task in both] == [("lock", 3), ("lock", 2)]
     assert all(own(task["places"]) == [("deadlock/agent.py", line, "both")] for task in both)
@@ -159,9 +159,9 @@ def test_two_tasks_waiting_for_each_others_lock_are_a_deadlock(server, begin):
 def test_an_invocation_waits_for_the_answer_to_its_question(begin):
     debugged = begin("asking")
     assert debugged.settled()["status"] == "done"
-    standing = seen(debugged, lambda now: True)
-    check(standing, {"$ref": "/Standing"})
-    [question] = standing["questions"]
+    activity = seen(debugged, lambda now: True)
+    check(activity, {"$ref": "/RunActivity"})
+    [question] = activity["questions"]
     assert (question["agent"], question["asks"]) == ("cashier", "asks for confirmation")
     assert question["for"] == {"kind": "tool", "name": "refund"}
     part = {"id": question["call"], "name": question["name"], "response": {"confirmed": True}}
@@ -171,8 +171,8 @@ def test_an_invocation_waits_for_the_answer_to_its_question(begin):
     assert seen(debugged, lambda now: True)["questions"] == []
 
 
-def stances(standing: dict[str, Any]) -> dict[str, str]:
-    return {each["agent"]: each["status"] for each in standing["branches"]}
+def stances(activity: dict[str, Any]) -> dict[str, str]:
+    return {each["agent"]: each["status"] for each in activity["branches"]}
 
 
 def hold_of(debugged: Debugged, agent: str) -> int:
@@ -214,8 +214,8 @@ def test_a_tool_call_runs_while_a_parallel_one_is_held(server, begin):
     debugged = begin("tools", pause=True)
     debugged.settled()
     debugged.tell("run_to", like={"gate": "before_tool", "tool": "quick"})
-    standing = seen(debugged, lambda now: len(now["branches"]) == 2)
-    assert {each["doing"]: each["status"] for each in standing["branches"]} == {
+    activity = seen(debugged, lambda now: len(now["branches"]) == 2)
+    assert {each["doing"]: each["status"] for each in activity["branches"]} == {
         "quick": "held",
         "slow": "running",
     }
@@ -242,7 +242,7 @@ def test_the_tab_shows_the_run_of_the_selected_event(server, client, begin):
     assert title in then
     assert "Another run is in progress" in then
     assert title in tab(f"?tab=run&at={last}")
-    assert title in tab("/standing?event=1")
+    assert title in tab("/activity?event=1")
     debugged.tell("continue")
     debugged.settled()
     then = tab("?tab=run&event=1")

@@ -7,25 +7,25 @@ from typing import Any
 from devui.debugger.runs.live import LiveRun
 from devui.debugger.stepping.stepper import Hold
 from devui.store.rows import RunRow
+from devui.wire.inspection import InspectedCall, InspectedTask, Inspection, Place
 from devui.wire.messages import Blocked
-from devui.wire.standing import CallStanding, Inspection, Place, TaskStanding
 
 _OF_OTHERS = frozenset({"task", "tasks"})
 """The `waits` of tasks that only wait for other tasks of their run."""
 
 
 @dataclass(frozen=True, slots=True)
-class Standing:
+class RunActivity:
     """A run, and what it waits for."""
 
     run: RunRow
     report: Mapping[str, Any]
-    """What `standing_of` or `standing_after` returned."""
+    """What `activity_of` or `activity_after` returned."""
     event: int | None = None
     """The event whose run it is; None for the newest run."""
 
 
-def standing_of(live: LiveRun, inspection: Inspection | None, *, status: str) -> dict[str, Any]:
+def activity_of(live: LiveRun, inspection: Inspection | None, *, status: str) -> dict[str, Any]:
     """Return where a run in progress stands and what it waits for.
 
     If the worker doesn't answer, its calls aren't lost: those of its newest answer are returned.
@@ -36,8 +36,8 @@ def standing_of(live: LiveRun, inspection: Inspection | None, *, status: str) ->
         "session": live.session.key,
         "status": status,
         "answered": inspection is not None,
-        "progressed": live.progressed.at,
-        "silentSeconds": live.progressed.seconds,
+        "lastProgress": live.last_progress.at,
+        "silentSeconds": live.last_progress.seconds,
         "debugger": live.debugging.as_json(),
         "blocked": _blocker(live, inspection),
         "branches": branches_of(live),
@@ -48,14 +48,14 @@ def standing_of(live: LiveRun, inspection: Inspection | None, *, status: str) ->
     }
 
 
-def standing_after(run: str, session: int, status: str, questions: Sequence[Any]) -> dict[str, Any]:
+def activity_after(run: str, session: int, status: str, questions: Sequence[Any]) -> dict[str, Any]:
     """Return the same for a run that is over, which can only wait for a person."""
     return {
         "run": run,
         "session": session,
         "status": status,
         "answered": False,
-        "progressed": None,
+        "lastProgress": None,
         "silentSeconds": 0.0,
         "debugger": None,
         "blocked": None,
@@ -77,7 +77,7 @@ def branches_of(live: LiveRun) -> list[dict[str, Any]]:
     return [*holds, *_others(inspection, live.stepper.holds)] if inspection else holds
 
 
-def deadlocks(tasks: Sequence[TaskStanding]) -> list[list[int]]:
+def deadlocks(tasks: Sequence[InspectedTask]) -> list[list[int]]:
     """Return the circles of tasks that wait for each other, each circle once."""
     following = {task.id: task.awaits for task in tasks}
     circles: list[list[int]] = []
@@ -107,11 +107,11 @@ def _others(inspection: Inspection, holds: Sequence[Hold]) -> Iterator[dict[str,
         yield _other(task, call, "behind" if behind else "running")
 
 
-def _same(hold: Hold, task: TaskStanding) -> bool:
+def _same(hold: Hold, task: InspectedTask) -> bool:
     return (hold.arrival.agent, hold.arrival.branch) == (task.agent, task.branch)
 
 
-def _other(task: TaskStanding, call: CallStanding | None, status: str) -> dict[str, Any]:
+def _other(task: InspectedTask, call: InspectedCall | None, status: str) -> dict[str, Any]:
     place = call.place if call and call.place else _own(task.places)
     return {
         "status": status,

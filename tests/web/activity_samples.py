@@ -22,7 +22,7 @@ FRAMES = (
     Frames(True, (("travel/agent.py:26", "both", "async with second:"),)),
 )
 PANEL = RunPanel(
-    href=links.standing_url(KEY),
+    href=links.activity_url(KEY),
     title="The run is running",
     settings="temperature 0.2, append to system instruction: Be brief.",
     going=True,
@@ -70,5 +70,5 @@ PANEL = RunPanel(
         TaskItem(3, "", "sleeps", FRAMES[:1], circle=False),
     ),
 )
-EMPTY = RunPanel(links.standing_url(KEY), "No runs yet", going=False, replay=replay_samples.FORM)
-ALL = (PANEL, EMPTY, TabAsk("standing", links.standing_url(KEY)))
+EMPTY = RunPanel(links.activity_url(KEY), "No runs yet", going=False, replay=replay_samples.FORM)
+ALL = (PANEL, EMPTY, TabAsk("activity", links.activity_url(KEY)))
