@@ -249,6 +249,19 @@ def test_the_page_shows_requested_and_edited_arguments_of_a_call(client):
     (ran,) = re.findall(r'class="ran".*?<code[^>]*>(.*?)</code>', page)
     assert html.unescape(ran) == 'city="Bern"'
     assert '(city="Bern") →' in html.unescape(page)
+    number = next(
+        row["number"]
+        for row in client.get(f"/api/sessions/{debugged.key}/events").json()["events"]
+        if row["kind"] == "call"
+    )
+    exported = client.get(f"/api/sessions/{debugged.key}/export?format=html").text
+    fork = client.post(f"/api/sessions/{debugged.key}/forks", json={"number": number + 1}).json()
+    for of in (debugged.key, fork["key"]):
+        detail = client.get(f"/sessions/{of}?event={number}").text
+        inspector = detail[detail.index('id="inspector"') :]
+        (ran,) = re.findall(r'class="ran".*?<code[^>]*>(.*?)</code>', inspector)
+        assert html.unescape(ran) == 'city="Bern"'
+    assert len(re.findall(r'class="ran"', exported)) == 2, "the chat and the event"
 
 
 def test_a_mock_equal_to_the_arguments_is_still_a_mock(client):

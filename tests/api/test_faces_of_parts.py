@@ -4,6 +4,7 @@ import base64
 import html
 import json
 import re
+import time
 
 import pytest
 
@@ -222,3 +223,45 @@ def test_an_answer_in_json_can_be_shown_as_a_tree(client):
     chat = page[page.index('id="messages"') : page.index('id="live-chat"')]
     assert chat.count("Show as a tree") == 2
     assert text.count("Oslo") > 1
+
+
+def test_json_among_the_words_of_a_text_can_be_shown_as_trees(client):
+    large = json.dumps({"hotels": [{"name": f"Hotel {n}", "stars": n} for n in range(4)]})
+    prose = (
+        'In Python:\n```python\n{"not": "this one"}\n```\nFenced:\n```json\n{"city": "Rome"}\n```\n'
+        f'Small {{"a": 1}}, cut {large[:-1]}, and large: {large}. [Done] {{'
+    )
+    key = opened(client, agent_event({"text": prose}))
+    _, page = words(client, f"/sessions/{key}")
+    chat = page[page.index('id="messages"') : page.index('id="live-chat"')]
+    summaries = re.findall(r"<summary>Show <code[^>]*>(.*?)</code> as a tree</summary>", chat)
+    first, *others = map(html.unescape, summaries)
+    assert first == '{"city": "Rome"}'
+    assert [each[:12] for each in others] == ['[{"name": "H', '{"hotels": [']
+    detail = client.get(f"/sessions/{key}?event=1", headers=PAGE).text
+    assert detail.count(" as a tree</summary>") == 2 * len(summaries)
+
+
+@pytest.mark.parametrize("text", ["[" * 60_000, '[["a"],' * 9_000, '{"a": ' * 10_000])
+def test_a_text_of_unfinished_json_costs_little(client, text):
+    key = opened(client, agent_event({"text": text}))
+    start = time.monotonic()
+    assert client.get(f"/sessions/{key}", headers=PAGE).status_code == 200
+    assert time.monotonic() - start < 10
+
+
+def test_a_page_that_could_not_be_retrieved_is_marked(client):
+    pages = [
+        {
+            "retrievedUrl": f"https://{status.lower()}.example/",
+            "urlRetrievalStatus": prefix + status,
+        }
+        for prefix in ["URL_RETRIEVAL_STATUS_"]
+        for status in ("SUCCESS", "ERROR", "PAYWALL", "UNSAFE", "TOO_NEW")
+    ]
+    event = agent_event({"text": "read"}, urlContextMetadata={"urlMetadata": pages})
+    _, page = places(client, opened(client, event))
+    items = [re.sub(r"<[^>]*>", "", each) for each in re.findall(r"<li>(.*?)</li>", page)]
+    texts = [item.split() for item in items if ".example/" in item]
+    expected = ["", "couldn't be retrieved", "behind a paywall", "blocked as unsafe", "too new"]
+    assert [html.unescape(" ".join(rest)) for _, *rest in texts] == expected * 2

@@ -31,15 +31,18 @@ from devui.web.panels.bundles.parts import (
     Omission,
 )
 from devui.web.panels.chat.content_parts import (
+    CallPart,
     CodePart,
     CutPart,
     FilePart,
+    JsonInText,
     OtherPart,
     OutputPart,
     PlainPreview,
     Source,
     SourcesPart,
     TablePreview,
+    TextPart,
     ThoughtPart,
     TranscriptPart,
 )
@@ -438,11 +441,14 @@ def content() -> list[Model]:
         FilePart("page.html", "text/html", "9 B", preview=markup),
         FilePart("trips.csv", "text/csv", "19 B", preview=table),
         TranscriptPart("heard", "and for dogs?"),
+        CallPart("split", "c-1", json_tree({"bill": -1}), ran="bill=75.6"),
+        TextPart("So: …", values=(JsonInText('{"city": "Rome"}', json_tree({"city": "Rome"})),)),
         SourcesPart(
             ("cats & dogs",),
             (
                 Source("Cats", "https://cats.example/a", "https://cats.example/a"),
                 Source("Our own notes", "", "gs://bucket/b"),
+                Source("https://d.example/d", "", "https://d.example/d", "behind a paywall"),
             ),
         ),
         CutPart("MAX_TOKENS", "The answer was cut off at the output token limit."),

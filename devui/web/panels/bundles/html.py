@@ -36,6 +36,7 @@ from devui.web.panels.chat.parts import ChatMessage, RunNote
 from devui.web.panels.chat.previews import MEDIA, is_true_type, media_type
 from devui.web.panels.graph.panel import app_info, session_graph
 from devui.web.panels.inspector.detail import event_detail
+from devui.web.panels.inspector.edits import with_args_run
 from devui.web.panels.inspector.parts import EventDetail, StatePanel
 from devui.web.panels.notes.parts import note_form
 from devui.web.panels.state.keys import some_changes, some_state
@@ -361,6 +362,8 @@ class _Writer:
                 note=window.notes.get(row.number),
                 in_file=True,
             )
+            if event.calls:
+                part = with_args_run(part, [*window.rows, *window.later])
             rewind = rewind_mark(window.rewinds, row.number, key, "detail")
             part = self._formatting.detail(replace(part, rewind=rewind))
             return str(self._services.render.part(part))

@@ -1,7 +1,6 @@
 """The parts of an event's content, from ADK's JSON."""
 
 import base64
-import json
 import mimetypes
 import re
 from collections.abc import Callable, Iterator, Mapping
@@ -36,6 +35,7 @@ from devui.web.panels.chat.content_parts import (
     TranscriptPart,
 )
 from devui.web.panels.chat.file_data import SIZE
+from devui.web.panels.chat.json_in_text import json_in
 from devui.web.panels.chat.previews import MEDIA, URL_SAFE, media_type, preview_of
 from devui.web.panels.state.step_chart import value_at
 from devui.web.text import formats
@@ -47,16 +47,20 @@ from devui.wire.events import Call, Content, Event, Fields, Part, Response, fiel
 FileLink: TypeAlias = Callable[[Path], str]
 """Returns the URL of the file at a path of an event."""
 
-_LONGEST_JSON: Final = 65_536
-"""The longest text, in characters, that is parsed as JSON."""
-_JSON_FENCE: Final = re.compile(r"\s*```(?:json)?\s*\n(.*?)\n?```\s*", re.DOTALL)
-
 _CUT: Final[Mapping[str, str]] = {
     "MAX_TOKENS": "The answer was cut off at the output token limit.",
     "SAFETY": "The model's safety filter stopped the answer.",
     "RECITATION": "The answer was stopped because it quoted a source verbatim.",
     "MALFORMED_FUNCTION_CALL": "The model returned a malformed function call.",
 }
+
+_READ: Final = frozenset({"", "SUCCESS", "UNSPECIFIED"})
+_UNREAD: Final[Mapping[str, str]] = {
+    "ERROR": "couldn't be retrieved",
+    "PAYWALL": "behind a paywall",
+    "UNSAFE": "blocked as unsafe",
+}
+"""Why a model couldn't read a page, by the status of its retrieval."""
 
 
 def content_parts(
@@ -121,20 +125,7 @@ def text_part(
     text = clean(clipped(part.text))
     if part.is_thought:
         return ThoughtPart(text)
-    return TextPart(text, markdown=markdown, value=_json_in(part.text) if markdown else None)
-
-
-def _json_in(text: str) -> JsonTree | None:
-    """Parse a text that is only a JSON object or array, fenced or not; None for any other."""
-    match = _JSON_FENCE.fullmatch(text)
-    inner = (match[1] if match else text).strip()
-    if len(inner) > _LONGEST_JSON or inner[:1] + inner[-1:] not in {"{}", "[]"}:
-        return None
-    try:
-        value = json.loads(inner)
-    except (ValueError, RecursionError):
-        return None
-    return json_tree(value) if value else None
+    return TextPart(text, markdown=markdown, values=json_in(part.text))
 
 
 def spoken_parts(
@@ -257,11 +248,11 @@ def _sources(event: Event) -> Iterator[Source]:
     """Yield each source once, in the order in which the answer numbers them."""
     chunks = fields_in(event.fields.get("groundingMetadata")).get("groundingChunks")
     citations = fields_in(event.fields.get("citationMetadata"))
-    pages = fields_in(event.fields.get("urlContextMetadata")).get("urlMetadata")
+    problems = dict(_retrievals(event))
     entries = [
         *(_of_chunk(fields_in(each)) for each in _list(chunks)),
         *(fields_in(each) for each in _list(citations.get("citations"))),
-        *({"uri": fields_in(each).get("retrievedUrl")} for each in _list(pages)),
+        *({"uri": address} for address in problems),
     ]
     addresses: set[str] = set()
     for each in entries:
@@ -270,7 +261,17 @@ def _sources(event: Event) -> Iterator[Source]:
             continue
         addresses.update(filter(None, [address]))
         label = visible(clipped(title or address))
-        yield Source(label, web_address(address), visible(clipped(address)))
+        problem = problems.get(address, "")
+        yield Source(label, web_address(address), visible(clipped(address)), problem)
+
+
+def _retrievals(event: Event) -> Iterator[tuple[str, str]]:
+    """Yield the pages that the model retrieved, and why it couldn't read them, if so."""
+    pages = fields_in(event.fields.get("urlContextMetadata")).get("urlMetadata")
+    for page in map(fields_in, _list(pages)):
+        status = str(page.get("urlRetrievalStatus") or "").removeprefix("URL_RETRIEVAL_STATUS_")
+        problem = "" if status in _READ else _UNREAD.get(status, status.lower().replace("_", " "))
+        yield str(page.get("retrievedUrl") or ""), visible(problem)
 
 
 def _of_chunk(chunk: Fields) -> Fields:

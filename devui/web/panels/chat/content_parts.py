@@ -12,8 +12,16 @@ class TextPart:
     text: str
     markdown: bool = False
     """Whether the text was written as Markdown; people's own messages are shown as typed."""
-    value: JsonTree | None = None
-    """The parsed text, if all of it is a JSON object or array."""
+    values: tuple["JsonInText", ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class JsonInText:
+    """A JSON object or array in a text."""
+
+    preview: str
+    """Its beginning on one line; "" if it is the whole text."""
+    tree: JsonTree
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,6 +40,8 @@ class CallPart:
     size: str = ""
     """The size of the arguments, in the format of `ResponsePart.size`."""
     long_running: bool = False
+    ran: str = ""
+    """The arguments that a person had the tool called with instead, on one line."""
     try_href: str = ""
     """The page that runs the tool by itself; "" if it isn't one of the app's tools."""
 
@@ -133,6 +143,8 @@ class Source:
     href: str
     """A link to the address; "" if it isn't a web address."""
     address: str
+    problem: str = ""
+    """Why the page couldn't be read; "" if it was, or if the model doesn't say."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,15 +2,19 @@
 
 import json
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 
-from devui.store.rows import EditRow
+from devui.store.rows import EditRow, EventRow
 from devui.store.summaries import Summary
+from devui.web.panels.chat.content_parts import CallPart
 from devui.web.panels.hold.interventions import hint, sentence
 from devui.web.panels.inspector.mark_parts import EditItem, EventEdits
+from devui.web.panels.inspector.parts import EventDetail
 from devui.web.text.difference import as_text, difference
 from devui.web.text.formats import moment
 from devui.web.text.gates import CHANGED
 from devui.web.text.jsontree import json_text
+from devui.web.text.visible import visible
 from devui.wire.gates import GUARD, original
 
 
@@ -42,6 +46,20 @@ def _edit_shown(row: EditRow) -> EditItem:
         replacement=json_text(after) if gives else None,
         diff=difference(as_text(before), as_text(after)) if edit.action == "edit" else (),
     )
+
+
+def with_args_run(detail: EventDetail, rows: Iterable[EventRow]) -> EventDetail:
+    """Return an event whose calls name the arguments that people had the tools called with instead.
+
+    `rows` are the events that may hold the results.
+    """
+    edits = (edit for row in rows for edit in row.summary.edits)
+    args = {edit.call: visible(edit.ran) for edit in edits if edit.ran and edit.call}
+    parts = (
+        replace(part, ran=args.get(part.id, "")) if isinstance(part, CallPart) else part
+        for part in detail.parts
+    )
+    return replace(detail, parts=tuple(parts)) if args else detail
 
 
 def mark_numbers(marks: object) -> set[int]:

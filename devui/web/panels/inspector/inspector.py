@@ -20,7 +20,7 @@ from devui.web.panels.chat.content_parts import ContentPart, TextPart
 from devui.web.panels.graph.panel import graph_panel
 from devui.web.panels.hold.panel import pending
 from devui.web.panels.inspector.detail import edit_url, event_detail
-from devui.web.panels.inspector.edits import event_edits, mark_numbers
+from devui.web.panels.inspector.edits import event_edits, mark_numbers, with_args_run
 from devui.web.panels.inspector.log import log_line
 from devui.web.panels.inspector.parts import (
     EventDetail,
@@ -194,6 +194,17 @@ async def _edits(services: Services, row: EventRow, event: Event) -> list[EditRo
     return [edit for edit in await services.journal.edits.list(row.session) if edit.id in numbers]
 
 
+async def _results(services: Services, row: EventRow, event: Event) -> list[EventRow]:
+    """Return the rows that may hold the results of the event's calls."""
+    rows = [
+        each
+        for call in event.calls
+        if call.id
+        for each, _ in await services.journal.events.asking(row.session, str(call.id))
+    ]
+    return [each for each in rows if each.seq > row.seq]
+
+
 async def detail(
     services: Services,
     session: SessionRow,
@@ -231,6 +242,7 @@ async def detail(
             more_changes=more_changes,
         ),
     )
+    panel = with_args_run(panel, await _results(services, row, event))
     await prepare(_markdown(panel.parts))
     rewinds = await effective_rewinds(services.journal, session.key, until=until)
     changed = await differs_from_answer(services.journal, row, event)
