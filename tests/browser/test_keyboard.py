@@ -79,11 +79,79 @@ def test_number_keys_choose_the_inspectors_tab(travel, key, tab, shows):
     press(travel, "4")
     expect(travel.panel).to_contain_text("Run log")
     press(travel, key)
-    expect(travel.page.locator(f"#tab-{tab}")).to_have_attribute("aria-current", "true")
+    expect(travel.page.locator(f"#tab-{tab}")).to_have_attribute("aria-selected", "true")
     expect(travel.panel).to_contain_text(shows)
     press(travel, "j")
     is_selected(travel, 4)
-    expect(travel.page.locator(f"#tab-{tab}")).to_have_attribute("aria-current", "true")
+    expect(travel.page.locator(f"#tab-{tab}")).to_have_attribute("aria-selected", "true")
+
+
+def test_the_tabs_of_the_inspector_are_one_tab_stop(travel):
+    travel.select(3)
+    tabs = travel.page.get_by_role("tablist", name="Inspector").get_by_role("tab")
+    expect(tabs).to_have_count(9)
+    fetched = []
+    travel.page.on("request", lambda request: fetched.append(request.url))
+    tabs.first.focus()
+    press(travel, "ArrowRight", "ArrowRight")
+    expect(travel.page.locator("#tab-raw")).to_be_focused()
+    press(travel, "End", "ArrowRight")
+    expect(tabs.first).to_be_focused()
+    press(travel, "ArrowLeft", "Home", "ArrowRight")
+    assert fetched == []  # only opening a tab fetches it
+    for key, tab in (("Enter", "state"), ("Space", "raw")):
+        expect(travel.page.locator(f"#tab-{tab}")).to_be_focused()
+        press(travel, key)
+        expect(travel.page.locator(f"#tab-{tab}")).to_have_attribute("aria-selected", "true")
+        expect(travel.page.locator(f"#tab-{tab}")).to_be_focused()
+        is_one_stop(travel, "Inspector")
+        press(travel, "ArrowRight")
+    expect(travel.page.get_by_role("tabpanel", name="Raw")).to_contain_text('"author"')
+    press(travel, "Tab")
+    expect(travel.panel).to_be_focused()
+    press(travel, "Shift+Tab")
+    expect(travel.page.locator("#tab-raw")).to_be_focused()
+    press(travel, "j")
+    is_selected(travel, 4)
+    travel.say("Book it")
+    is_one_stop(travel, "Inspector")
+
+
+def test_the_views_are_one_tab_stop(travel):
+    expect(travel.page.get_by_role("tabpanel", name="Events")).to_be_visible()
+    travel.page.locator("#view-events").focus()
+    press(travel, "ArrowRight", "Enter")
+    expect(
+        travel.page.get_by_role("tabpanel", name="Trace").get_by_role("treegrid")
+    ).to_be_visible()
+    expect(travel.page.locator("#view-trace")).to_be_focused()
+    is_one_stop(travel, "View")
+    travel.page.locator("#view-events").click()
+    travel.page.locator("#filter-field").fill("kind:call")  # replaces the whole timeline
+    press(travel, "Enter")
+    expect(travel.page.locator("#filter-said")).to_have_text("3 shown, 5 hidden")
+    is_one_stop(travel, "View")
+
+
+def test_the_panes_of_a_phone_are_tabs_that_open_as_they_are_reached(travel):
+    expect(travel.page.get_by_role("region", name="Chat")).to_be_visible()
+    travel.page.set_viewport_size({"width": 390, "height": 844})
+    travel.page.get_by_role("tab", name="Chat").focus()
+    press(travel, "ArrowRight")
+    expect(travel.page.get_by_role("tabpanel", name="Events and trace")).to_be_visible()
+    expect(travel.page.locator("#chat")).to_be_hidden()
+    is_one_stop(travel, "Panes")
+    press(travel, "End")
+    expect(travel.page.get_by_role("tabpanel", name="Inspector", exact=True)).to_be_visible()
+    travel.page.set_viewport_size({"width": 1440, "height": 900})
+    expect(travel.page.get_by_role("region", name="Inspector")).to_be_visible()
+
+
+def is_one_stop(session: SessionPage, name: str) -> None:
+    tabs = session.page.get_by_role("tablist", name=name)
+    expect(tabs.locator('[role="tab"][tabindex="0"]')).to_have_count(1)
+    expect(tabs.locator('[aria-selected="true"][tabindex="0"]')).to_have_count(1)
+    expect(tabs.locator("a:not([tabindex])")).to_have_count(0)
 
 
 @pytest.mark.parametrize(("way", "number"), [("click", 3), ("key", 4)])
@@ -100,7 +168,7 @@ def test_a_tab_clicked_while_a_selection_is_loading_waits_for_it(travel, way, nu
         way,
     )
     is_selected(travel, number)
-    expect(travel.page.locator("#tab-raw")).to_have_attribute("aria-current", "true")
+    expect(travel.page.locator("#tab-raw")).to_have_attribute("aria-selected", "true")
     expect(travel.panel).to_contain_text('"author"')
 
 
@@ -221,7 +289,7 @@ def test_an_invocation_folded_while_its_row_is_being_selected_stays_folded(trave
     held.continue_()
     is_selected(travel, 3)
     press(travel, "2")
-    expect(travel.page.locator("#tab-state")).to_have_attribute("aria-current", "true")
+    expect(travel.page.locator("#tab-state")).to_have_attribute("aria-selected", "true")
     expect(header).to_have_attribute("aria-expanded", "false")
     travel.page.locator("#messages .at").first.click()
     expect(header).to_have_attribute("aria-expanded", "true")

@@ -432,7 +432,7 @@ def test_sending_a_message_returns_the_page_from_an_earlier_event_to_live(visit)
     session.say(PAY)
     expect(session.messages.last).to_be_in_viewport(ratio=1)
     is_live(session)
-    expect(session.page.locator("#tab-state")).to_have_attribute("aria-current", "true")
+    expect(session.page.locator("#tab-state")).to_have_attribute("aria-selected", "true")
 
 
 def test_stepping_returns_your_own_page_to_live_but_not_another_readers(visit):

@@ -62,7 +62,7 @@ def test_the_palette_runs_the_chosen_command_and_restores_the_focus(visit):
     )
     page.keyboard.type("tab raw")
     page.keyboard.press("Enter")
-    expect(page.locator("#tab-raw")).to_have_attribute("aria-current", "true")
+    expect(page.locator("#tab-raw")).to_have_attribute("aria-selected", "true")
 
 
 @pytest.mark.parametrize("width", [1440, 390])

@@ -43,7 +43,7 @@ def request_of(session: SessionPage, number: int):
     session.page.locator(f'#e-{number}[aria-selected="true"]').wait_for()
     session.page.keyboard.press("7")
     panel = session.page.locator("#panel")
-    expect(session.page.locator("#tab-request")).to_have_attribute("aria-current", "true")
+    expect(session.page.locator("#tab-request")).to_have_attribute("aria-selected", "true")
     return panel
 
 

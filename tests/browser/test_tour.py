@@ -68,7 +68,7 @@ def test_the_cards_button_alone_leads_to_the_end(visit, width):
     page.locator("#welcome [data-tour-begin]").click()
     act = card(page).locator("[data-tour-act]")
     for label, about in (
-        ("Open Breaks", ".tabs[aria-label=Inspector]"),
+        ("Open Breaks", "[data-tabs][aria-label=Inspector]"),
         ("Fill it in", "#break-form"),
         ("Add breakpoint", "#break-form"),
         ("Write it", "[data-composer]"),

@@ -215,7 +215,7 @@ def test_the_view_is_in_the_address_and_survives_navigation(session, visit):
     expect(choice).to_contain_text("test-model")
     page.locator("#trace tr.t-model").last.click()
     expect(page).to_have_url(re.compile(r"event=4&.*view=trace"))
-    expect(page.locator("#tab-request")).to_have_attribute("aria-current", "true")
+    expect(page.locator("#tab-request")).to_have_attribute("aria-selected", "true")
     expect(session.panel).to_contain_text("400 prompt tokens")
     press(session, "k")
     expect(choice).to_contain_text("weather")
@@ -234,7 +234,7 @@ def test_the_view_is_in_the_address_and_survives_navigation(session, visit):
     is_trace(session)
     again = visit.open(f"{session.path}?tab=trace&event=3")
     expect(again).to_have_url(re.compile(r"\?event=3&view=trace$"))
-    expect(again.locator("#tab-event")).to_have_attribute("aria-current", "true")
+    expect(again.locator("#tab-event")).to_have_attribute("aria-selected", "true")
     expect(again.locator("#trace tr.chosen th")).to_contain_text("weather")
 
 

@@ -347,7 +347,7 @@ class SessionPage:
         """Switch to a tab of the inspector."""
         tab = self.page.locator(f"#tab-{key}")
         tab.click()
-        expect(tab).to_have_attribute("aria-current", "true")
+        expect(tab).to_have_attribute("aria-selected", "true")
 
     def cell(self, cell: str) -> list[str]:
         """Return the text of one column, row by row."""

@@ -16,7 +16,7 @@ export function write() {
 
 function inDetail(then) {
   const tab = document.querySelector('[data-tab="1"]');
-  if (!tab || tab.getAttribute("aria-current")) return;
+  if (!tab || tab.matches("[aria-selected=true]")) return;
   document.addEventListener("htmx:after:swap", () => { if (document.getElementById("do-star")) then(); }, { once: true });
   click('[data-tab="1"]');
 }

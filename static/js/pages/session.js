@@ -29,6 +29,7 @@ import * as notices from "../shell/notices.js";
 import * as popups from "../shell/popups.js";
 import * as secrets from "../shell/secrets.js";
 import * as stream from "../shell/stream.js";
+import * as tabs from "../shell/tabs.js";
 import * as theme from "../shell/theme.js";
 import * as times from "../shell/times.js";
 import * as uploads from "../shell/uploads.js";
@@ -48,5 +49,5 @@ import * as view from "../trace/view.js";
 start([
   announcements, requests, attachments, composer, forms, connection, copying, editor, popups, palette, drafts, unfolding, filter, fork, sheet, keyHistory,
   log, keys, navigation, ownOrders, panes, player, resultRows, lists, gaps, notices, folds, rows, scrubber, stream, secrets, clipboard, chunks, tabName,
-  theme, times, spans, view, graph, progress, settings, thumbnails, tour, uploads,
+  theme, times, spans, view, graph, progress, settings, tabs, thumbnails, tour, uploads,
 ]);

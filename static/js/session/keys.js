@@ -101,7 +101,7 @@ const SECTIONS = {
     { keys: ["<", ">"], does: "previous state change, next state change", each: ["previous state change", "next state change"], after: true, run: (key) => scrubber.leap("change", key === "<" ? -1 : 1) },
     { keys: ["{", "}"], does: "previous write, next write of the pinned state key", each: ["previous write of the pinned state key", "next write of the pinned state key"], when: () => document.getElementById("pin")?.value, after: true, run: (key) => scrubber.leap("write", key === "{" ? -1 : 1) },
     { keys: [" "], does: "play back events one by one from here, or stop", run: () => player.toggle() },
-    { keys: ["d"], does: "compare the state of other events with this one", press: "#tab-state:not([aria-current]), #mark-state, #unmark-state" },
+    { keys: ["d"], does: "compare the state of other events with this one", press: "#tab-state[aria-selected=false], #mark-state, #unmark-state" },
   ],
   Running: [
     { keys: ["p"], does: "pause at the next event", synonyms: "break", needs: "no run in progress", press: "#do-pause" },

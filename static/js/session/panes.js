@@ -1,6 +1,7 @@
 // The panes: separators resize them; on narrow pages the inspector replaces the chat while it is open, and phones show one pane at a time.
 // Clicking the current tab fetches nothing, because that would discard what was typed there.
 import { connectOnce } from "../shell/behaviours.js";
+import * as tabs from "../shell/tabs.js";
 
 const LEAST = 240;
 const STEP = 24;
@@ -26,7 +27,7 @@ export function start() {
 
 function stay(event) {
   const elsewhere = event.ctrlKey || event.metaKey || event.shiftKey || event.altKey;
-  if (elsewhere || !event.target.closest?.("#inspector [data-tab][aria-current]")) return;
+  if (elsewhere || !event.target.closest?.("#inspector [data-tab][aria-selected=true]")) return;
   event.preventDefault();
   event.stopImmediatePropagation();
   reveal();
@@ -43,7 +44,11 @@ function showTimeline() {
 
 export function connect(root) {
   connectOnce(root, "[data-splitter]", splitter);
-  connectOnce(root, ".pane-tabs", () => show(document.documentElement.dataset.pane ?? "chat"));
+  connectOnce(root, ".pane-tabs", () => {
+    const refresh = () => show(document.documentElement.dataset.pane ?? "chat");
+    phone.addEventListener("change", refresh);
+    refresh();
+  });
 }
 
 export function close() {
@@ -60,10 +65,9 @@ function drawer(state) {
 function show(pane) {
   document.documentElement.dataset.pane = pane;
   sessionStorage.setItem("pane", pane);
-  for (const tab of document.querySelectorAll("[data-pane-tab]")) {
-    if (tab.dataset.paneTab === pane) tab.setAttribute("aria-current", "true");
-    else tab.removeAttribute("aria-current");
-  }
+  tabs.select(document.querySelector(`[data-pane-tab="${pane}"]`));
+  // Pages that show every pane have no tabs for them.
+  if (!phone.matches) document.querySelectorAll(".panes > .pane").forEach((each) => each.removeAttribute("role"));
 }
 
 // Separators can be dragged or moved by arrow keys, and their positions are remembered; a double click resets one.

@@ -20,7 +20,7 @@ export const showsEvents = () => !view();
 // Switches the view by key. The span of the selected event, or else the first one, gets the focus, so that the arrow keys continue
 // from there; in the list of events, the tab stop gets it.
 export function toggle() {
-  document.querySelector("#views a:not([aria-current])")?.click();
+  document.querySelector("#views [aria-selected=false]")?.click();
   afterwards(() => {
     const line = document.querySelector("#trace tr.chosen") ?? document.querySelector("#trace tbody tr");
     const place = line?.querySelector("a, .unheard") ?? document.querySelector('#rows .seq a[tabindex="0"]');
