@@ -107,7 +107,66 @@ def test_folders_without_an_agent_are_not_reported(agents, client):
     (environment / "agent.py").write_text("root_agent = 1\n")
     (agents / "env" / "pyvenv.cfg").write_text("")
     assert client.get("/list-apps").json() == ["hello"]
-    assert "Not listed" not in page(client)
+    text = page(client)
+    assert "Not listed" not in text
+    expected = "3 other folders without an `agent.py` or `root_agent.yaml`: env , lib , notes"
+    assert expected in text
+
+
+def test_many_other_folders_are_folded(agents, client):
+    assert "other folder" not in page(client)
+    for number in range(300):
+        (agents / f"d{number:03}").mkdir()
+    answer = client.get("/", headers=PAGE).text
+    [fold] = re.findall(r'<details class="other-folders.*?</details>', answer, re.DOTALL)
+    summary, _, names = fold.partition("</summary>")
+    assert "300 other folders" in summary
+    assert re.findall(r"<code[^>]*>(d\d+)", summary) == ["d000", "d001", "d002"]
+    assert len(re.findall(r"<code[^>]*>d\d+", names)) == 200
+    assert "and 100 more" in names
+
+
+def test_a_card_says_what_an_app_is_before_and_after_it_is_loaded(agents, client):
+    source = AGENT.replace(
+        'name="root",', 'name="root", description="Greets.", tools=[len, abs],', 1
+    )
+    write_app(agents, "hello", source)
+    write_app(agents, "made", f"{AGENT}\nmake = lambda: root_agent\nroot_agent = make()\n")
+    text = page(client)
+    assert "hello not started Greets. LlmAgent · 2 tools not used yet" in text
+    assert "made not started not used yet" in text  # only running it would tell
+    session = make_session(client, "made")
+    run(client, "made", session["id"], "Hi")
+    assert "made ready LlmAgent · scripted · runs on devui 1 session" in page(client)
+
+
+README = """# Hello
+
+- Not a prompt
+
+## Sample Inputs
+
+- `Go home`
+- "What now?"
+- `this` is explained
+
+```
+In
+two lines
+```
+"""
+
+
+def test_the_example_prompts_of_a_readme_are_buttons(agents, client):
+    (agents / "hello" / "README.md").write_text(README)
+    session = make_session(client, "hello")
+    expected = ["Go home", "What now?", "In\ntwo lines"]
+    app = client.get("/apps/hello", headers=PAGE).text
+    assert re.findall(r'<button name="text" value="([^"]*)"', app) == expected
+    [key] = [each["key"] for each in client.get("/api/sessions").json()["sessions"]]
+    chat = client.get(f"/sessions/{key}", headers=PAGE).text
+    assert session["id"] in chat
+    assert re.findall(r'name="text" value="([^"]*)"><button class="prompt"', chat) == expected
 
 
 @pytest.mark.parametrize(("name", "apps"), [("hello", ["hello"]), ("my agent", [])])

@@ -57,6 +57,29 @@ def test_an_unchanged_readme_is_not_read_again(tmp_path: Path) -> None:
     assert apps.about("a") is apps.about("a")
 
 
+def test_without_a_readme_the_root_agents_description_says_what_an_app_does(tmp_path: Path):
+    path = folder_with(tmp_path, "a/agent.py")
+    apps = AppFolder.at(path)
+    (path / "a" / "agent.py").write_text("root_agent = Agent(description='Plans trips.')")
+    assert apps.about("a") == apps.source("a").about == "Plans trips."
+    (path / "a" / "README.md").write_text(PARAGRAPH, encoding="utf-8")
+    assert apps.about("a") == apps.source("a").about == "What it does, in short."
+    assert apps.source("nowhere").root_agent is None
+
+
+def test_folders_that_have_nothing_to_do_with_agents_are_named(tmp_path: Path) -> None:
+    apps = AppFolder.at(
+        folder_with(
+            tmp_path,
+            *("a/agent.py", "team/b/agent.py", "near/root_agent.yml", "my agent/agent.py"),
+            *("docs/index.md", "data/x/y.csv", ".git/config", "__pycache__/x.pyc", "file.txt"),
+        )
+    )
+    assert apps.others(apps.names(), apps.left_out()) == ["data", "docs"]
+    one = AppFolder.at(apps.path / "a")
+    assert one.others(one.names(), one.left_out()) == []
+
+
 NO_APPS = [
     *("", ".", "..", "/etc", "../outside", "a/../../outside", "%2e%2e", "a%2Fb", "%252e%252e"),
     *("a\\b", "..\\outside", "a\0", "a\0.py", "x" * 65, "\u0430", "\uff41", "a ", "a.", "a:stream"),

@@ -13,6 +13,7 @@ from devui.web.panels.apps.parts import (
     Engine,
     ListedSession,
     Option,
+    OtherFolders,
     SessionItem,
     SessionList,
     UnusedFile,
@@ -49,6 +50,7 @@ def app_card(name: str, status: AppStatus, description: str = "", n: int = 0) ->
         create_action=links.create_session_url(name),
         sessions=n,
         last_used=moment(NOW) if n else None,
+        facts=() if broken else ("LlmAgent", "gemini-2.5-flash", "4 tools", "2 sub-agents"),
     )
 
 
@@ -165,6 +167,7 @@ LEFT_OUT = (
         " used.",
     ),
 )
+OTHERS = OtherFolders("5 other folders", ("data", "docs", "evals"), ("scripts", "web"), "")
 UNREAD = (UnusedFile("plugins.yaml", "Name other plugins with --extra_plugins."),)
 README = """# Travel
 

@@ -172,8 +172,17 @@ def app_pages() -> dict[str, Model]:
         app_samples.app_head(app_samples.CARDS[0]),
     )
     return {
-        "apps": AppsPage("auto", folder, app_samples.CARDS, recent, app_samples.LEFT_OUT),
-        "apps-empty": AppsPage("auto", folder, (), ()),
+        "apps": AppsPage(
+            "auto",
+            folder,
+            app_samples.CARDS,
+            recent,
+            app_samples.LEFT_OUT,
+            others=app_samples.OTHERS,
+        ),
+        "apps-empty": AppsPage(
+            "auto", folder, (), (), others=replace(app_samples.OTHERS, rest=(), more="")
+        ),
         "app": AppPage(
             "auto",
             travel,

@@ -2,20 +2,25 @@
 
 import os
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 from typing import Final
 
+from devui.debugger.apps.root_agent import RootAgent, root_agent
+
 _LONGEST: Final = 64
 """The longest name of a folder, in characters."""
 _DEPTH: Final = 5
 """How many folders deep an app may be below the agents folder, as in ADK."""
-_SKIPPED: Final = frozenset({"__pycache__", "tmp", "node_modules", "site-packages"})
+_CACHE: Final = "__pycache__"
+_SKIPPED: Final = frozenset({_CACHE, "tmp", "node_modules", "site-packages"})
 _MARKS: Final = ("agent.py", "root_agent.yaml")
 _PACKAGES: Final = ("agent/__init__.py", "__init__.py")
 _NAMES: Final = frozenset({*_MARKS, "__init__.py"})
+_APP_NAMES: Final = frozenset({*_MARKS, *(name.partition("/")[0] for name in _PACKAGES)})
+"""Of the files and folders in an app, at least one has one of these names."""
 _EXPORT: Final = re.compile(rb"^root_agent\s*[:=]", re.MULTILINE)
 _REEXPORT: Final = re.compile(rb"\broot_agent\b|^app\s*[:=]|\bimport\b.*\bapp\b", re.MULTILINE)
 _MAX_SOURCE = 256_000
@@ -40,6 +45,15 @@ class LeftOut:
     """Its path, relative to the folder that was searched."""
     reason: str
     """Why, and what to do, as one or more sentences."""
+
+
+@dataclass(frozen=True, slots=True)
+class AppSource:
+    """What the files of an app say about it."""
+
+    about: str = ""
+    """What it does; "" if they don't say."""
+    root_agent: RootAgent | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,6 +154,25 @@ class AppFolder:
         odd = (LeftOut(str(path.relative_to(self.path)), why) for path, why in _odd(self.path))
         return sorted(odd, key=lambda each: each.path)
 
+    def others(self, names: Iterable[str], left_out: Iterable[LeftOut]) -> list[str]:
+        """Return the folders that have nothing to do with agents, sorted.
+
+        These are the ones in the agents folder without the apps `names` and the near misses
+        `left_out`. Hidden folders and caches aren't worth a word.
+        """
+        if self.only is not None or self.objects:
+            return []
+        used = {name.partition(".")[0] for name in names}
+        used.update(Path(each.path).parts[0] for each in left_out)
+        return [
+            entry.name
+            for entry in _entries(self.path)
+            if entry.name not in used
+            and entry.name != _CACHE
+            and not entry.name.startswith(".")
+            and _is_dir(entry)
+        ]
+
     def readme(self, name: str) -> str:
         """Return the app's README, "" without one; the file is reread when it changes."""
         file = self.require(name) / "README.md"
@@ -149,9 +182,21 @@ class AppFolder:
         except OSError:  # missing or unreadable: the page can do without
             return ""
 
+    def source(self, name: str) -> AppSource:
+        """Return what the app's files say about it; nothing if it was removed meanwhile.
+
+        `about` is the first paragraph of its README on one line, or else the description of its
+        root agent.
+        """
+        try:
+            readme, agent = self.readme(name), root_agent(self.require(name))
+        except UnknownApp:
+            return AppSource()
+        return AppSource(_first_paragraph(readme) or (agent.description if agent else ""), agent)
+
     def about(self, name: str) -> str:
-        """Return the first paragraph of the app's README on one line; "" without one."""
-        return _first_paragraph(self.readme(name))
+        """Return what the app does, as in `AppSource`."""
+        return _first_paragraph(self.readme(name)) or self.source(name).about
 
 
 def _apps_below(folder: Path, parts: tuple[str, ...]) -> Iterator[tuple[str, ...]]:
@@ -200,6 +245,14 @@ def _entries(folder: Path) -> list[Path]:
     """Return the entries of a folder, sorted; none if it can't be read."""
     try:
         return sorted(folder.iterdir())
+    except OSError:
+        return []
+
+
+def _names_in(folder: Path) -> list[str]:
+    """Return the names in a folder; none if it can't be read."""
+    try:
+        return os.listdir(folder)  # noqa: PTH208  a Path for each would take most of the time
     except OSError:
         return []
 
@@ -296,6 +349,9 @@ def _is_one_app(folder: Path) -> bool:
 
 
 def _is_app(folder: Path) -> bool:
+    # Most folders in a large agents folder are none, which one look at their names tells.
+    if _APP_NAMES.isdisjoint(_names_in(folder)):
+        return False
     if _is_one_app(folder):
         return True
     sources = (_source(folder / mark) for mark in _PACKAGES)

@@ -18,9 +18,18 @@ export const EVERYWHERE = [
 
 const sessionFilter = () => document.querySelector(".session-filter input");
 
+// The button of the focused card, or else of the app that was used last and can run.
+function newSession() {
+  const button = (card) => card?.querySelector("[data-new-session]");
+  const usedAt = (card) => card.querySelector("time")?.dateTime ?? "";
+  const cards = [...document.querySelectorAll(".app-card")].filter(button).sort((one, other) => usedAt(other).localeCompare(usedAt(one)));
+  return button(document.activeElement?.closest(".app-card")) ?? button(cards[0]);
+}
+
 const SECTIONS = {
   Page: [
-    { keys: ["C"], does: "new session of this app", press: ".new-session .go button" },
+    { keys: ["C"], does: "new session of this app", on: ".new-session", press: ".new-session .go button" },
+    { keys: ["C"], does: "new session of the app used last", on: ".cards", run: () => newSession()?.click(), when: newSession },
     { keys: [], does: "reload the app", press: ".app-head form button" },
     { keys: [], does: "filter sessions", run: () => sessionFilter().focus(), when: () => sessionFilter() },
     { keys: [], does: "starred sessions only", run: () => location.assign("?status=starred"), when: () => sessionFilter() },

@@ -3,7 +3,8 @@
 //
 // A command is `{ keys, does, run }`; `keys` may be empty. `press` selects an element to click instead of `run`. `each`
 // describes what each of several keys does, if they differ. `when` says whether the command applies now; a command with
-// `press` applies if its element can be used. Commands marked `after` wait for a selection that is still loading.
+// `press` applies if its element can be used. Commands marked `after` wait for a selection that is still loading. `on` selects
+// what a page must contain to have the command at all; otherwise, neither its key nor its line in the help exists.
 import { connectOnce } from "./behaviours.js";
 
 const NAMES = { ArrowDown: "↓", ArrowUp: "↑", ArrowLeft: "←", ArrowRight: "→", Escape: "Esc", " ": "Space" };
@@ -12,9 +13,10 @@ let page = { sections: {}, afterwards: (act) => act() };
 
 // Returns the behaviour for a page's sections. `handles` says whether the page takes a key event; `afterwards` may delay
 // commands marked `after`.
-export function keyboard(sections, handles, afterwards = (act) => act()) {
+export function keyboard(table, handles, afterwards = (act) => act()) {
+  const sections = Object.fromEntries(Object.entries(table).map(([name, entries]) => [name, entries.filter(isHere)]));
   page = { sections, afterwards };
-  const table = Object.values(sections).flat();
+  const entries = Object.values(sections).flat();
   let before = "";
 
   function start() {
@@ -23,7 +25,7 @@ export function keyboard(sections, handles, afterwards = (act) => act()) {
       const key = pressed(event);
       if (!key || document.querySelector("dialog[open], :popover-open")) return;
       if (!key.startsWith("Ctrl+") && !handles(event)) return;
-      const bound = (keys) => table.find((entry) => (entry.run ?? entry.press) && entry.keys.includes(keys));
+      const bound = (keys) => entries.find((entry) => (entry.run ?? entry.press) && entry.keys.includes(keys));
       const command = bound(`${before} ${key}`) ?? bound(key);
       before = command ? "" : key;
       if (!command) return;
@@ -46,6 +48,10 @@ export function keyboard(sections, handles, afterwards = (act) => act()) {
   }
 
   return { start, connect };
+}
+
+function isHere({ on }) {
+  return !on || Boolean(document.querySelector(on));
 }
 
 // Whether the target takes letters as text. A field of a dialog that has just closed keeps the focus until the next frame.

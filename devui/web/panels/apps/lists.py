@@ -2,11 +2,12 @@
 
 import json
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Final
 
-from devui.debugger.apps.apps import LeftOut
+from devui.debugger.apps.apps import AppSource, LeftOut
+from devui.debugger.apps.root_agent import RootAgent
 from devui.debugger.workers.import_output import Printed
 from devui.debugger.workers.workers import AppStatus
 from devui.store.rows import ForkRow, NoteRow, SessionRow
@@ -27,6 +28,7 @@ from devui.web.panels.apps.parts import (
     Attach,
     Engine,
     Option,
+    OtherFolders,
     SessionItem,
     UnusedFile,
 )
@@ -38,6 +40,7 @@ from devui.web.text.actors import by
 from devui.web.text.formats import moment, plural
 from devui.web.text.visible import visible
 from devui.wire.engines import EngineChoice, EngineInfo
+from devui.wire.messages import AppInfo
 
 
 async def session_items(
@@ -72,13 +75,13 @@ _CARD: Final[dict[str, tuple[CardStatus, str]]] = {
 }
 
 
-def app_card(app: AppStatus, about: str, sessions: int, last_used: float | None) -> AppCard:
-    """Return an app's card; `about` is its description until the loaded app provides one."""
+def app_card(app: AppStatus, source: AppSource, sessions: int, last_used: float | None) -> AppCard:
+    """Return an app's card; until the app is loaded, its `source` says what it is."""
     status, word = _CARD[app.status]
     return AppCard(
         name=app.name,
         href=app_url(app.name),
-        description=_description(app, about),
+        description=_description(app, source.about),
         status=status,
         word=word,
         failure=app_failure(app),
@@ -86,6 +89,34 @@ def app_card(app: AppStatus, about: str, sessions: int, last_used: float | None)
         create_action=create_session_url(app.name),
         sessions=sessions,
         last_used=moment(last_used) if last_used is not None else None,
+        facts=tuple(map(visible, _facts(app, source))),
+    )
+
+
+def _facts(app: AppStatus, source: AppSource) -> Iterator[str]:
+    agent = _root_agent(app.info) if app.info else source.root_agent
+    if agent is not None:
+        yield agent.type
+        if agent.model:
+            yield agent.model
+        if agent.tools:
+            yield plural(agent.tools, "tool")
+        if agent.sub_agents:
+            yield plural(agent.sub_agents, "sub-agent")
+    if app.info and app.info.engine:
+        yield f"runs on {engine_name(app.info.engine)}"
+
+
+def _root_agent(info: AppInfo) -> RootAgent | None:
+    """Return the root agent of a loaded app."""
+    if not info.agents:
+        return None
+    root, *others = info.agents
+    return RootAgent(
+        type=root.type,
+        model=root.model or "",
+        tools=len(root.tools),
+        sub_agents=sum(each.parent == root.name for each in others),
     )
 
 
@@ -148,6 +179,24 @@ def engine_name(info: EngineInfo | None) -> str:
 def unused_file(each: LeftOut) -> UnusedFile:
     """Return an unused folder or file, with the reason."""
     return UnusedFile(visible(each.path), visible(each.reason))
+
+
+_FIRST: Final = 3
+_MOST_NAMED: Final = 200
+
+
+def other_folders(names: Sequence[str]) -> OtherFolders | None:
+    """Return the folders of these names that have nothing to do with agents; None without any."""
+    if not names:
+        return None
+    named = tuple(map(visible, names[:_MOST_NAMED]))
+    hidden = len(names) - len(named)
+    return OtherFolders(
+        count=plural(len(names), "other folder"),
+        first=named[:_FIRST],
+        rest=named[_FIRST:],
+        more=f"and {hidden:,} more" if hidden else "",
+    )
 
 
 def printed_text(output: Printed) -> str:
@@ -241,13 +290,20 @@ def _place(fork: ForkRow) -> str:
 
 _HEADING = re.compile(r"#{1,6}\s+.*\b(sample|example)s?\s+(input|prompt)s?\b", re.IGNORECASE)
 _ANY_HEADING = re.compile(r"#{1,6}\s")
+_ITEM = re.compile(
+    r"(?:[-*+]|\d+[.)])\s+(?:`(?P<code>[^`]+)`\s*$|[\"“]?(?P<text>[^`]*?)[\"”]?\s*$)"
+)
+"""An item of a list. Of one with code and prose, it isn't clear which is the prompt."""
 _FENCE = "```"
 MOST = 6
 """The maximum number of prompts offered."""
 
 
 def example_prompts(readme: str) -> list[str]:
-    """Return the example prompts of a README in order; none if it has no such section."""
+    """Return the example prompts of a README in order; none if it has no such section.
+
+    A prompt is a fenced block or an item of a list.
+    """
     prompts: list[str] = []
     in_section = False
     block: list[str] | None = None
@@ -263,4 +319,6 @@ def example_prompts(readme: str) -> list[str]:
             in_section = in_section and line.count(_FENCE) == 1
         elif _ANY_HEADING.match(line):
             in_section = bool(_HEADING.match(line))
+        elif in_section and (item := _ITEM.match(line)):
+            prompts.append(item["code"] or item["text"])
     return prompts[:MOST]

@@ -25,6 +25,9 @@ class AppCard:
     sessions: int
     last_used: Moment | None
     """When one of its sessions last changed; None if there is none."""
+    facts: tuple[str, ...] = ()
+    """What it is, in words: the class, model, tools and sub-agents of its root agent; its engine.
+    Only what is known."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,6 +89,21 @@ class UnusedFile:
     template: ClassVar[str] = "apps/unused.html"
     path: str
     reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class OtherFolders:
+    """The folders in the agents folder that have nothing to do with agents."""
+
+    template: ClassVar[str] = "apps/other_folders.html"
+    count: str
+    """`12 other folders`."""
+    first: tuple[str, ...]
+    """The names of the first few."""
+    rest: tuple[str, ...] = ()
+    """Further names, shown on demand."""
+    more: str = ""
+    """How many aren't named at all, in words."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -209,6 +227,7 @@ class AppsPage:
     recent: tuple[SessionItem, ...]
     left_out: tuple[UnusedFile, ...] = ()
     """Folders and files that look like agents but aren't listed."""
+    others: OtherFolders | None = None
     unused_files: tuple[UnusedFile, ...] = ()
     """Files beside the apps that aren't fully supported, unlike in google-adk."""
     import_action: str = "/import"

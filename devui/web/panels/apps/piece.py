@@ -13,14 +13,15 @@ from devui.web.lookup import theme_of
 from devui.web.panels.graph.parts import GraphPanel
 from devui.web.panels.inspector.parts import Hint
 from devui.web.panels.memory.parts import MemoryPanel
+from devui.web.panels.trials.parts import ToolList
 from devui.web.services import services_of
 
-Piece: TypeAlias = GraphPanel | MemoryPanel | Hint
+Piece: TypeAlias = GraphPanel | MemoryPanel | ToolList | Hint
 
 
 @dataclass(frozen=True, slots=True)
 class PiecePage:
-    """`/apps/{app}/graph`, `/apps/{app}/memory`: one fragment of the app's page by itself."""
+    """`/apps/{app}/graph`, `…/memory`, `…/tools`: one fragment of the app's page by itself."""
 
     template: ClassVar[str] = "pages/piece.html"
     theme: Theme

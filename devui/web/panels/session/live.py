@@ -495,10 +495,10 @@ async def _apps_now(services: Services) -> Markup:
     counts = await services.journal.sessions.counts()
     pieces = Markup("")
     for name in services.apps.names():
-        app, about = services.workers.status(name), services.apps.about(name)
-        card = app_card(app, about, *counts.get(name, (0, None)))
+        app, source = services.workers.status(name), services.apps.source(name)
+        card = app_card(app, source, *counts.get(name, (0, None)))
         pieces += replace(f'[id="app-{name}"]', services.render.part(card))
-        head = app_head(app, about, services.workers.engines.default)
+        head = app_head(app, source.about, services.workers.engines.default)
         pieces += replace(f'[id="head-{name}"]', services.render.part(head))
     return pieces + fill("#journal", services.render.parts(server_notices(services)))
 

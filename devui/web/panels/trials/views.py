@@ -18,6 +18,7 @@ from devui.web.errors import BadRequest, EdgeError, NotFound, Unprocessable
 from devui.web.htmx import HtmxRequest
 from devui.web.links import app_url, tool_url, tools_url, try_call_url
 from devui.web.lookup import actor_of, existing_event, session_of
+from devui.web.panels.apps.piece import shown_of_app
 from devui.web.panels.questions.schema_forms import WrongFields
 from devui.web.panels.trials.actions import known_tools, listed_tools, tools_of, try_model, try_tool
 from devui.web.panels.trials.models import model_form, model_trial, request_of
@@ -49,20 +50,16 @@ async def tools(request: Request) -> Response:
         listing = await listed_tools(services, app)
         entries = await known_tools(services, app, listing["tools"])
     except EdgeError as error:
-        return services.render.page(ToolList((), note=str(error)))
+        return shown_of_app(request, app, "Tools", ToolList((), note=str(error)))
     items = tuple(tool_item(app, *each) for each in entries)
     silent = tuple(silent_toolset(each) for each in listing["silent"])
     unknown = tuple(name for name, _, effect in entries if effect == UNKNOWN)
     action = tools_url(app) if len(unknown) > 1 else ""
-    return services.render.page(
-        ToolList(
-            items,
-            silent=silent,
-            again_href=tools_url(app),
-            unknown=unknown,
-            unknown_action=action,
-        )
+    again = tools_url(app)
+    listed = ToolList(
+        items, silent=silent, again_href=again, unknown=unknown, unknown_action=action
     )
+    return shown_of_app(request, app, "Tools", listed)
 
 
 async def unknown_effects(request: Request) -> Response:
