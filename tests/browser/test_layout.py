@@ -213,7 +213,7 @@ def test_the_bar_of_a_duration_leaves_its_figure_free(visit, width):
     session = visit.session("travel", [BOOK])
     session.page.set_viewport_size({"width": width, "height": 800})
     if width == 390:
-        session.page.get_by_role("link", name="Events", exact=True).first.click()
+        session.page.get_by_role("tab", name="Events", exact=True).first.click()
     gaps = session.page.locator("#rows .dt[data-bar]:visible").evaluate_all(GAPS_TO_BARS)
     assert len(gaps) > 1
     assert min(gaps) >= 0, gaps
@@ -313,11 +313,11 @@ def test_a_phone_shows_one_pane_at_a_time(filled):
     tabs = page.get_by_role("navigation", name="Panes")
     panes = {"Chat": "#messages", "Events": "#rows", "Inspector": "#panel"}
     for name in ("Events", "Inspector", "Chat"):
-        tabs.get_by_role("link", name=name).click()
+        tabs.get_by_role("tab", name=name).click()
         for pane, selector in panes.items():
             assert page.locator(selector).is_visible() is (pane == name), (name, pane)
         assert filled.fits()
-    tabs.get_by_role("link", name="Events").click()
+    tabs.get_by_role("tab", name="Events").click()
     filled.row(3).click()
     expect(filled.panel).to_be_visible()
     expect(filled.panel).to_contain_text("find_airports")
@@ -329,13 +329,13 @@ def test_a_phone_shows_one_pane_at_a_time(filled):
 def test_a_session_reopened_on_a_phone_shows_the_chat_first(filled):
     page, session = filled.page, filled.page.url.partition("?")[0]
     page.set_viewport_size({"width": 390, "height": 800})
-    page.get_by_role("link", name="Inspector").click()
+    page.get_by_role("tab", name="Inspector").click()
     page.reload()
     expect(filled.panel).to_be_visible()
     page.goto(f"{session.partition('/sessions')[0]}/apps/travel")
     page.locator(f'a.name[href="{session[session.index("/sessions") :]}"]').click()
     expect(page.locator("#messages")).to_be_visible()
-    page.get_by_role("link", name="Events", exact=True).first.click()
+    page.get_by_role("tab", name="Events", exact=True).first.click()
     page.locator("#scrub").press("ArrowLeft")
     expect(page.locator("#as-of")).to_contain_text("as of")
     expect(page.locator("#rows")).to_be_visible()

@@ -189,7 +189,7 @@ def test_every_label_of_the_axis_is_readable(visit, server, seconds, count):
     expect(page.locator("#trace .axis line")).to_have_count(count)
     assert len(axis_labels(page)) == count + 1
     page.set_viewport_size({"width": 390, "height": 844})
-    page.get_by_role("navigation", name="Panes").get_by_role("link", name="Events").click()
+    page.get_by_role("navigation", name="Panes").get_by_role("tab", name="Events").click()
     expect(page.locator("#trace .axis")).to_be_visible()
     assert len(axis_labels(page)) >= count
 
@@ -210,7 +210,7 @@ def test_the_view_is_in_the_address_and_survives_navigation(session, visit):
     page, choice = session.page, session.page.locator("#trace tr.chosen th")
     session.select(2)
     session.tab("request")
-    page.get_by_role("link", name="Trace", exact=True).click()
+    page.get_by_role("tab", name="Trace", exact=True).click()
     is_trace(session)
     expect(choice).to_contain_text("test-model")
     page.locator("#trace tr.t-model").last.click()

@@ -228,7 +228,7 @@ def test_a_workflow_has_an_author_column_for_its_nodes(visit):
 def test_on_phones_the_kind_is_an_icon_with_a_word_for_screen_readers(visit):
     pair = visit.session("pair", ["Go"])
     pair.page.set_viewport_size({"width": 390, "height": 800})
-    pair.page.get_by_role("link", name="Events", exact=True).first.click()
+    pair.page.get_by_role("tab", name="Events", exact=True).first.click()
     kind, text = pair.row(2).locator(".kind"), pair.row(2).locator(".what")
     expect(kind).to_have_text("call")
     assert kind.bounding_box()["width"] < 30
