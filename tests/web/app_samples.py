@@ -167,7 +167,8 @@ LEFT_OUT = (
         " used.",
     ),
 )
-OTHERS = OtherFolders("5 other folders", ("data", "docs", "evals"), ("scripts", "web"), "")
+OTHERS = OtherFolders("5 other folders", ("data", "docs", "evals"), ("scripts", "web"))
+FEW_OTHERS = OtherFolders("2 other folders", ("data", "docs"))
 UNREAD = (UnusedFile("plugins.yaml", "Name other plugins with --extra_plugins."),)
 README = """# Travel
 

@@ -173,16 +173,9 @@ def app_pages() -> dict[str, Model]:
     )
     return {
         "apps": AppsPage(
-            "auto",
-            folder,
-            app_samples.CARDS,
-            recent,
-            app_samples.LEFT_OUT,
-            others=app_samples.OTHERS,
+            "auto", folder, app_samples.CARDS, recent, app_samples.LEFT_OUT, app_samples.OTHERS
         ),
-        "apps-empty": AppsPage(
-            "auto", folder, (), (), others=replace(app_samples.OTHERS, rest=(), more="")
-        ),
+        "apps-empty": AppsPage("auto", folder, (), (), others=app_samples.FEW_OTHERS),
         "app": AppPage(
             "auto",
             travel,
