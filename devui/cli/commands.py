@@ -101,7 +101,7 @@ def _look_for_mistakes(word: str) -> None:
         )
 
 
-class Front(click.Group):
+class CommandGroup(click.Group):
     """A group that loads its commands when needed and has a default command."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
@@ -145,7 +145,7 @@ class Front(click.Group):
         self.format_commands(ctx, formatter)
 
 
-@click.group(cls=Front, epilog=_EXAMPLES, context_settings={"token_normalize_func": kebab})
+@click.group(cls=CommandGroup, epilog=_EXAMPLES, context_settings={"token_normalize_func": kebab})
 @click.version_option(__version__, prog_name="devui")
 def main() -> None:
     """Open the dev UI on the agents in AGENTS_DIR (default: the current folder), or run a command.

@@ -194,7 +194,7 @@ server is running, 4 if the token is wrong, 5 if a session or run doesn't exist.
 """
 
 
-class Trouble(DevuiError):
+class ComparisonFailed(DevuiError):
     """An error that exits with 1 in other commands; here, 1 means that the two differ."""
 
     exit_code = 2
@@ -233,7 +233,7 @@ def command(
         comparisons = [_compare(terminal, *pair, values=values) for pair in pairs]
     except DevuiError as error:
         if error.exit_code == DIFFERING:
-            raise Trouble(error.message) from error
+            raise ComparisonFailed(error.message) from error
         raise
     if not all(each["equal"] for each in comparisons):
         sys.exit(DIFFERING)

@@ -19,7 +19,7 @@ from devui.cli.follow import say_after_interrupt
 from devui.cli.options import json_option, json_text, python_option
 from devui.cli.output import plain, times
 from devui.debugger.saved_tests.cleaning import cleaned, file_text
-from devui.debugger.saved_tests.placing import IsThere, write_all
+from devui.debugger.saved_tests.placing import TestFileExists, write_all
 from devui.debugger.secrets.redaction import NOTHING, Redactor
 from devui.debugger.secrets.values import secrets_of
 from devui.failures import LEFT, BadRequestError, DevuiError
@@ -36,7 +36,7 @@ def write_files(files: Mapping[Path, str], *, force: bool) -> None:
     """
     try:
         write_all(files, overwrite=force)
-    except IsThere as there:
+    except TestFileExists as there:
         raise BadRequestError(
             f"{str(there.path)!r} already exists; use --force to overwrite it"
         ) from there
@@ -48,7 +48,7 @@ _SHOWN_CHARACTERS = 160
 
 
 @dataclass(frozen=True, slots=True)
-class Refreshed:
+class ChangedRecording:
     """A recording that a run differed from."""
 
     file: Path
@@ -58,7 +58,7 @@ class Refreshed:
     """Whether it was recorded again; otherwise, its file is unchanged."""
 
 
-def take(folder: Path, *, keep_secrets: bool) -> list[Refreshed]:
+def take(folder: Path, *, keep_secrets: bool) -> list[ChangedRecording]:
     """Replace the old recordings with the new ones in the folder, with secrets redacted.
 
     Raises DevuiError if a file can't be written.
@@ -68,12 +68,12 @@ def take(folder: Path, *, keep_secrets: bool) -> list[Refreshed]:
     return [_save_recording(each, keep_secrets=keep_secrets) for each in reports]
 
 
-def _save_recording(report: dict[str, Any], *, keep_secrets: bool) -> Refreshed:
+def _save_recording(report: dict[str, Any], *, keep_secrets: bool) -> ChangedRecording:
     file = Path(report["recording"])
     because = f"  reason: {plain(report['because'])}"
     if report["problem"] is not None:
         lines = [f"{_short(file)}: not changed", because, f"  {plain(report['problem'])}"]
-        return Refreshed(file, lines, is_made=False)
+        return ChangedRecording(file, lines, is_made=False)
     app = Path(report["agent"]) if report["agent"] else file.parent
     redactor = NOTHING if keep_secrets else Redactor(secrets_of((app, *app.resolve().parents)))
     redacted: Counter[str] = Counter()
@@ -91,7 +91,7 @@ def _save_recording(report: dict[str, Any], *, keep_secrets: bool) -> Refreshed:
         *_changes(old, new),
     ]
     lines += [f"  left out: {kind}, {times(count)}" for kind, count in sorted(redacted.items())]
-    return Refreshed(file, lines, is_made=True)
+    return ChangedRecording(file, lines, is_made=True)
 
 
 def _recording(data: bytes) -> Recording:
@@ -304,7 +304,7 @@ def _refresh(run: "Pytest", *, keep_secrets: bool) -> int:
     return _after(status, results)
 
 
-def _after(status: int, results: list[Refreshed]) -> int:
+def _after(status: int, results: list[ChangedRecording]) -> int:
     """Return the exit status, from that of the tests and the results of recording again."""
     return status or (_PASSED if all(each.is_made for each in results) else _FAILED)
 

@@ -44,7 +44,7 @@ class Tee:
         return self.stream.write(text)
 
 
-class _OfRuns(logging.Handler):
+class _RunLogHandler(logging.Handler):
     """Forwards the log records of runs; the process's own handlers still get them."""
 
     def emit(self, record: logging.LogRecord) -> None:
@@ -57,7 +57,7 @@ class OutputForwarder:
     """Forwards the streams and the log of this process between `start` and `stop`."""
 
     def __init__(self) -> None:
-        self._handler = _OfRuns()
+        self._handler = _RunLogHandler()
         self._tees: tuple[Tee, Tee] | None = None
 
     def start(self) -> None:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Final, Literal
 from devui.client import Client
 from devui.failures import BadRequestError, ConflictError, NotFoundError
 from devui.mcp.answers import as_json, join_lines, outcome, quantity, short_json
-from devui.mcp.tool import OfSession, Tool, known_app
+from devui.mcp.tool import SessionTool, Tool, known_app
 from devui.wire.merge_patch import merge, merge_edit
 
 if TYPE_CHECKING:
@@ -22,7 +22,7 @@ def follow(client: Client, position: Any, before: int) -> str:
     return outcome(client, client.wait(position, seconds=_SECONDS), before)
 
 
-class SendMessage(OfSession):
+class SendMessage(SessionTool):
     """Send a message to an agent and wait until its run ends or is held; or answer its question."""
 
     reads: ClassVar[bool] = False
@@ -81,7 +81,7 @@ _CHANGES: Final = frozenset({"edit", "mock", "reject", "skip", "drop", "undo"})
 _DECISIONS: Final = ("run", "fail", "recorded", "wait")
 
 
-class ControlRun(OfSession):
+class ControlRun(SessionTool):
     """Move a held run: continue; step (next commit), half, into, out; pause; finish (after this
     event), stop. Change what is held, then continue: edit (value is merged into the held event,
     arguments, request or result: null removes a member, lists are replaced), mock (value is the
@@ -274,7 +274,7 @@ def _point(point: Mapping[str, Any]) -> str:
     return f"{point['id']}: {about}{details}, {quantity(point['hits'], 'hit')}{actor}{state}"
 
 
-class Fork(OfSession):
+class Fork(SessionTool):
     """Copy a session up to an event, with one change, and run it from there. The original stays."""
 
     reads: ClassVar[bool] = False

@@ -11,7 +11,7 @@ from typing import Any, ClassVar, Final
 from devui.client import Client
 from devui.failures import DevuiError
 from devui.mcp.answers import join_lines, outcome, quantity, short, short_json
-from devui.mcp.tool import OfSession, Tool
+from devui.mcp.tool import SessionTool, Tool
 
 _SECONDS: Final = 50.0
 _ROWS: Final = 15
@@ -24,7 +24,7 @@ _NO_TESTS: Final = 2
 """The exit status of `devui test` if it couldn't run any tests."""
 
 
-class Replay(OfSession):
+class Replay(SessionTool):
     """Run a recorded run again in a copy, on the current code, with recorded model and tool
     answers; show the first divergence. Calls nothing live."""
 
@@ -104,7 +104,7 @@ def _row(row: Mapping[str, Any]) -> str:
     return f"{row['kind']}: {left} | {right} {', '.join(row['aspects'])}".rstrip()
 
 
-class MakeTest(OfSession):
+class MakeTest(SessionTool):
     """Keep a session as a pytest file with recordings, below the server's folder."""
 
     reads: ClassVar[bool] = False

@@ -24,7 +24,7 @@ from devui.mcp.answers import (
     traceback_lines,
     with_newest,
 )
-from devui.mcp.tool import OfSession, Tool, known_app
+from devui.mcp.tool import SessionTool, Tool, known_app
 
 _SESSIONS: Final = 30
 _RUNS: Final = 5
@@ -85,7 +85,7 @@ def _hit_line(hit: Mapping[str, Any]) -> str:
     return f"#{hit['number']} {hit['kind']} {hit['author']}: {one_line(hit['excerpt'])}"
 
 
-class WhatHappened(OfSession):
+class WhatHappened(SessionTool):
     """Show how a session's runs ended or stand, errors with file:line, and its events in order.
     Begin here."""
 
@@ -134,7 +134,7 @@ class WhatHappened(OfSession):
             yield f"no event matches {self.filter}" if self.filter else "no events"
 
 
-class ShowEvent(OfSession):
+class ShowEvent(SessionTool):
     """Show one event in full, or one value inside it."""
 
     event: int
@@ -172,7 +172,7 @@ def _at(value: Any, path: str) -> Any:
     return value
 
 
-class StateAt(OfSession):
+class StateAt(SessionTool):
     """Show the state now, as of an event, or what changed since one; with key, its value, every
     write and who made it."""
 
@@ -256,7 +256,7 @@ def _write_lines(write: Mapping[str, Any]) -> Iterator[str]:
     yield from (f"  {each}" for each in (*edits, *others))
 
 
-class PromptAt(OfSession):
+class PromptAt(SessionTool):
     """Show the prompt that a model answered with an event, or a tool call's arguments and result;
     or how the prompt differs from the agent's previous one."""
 
@@ -399,7 +399,7 @@ def _piece(piece: Mapping[str, Any]) -> str:
     return f"  {_SIGNS[piece['kind']]} {short(one_line(text), text=_BLOCK)}"
 
 
-class WhyStuck(OfSession):
+class WhyStuck(SessionTool):
     """Show what a run waits for: active calls with file:line, tasks, holds, deadlocks, questions to
     a person, a blocked event loop."""
 

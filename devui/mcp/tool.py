@@ -74,7 +74,7 @@ def _slim(member: dict[str, Any]) -> dict[str, Any]:
     return member
 
 
-class OfSession(Tool):
+class SessionTool(Tool):
     """A tool that is about one session."""
 
     session: int | None = Field(default=None, ge=1)

@@ -358,7 +358,7 @@ class Paths:
             raise
 
 
-class Lending(SourceFileLoader):
+class AliasLoader(SourceFileLoader):
     """Loads a module that also has borrowed names as attributes, as in `base_plugin.BaseTool`."""
 
     def __init__(self, fullname: str, path: str, *, root: str) -> None:
@@ -372,7 +372,7 @@ class Lending(SourceFileLoader):
         vars(module).setdefault("__getattr__", partial(_borrow, self._root, module))
 
 
-class Borrowed:
+class AliasFinder:
     """Puts a borrowed name into the module from which it is imported; for `sys.meta_path`.
 
     If a module lacks `name`, `from module import name` looks for a submodule of that name, and then

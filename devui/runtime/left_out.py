@@ -13,7 +13,7 @@ from importlib.machinery import ModuleSpec, PathFinder
 from pathlib import Path
 from types import ModuleType
 
-from devui.runtime.import_paths import BORROWED, PLACES, Borrowed, Lending, Paths
+from devui.runtime.import_paths import BORROWED, PLACES, AliasFinder, AliasLoader, Paths
 from devui.runtime.version import __version__
 
 ROOT = "devui.runtime"
@@ -346,7 +346,7 @@ class Modules:
         if spec is not None and spec.submodule_search_locations is None:
             spec.submodule_search_locations = []
         if spec is not None and spec.origin and fullname.removeprefix(f"{ROOT}.") in BORROWED:
-            spec.loader = Lending(fullname, spec.origin, root=ROOT)
+            spec.loader = AliasLoader(fullname, spec.origin, root=ROOT)
         return spec
 
 
@@ -354,7 +354,7 @@ def install() -> None:
     """Install the finders; the Explainer is asked last, so it doesn't affect other imports."""
     if not any(isinstance(finder, Explainer) for finder in sys.meta_path):
         sys.meta_path.insert(0, Modules())
-        sys.meta_path.extend([Paths(ROOT), Borrowed(ROOT), Explainer()])
+        sys.meta_path.extend([Paths(ROOT), AliasFinder(ROOT), Explainer()])
 
 
 def _suggestion(name: str) -> str:

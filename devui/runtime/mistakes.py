@@ -452,7 +452,7 @@ def caller() -> str:
 # Tells authors of derived classes where to declare attributes.
 
 
-class Declared(BaseModel):
+class ExplainedModel(BaseModel):
     """A model that explains what to do if pydantic refuses an attribute that the class lacks."""
 
     if not TYPE_CHECKING:  # else mypy would accept any attribute name
@@ -488,7 +488,7 @@ def _advise(error: Exception, owner: type[BaseModel], name: str, value: object) 
 logger = logging.getLogger(__name__)
 
 
-class Spelt(BaseModel):
+class SpellCheckedModel(BaseModel):
     """A model that warns about unknown arguments, since a misspelt setting has no effect."""
 
     @model_validator(mode="before")

@@ -27,7 +27,7 @@ from devui.runtime.events.event_actions import EventActions
 from devui.runtime.invocations.agent_choice import OpenTasks, last_speaker
 from devui.runtime.invocations.loop import label, message_for, run_with_hooks
 from devui.runtime.invocations.messages import (
-    Answered,
+    AnsweredCalls,
     check_speaks,
     events_so_far,
     find_answer,
@@ -375,7 +375,7 @@ class Runner:
         self,
         session: Session,
         message: types.Content | None,
-        answer: Answered | None,
+        answer: AnsweredCalls | None,
         *,
         invocation_id: str | None,
         config: RunConfig,
@@ -443,7 +443,7 @@ class Runner:
         self,
         ctx: InvocationContext,
         message: types.Content | None,
-        answer: Answered | None,
+        answer: AnsweredCalls | None,
         state_delta: dict[str, Any] | None,
     ) -> Event | None:
         """Append the message, with the state changes that came with it, to the history."""

@@ -7,7 +7,7 @@
     ├── ReadOnly                         the session was imported
     ├── EventConflict                    an event id was used again for other content
     ├── BreakpointNotFound  BreakpointChanged
-    ├── RunNotFound  RunExists  RunActive  RunNotActive  RunTransition  Overtaken
+    ├── RunNotFound  RunExists  RunActive  RunNotActive  RunTransition  StaleSession
     ├── NotQueued                        the message has left the queue
     └── JournalError                     the journal as a whole
         ├── FolderRefused  JournalInUse  JournalForeign  JournalNewer      while opening
@@ -85,7 +85,7 @@ class RunTransition(StoreError):
     """The run can't change from its current status to the requested one."""
 
 
-class Overtaken(StoreError):
+class StaleSession(StoreError):
     """The session has changed since the caller last read it."""
 
 

@@ -12,10 +12,10 @@ from collections.abc import AsyncIterator, Callable, Iterable, Sequence
 
 from devui.store.errors import (
     EventConflict,
-    Overtaken,
     RunActive,
     RunNotActive,
     SessionNotFound,
+    StaleSession,
 )
 from devui.store.rows import Appended, EventRow, NewEvent, Rewind
 from devui.store.sessions import History, require_session, require_writable
@@ -193,9 +193,9 @@ class Events:
         if the caller is cancelled (R40); append the same event again to learn the outcome.
 
         Raises SessionNotFound; RunNotActive if the run may no longer write; without a run,
-        RunActive while one is active and ReadOnly if the session was imported; Overtaken if there
-        are events after number `last_seen`, or if a key of the delta was last written at another
-        seq than `last_written` (0 for never); BadValue.
+        RunActive while one is active and ReadOnly if the session was imported; StaleSession if
+        there are events after number `last_seen`, or if a key of the delta was last written at
+        another seq than `last_written` (0 for never); BadValue.
         """
         check_event(event)
         optional_text(run, "the run's id")
@@ -470,7 +470,9 @@ def _append(
     _check_lease(connection, session, run)
     previous, length, *scopes = heads[0]
     if last_seen not in (None, length):
-        raise Overtaken(f"the session has come to event #{length}, and you had seen #{last_seen}")
+        raise StaleSession(
+            f"the session has come to event #{length}, and you had seen #{last_seen}"
+        )
     seq, number = advance(connection), length + 1
     _insert(connection, (seq, number, session, run), event)
     write_state(connection, seq, Scopes(*scopes), routed)

@@ -312,7 +312,7 @@ _HAS = "SELECT EXISTS (SELECT 1 FROM received_spans WHERE session = ?)"
 _TITLE = "SELECT id, title FROM sessions WHERE key = ?"
 
 
-class TakenName(Exception):
+class SessionIdTaken(Exception):
     """The app has a session with this id that wasn't made from received spans."""
 
 
@@ -332,7 +332,7 @@ Compose = Callable[[Sequence[str]], tuple[NewImport, Callable[[SessionBuilder], 
 """Turns all spans of a session, as JSON texts, into the session and a function that builds it."""
 
 
-class Received:
+class ReceivedTraces:
     """Turns received spans into sessions."""
 
     def __init__(self, database: Database, clock: Callable[[], float]) -> None:
@@ -347,7 +347,7 @@ class Received:
     async def take(self, new: NewTrace, compose: Compose) -> int | None:
         """Store the spans and rebuild their session; return its key, or None if nothing was new.
 
-        Raises TakenName, BadValue.
+        Raises SessionIdTaken, BadValue.
         """
         clean_text(new.app, "the name of the service")
         if new.session:
@@ -400,7 +400,7 @@ def _title(connection: sqlite3.Connection, key: int) -> tuple[str, str | None]:
 def _target(connection: sqlite3.Connection, app: str, name: str) -> int | None:
     rows = connection.execute(_NAMED, (app, name)).fetchall()
     if any(not received for _, received in rows):
-        raise TakenName(
+        raise SessionIdTaken(
             f"app {app!r} already has a session {name!r} that did not come from a trace: use"
             " another conversation id, or delete that session"
         )

@@ -21,10 +21,10 @@ from devui.store.breakpoints import Breakpoints
 from devui.store.errors import JournalError, JournalFailed
 from devui.store.events import Events
 from devui.store.forks import Forks
-from devui.store.imports import Imports, Received
+from devui.store.imports import Imports, ReceivedTraces
 from devui.store.notes import Notes
 from devui.store.runs.edits import Edits
-from devui.store.runs.queued import Queued
+from devui.store.runs.queued import QueuedMessages
 from devui.store.runs.replays import Replays
 from devui.store.runs.runs import Runs
 from devui.store.runs.spans import Spans
@@ -78,11 +78,11 @@ class Journal:
         self.spans = Spans(database)
         self.notes = Notes(database, clock)
         self.imports = Imports(database, clock)
-        self.received = Received(database, clock)
+        self.received = ReceivedTraces(database, clock)
         self.replays = Replays(database)
         self.tool_effects = ToolEffects(database, clock)
         self.trials = Trials(database, clock)
-        self.queued = Queued(database, clock)
+        self.queued = QueuedMessages(database, clock)
         self.engines = ChosenEngines(database, clock)
         self.watched_keys = WatchedKeys(database, clock)
         self.search = Search(database)

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal, NamedTuple, TypeAlias
 
-from devui.store.summaries import Summarised, Usage
+from devui.store.summaries import SummarizedRow, Usage
 
 Json: TypeAlias = "bool | int | float | str | list[Json] | dict[str, Json] | None"
 """A value that JSON can represent."""
@@ -40,7 +40,7 @@ class SessionRow:
 
 
 @dataclass(frozen=True, slots=True)
-class EventRow(Summarised):
+class EventRow(SummarizedRow):
     seq: int
     number: int
     """1 to n within the session, without gaps."""
@@ -126,7 +126,7 @@ class InvocationSums:
 
 
 @dataclass(frozen=True, slots=True)
-class NewEvent(Summarised):
+class NewEvent(SummarizedRow):
     id: str
     invocation_id: str
     author: str

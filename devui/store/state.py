@@ -12,7 +12,7 @@ import sqlite3
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from devui.store.errors import BadValue, JournalDamaged, Overtaken
+from devui.store.errors import BadValue, JournalDamaged, StaleSession
 from devui.store.rows import Change, Json, Scope, Value
 from devui.store.sqlite.database import Database
 from devui.store.summaries import Damaged
@@ -335,11 +335,11 @@ def route_initial(state: Mapping[str, Json]) -> list[Routed]:
 def require_written(
     connection: sqlite3.Connection, session_key: int, routed: Iterable[Routed], seq: int
 ) -> None:
-    """Raise Overtaken if any of the keys was last written at another seq."""
+    """Raise StaleSession if any of the keys was last written at another seq."""
     for scope, key, _ in routed:
         [(last,)] = connection.execute(_WRITTEN_AT, (scope, key, session_key))
         if last != seq:
-            raise Overtaken(
+            raise StaleSession(
                 f"the state key {prefixed(scope, key)!r} has changed since you opened it; "
                 "look at its value and edit it again"
             )

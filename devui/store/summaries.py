@@ -271,7 +271,7 @@ def _all(kind: type[_T], items: Iterable[Mapping[str, Any]]) -> tuple[_T, ...]:
 _ENCODER: Final = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), default=_members)
 
 
-class Summarised:
+class SummarizedRow:
     """A row with the JSON of a summary, which is parsed once, on first access."""
 
     __slots__ = ("_summary",)

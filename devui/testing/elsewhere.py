@@ -33,7 +33,7 @@ class EngineMissing(RuntimeError):
     """The Python that plays a test lacks the recording's engine; the message says what to do."""
 
 
-class NotPlayed(RuntimeError):
+class ReplayFailed(RuntimeError):
     """The other Python couldn't play a recording; the message has its traceback, if any."""
 
 
@@ -86,7 +86,10 @@ class Player:
         self._answers = cast("IO[str]", self._process.stdout)
 
     def play(self, agent: Path, recording: Path) -> dict[str, Any]:
-        """Play a recording, and return the fields of a `Result`. Raises NotPlayed, WrongPython."""
+        """Play a recording, and return the fields of a `Result`.
+
+        Raises ReplayFailed and WrongPython.
+        """
         order = json.dumps({"agent": str(agent), "recording": str(recording)})
         with suppress(BrokenPipeError):  # it has ended, as the missing answer will show
             self._orders.write(f"{order}\n")
@@ -100,10 +103,10 @@ class Player:
             status = self._restart()
             self._interpreter.check()  # only now, since it starts a process
             python = self._interpreter.path
-            raise NotPlayed(f"{python} ended with status {status} while it played the run")
+            raise ReplayFailed(f"{python} ended with status {status} while it played the run")
         answer: dict[str, Any] = json.loads(line)
         if "raised" in answer:
-            raise NotPlayed(f"in {self._interpreter.path}:\n{answer['raised']}")
+            raise ReplayFailed(f"in {self._interpreter.path}:\n{answer['raised']}")
         return answer
 
     def _restart(self) -> int:

@@ -20,7 +20,7 @@ from devui.wire.recordings import RecordedEngine, Recording
 from devui.worker.engines.choice import kit_of, prepare
 from devui.worker.json_text import as_json
 from devui.worker.loading import load
-from devui.worker.replay.headless import Replayed, read_recording, replay_headless
+from devui.worker.replay.headless import HeadlessReplay, read_recording, replay_headless
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -81,7 +81,7 @@ def play(agent: App | BaseNode | str | Path, recording: str | Path) -> Result:
     `Result.difference` has the first difference from the recording.
 
     Raises OSError or ValueError if the file isn't a recording; WrongPython; EngineMissing; and what
-    the agent's code raises when imported, as NotPlayed if that happens in another process.
+    the agent's code raises when imported, as ReplayFailed if that happens in another process.
     """
     path = Path(recording).resolve()
     original = read_recording(path)
@@ -135,7 +135,7 @@ def _play(path: Path, exported: App | BaseNode, recording: Recording) -> Result:
     return replace(result, difference=f"{result.difference}\n{about}")
 
 
-def _result(recording: Path, replayed: Replayed) -> Result:
+def _result(recording: Path, replayed: HeadlessReplay) -> Result:
     """Return the result with the recorded ids, which checks refer to, in place of the new ones."""
     ids, divergence = replayed.ids, replayed.verdict.divergence
     wire = {"mode": "json", "by_alias": True, "exclude_none": True}

@@ -15,7 +15,7 @@ from devui.runtime.apps.app import App
 from devui.runtime.workflow.base_node import BaseNode
 from devui.wire.framing import codecs
 from devui.wire.recordings import Recording
-from devui.worker.replay.refresh import Refreshed, refresh_headless
+from devui.worker.replay.refresh import RefreshedRecording, refresh_headless
 from devui.worker.replay.replay import CUT_OFF
 
 REFRESH: Final = "DEVUI_REFRESH"
@@ -66,7 +66,7 @@ def record_again(
 
 def _execute(
     recording: Path, exported: App | BaseNode, old: Recording
-) -> tuple[str | None, Refreshed | None]:
+) -> tuple[str | None, RefreshedRecording | None]:
     """Record the run again; return why the result can't be used, if so, and the result."""
     if old.outcome in CUT_OFF:
         return "the recorded run was interrupted and would continue now; make the test again", None

@@ -11,7 +11,7 @@
     ├── Unreadable 500          the requested data is damaged in the journal
     ├── NotThere 501            google-adk's server supports this, but this server doesn't
     ├── Unavailable 503         not possible now; try again after some seconds
-    └── Unwritten 503           the disk accepts no writes now; nothing was done
+    └── DiskUnavailable 503           the disk accepts no writes now; nothing was done
 
 The client gets the status and the message as they are, so a message names what the client sent and
 what to do about it, and never mentions internals. Every other exception is a bug of ours and is
@@ -50,7 +50,7 @@ class Forbidden(EdgeError):
     status = 403
 
 
-class NotThere(EdgeError):
+class UnsupportedRoute(EdgeError):
     """Supported by ADK's server but not by this one; the message names the alternative."""
 
     status = 501
@@ -114,7 +114,7 @@ class Unavailable(EdgeError):
         super().__init__(detail, headers={"Retry-After": str(retry_after)})
 
 
-class Unwritten(EdgeError):
+class DiskUnavailable(EdgeError):
     """The disk accepts no writes now; nothing that was requested has been done."""
 
     status = 503

@@ -43,7 +43,7 @@ _THRESHOLDS: Final = (700, 10, 1000)
 """Python's defaults for young objects; a full collection comes only after some million new ones."""
 
 
-class Trimmed:
+class MemoryTrimming:
     """An ASGI application that returns unused memory to the system after its requests."""
 
     def __init__(self, app: ASGIApp) -> None:
@@ -97,7 +97,7 @@ def _resident() -> int:
 def spare_collections() -> None:
     """Keep collections short in a process that is only a server.
 
-    Modules are never unloaded, so the collector can skip everything loaded so far; `Trimmed`
+    Modules are never unloaded, so the collector can skip everything loaded so far; `MemoryTrimming`
     freezes later imports.
     """
     gc.set_threshold(*_THRESHOLDS)

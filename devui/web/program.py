@@ -21,7 +21,7 @@ from devui.debugger.events.news import APPS, News, NoticesChanged
 from devui.debugger.events.prices import Prices
 from devui.debugger.health.clock_watch import ClockWatch
 from devui.debugger.health.journal import Health
-from devui.debugger.questions.answers import AnsweredAlready, ForeignQuestion, NoSuchCall
+from devui.debugger.questions.answers import AlreadyAnswered, CallNotFound, ForeignQuestion
 from devui.debugger.runs.limits import TooManyRuns
 from devui.debugger.runs.queue import Queue
 from devui.debugger.runs.registry import NoSuchRun, Runs
@@ -42,11 +42,11 @@ from devui.store.errors import (
     JournalFull,
     JournalGone,
     NotQueued,
-    Overtaken,
     ReadOnly,
     RunActive,
     SessionExists,
     SessionNotFound,
+    StaleSession,
     StoreError,
 )
 from devui.store.journal import Journal
@@ -57,19 +57,19 @@ from devui.web.error_pages import ErrorAnswers
 from devui.web.errors import (
     BadRequest,
     Conflict,
+    DiskUnavailable,
     NotFound,
     TooLarge,
     Unavailable,
     Unprocessable,
     Unreadable,
-    Unwritten,
 )
 from devui.web.lazy_modules import LazyModule
-from devui.web.memory import Trimmed, give_back_large_blocks, spare_collections
+from devui.web.memory import MemoryTrimming, give_back_large_blocks, spare_collections
 from devui.web.panels.editor.editors import VARIABLE, Editor, choices
 from devui.web.render import Renderer
 from devui.web.routes import apis, routes
-from devui.web.routing import Encoded, Route
+from devui.web.routing import EncodedPaths, Route
 from devui.web.security.access import Access
 from devui.web.security.guard import Guard
 from devui.web.security.hosts import Hosts, Origins, is_loopback
@@ -102,18 +102,18 @@ _AT_THE_EDGE = {
     RunActive: Conflict,
     TooManyRuns: Conflict,
     ForeignQuestion: Conflict,
-    AnsweredAlready: Conflict,
-    NoSuchCall: Unprocessable,
+    AlreadyAnswered: Conflict,
+    CallNotFound: Unprocessable,
     NotQueued: Conflict,
-    Overtaken: Conflict,
+    StaleSession: Conflict,
     ReadOnly: Conflict,
     EventConflict: Conflict,
     JobStopped: Conflict,
     BadValue: BadRequest,
-    JournalBusy: Unwritten,
-    JournalFull: Unwritten,
-    JournalFailed: Unwritten,
-    JournalGone: Unwritten,
+    JournalBusy: DiskUnavailable,
+    JournalFull: DiskUnavailable,
+    JournalFailed: DiskUnavailable,
+    JournalGone: DiskUnavailable,
     JournalDamaged: Unreadable,
 }
 """The errors of the lower layers, and how they are answered."""
@@ -259,7 +259,7 @@ def application(services: Services, access: Access, *, hosts: Iterable[str] = ()
         ).handlers(),
     )
     app.state.services = services
-    inner = Trimmed(Encoded(app))
+    inner = MemoryTrimming(EncodedPaths(app))
     return Guard(
         inner, policy, login, services.known_secrets, services.refusals, services.workers.groups
     )

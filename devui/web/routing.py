@@ -14,7 +14,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from devui.web.security.redaction import UNTOUCHED
 
 
-class Encoded:
+class EncodedPaths:
     """An application whose routes see the encoded path. Every character that may be encoded is, so
     that each URL has only one form."""
 
@@ -29,7 +29,7 @@ class Encoded:
 
 
 class Route(_Route):
-    """A route below `Encoded`; its endpoint gets decoded path parameters."""
+    """A route below `EncodedPaths`; its endpoint gets decoded path parameters."""
 
     def __init__(self, path: str, *args: Any, **kwargs: Any) -> None:
         super().__init__(path, *args, **kwargs)

@@ -21,7 +21,7 @@ from devui.debugger.search.index import SearchIndex
 from devui.debugger.workers.workers import Workers
 from devui.settings import Settings
 from devui.store.journal import Journal
-from devui.store.sqlite.folder import Danger
+from devui.store.sqlite.folder import JournalRisk
 from devui.web.basic_parts import Notice
 from devui.web.coding_agents.sessions import McpSessions
 from devui.web.panels.editor.editors import Editor
@@ -83,7 +83,7 @@ class Services:
     """The editor that opens lines of code, if people use the server on their own machine."""
     chooses_editor: bool
     """Whether each browser may choose another editor, because `DEVUI_EDITOR` doesn't set one."""
-    dangers: tuple[Danger, ...]
+    dangers: tuple[JournalRisk, ...]
     """The risks of the place where the journal is stored."""
     new_link: Callable[[], str]
     """Creates a link that signs one browser in, once."""

@@ -83,7 +83,7 @@ _COMMENT: Final = b":\n\n"
 _CLOSING_SECONDS: Final = 1.0
 
 
-class _Stalled(Exception):
+class _ReaderStalled(Exception):
     """The reader took nothing for too long."""
 
 
@@ -226,7 +226,7 @@ class EventStream(Response):
             if not is_cut and not any(problems):
                 await self._finish(body, closing)
         for problem in filter(None, problems):
-            if not isinstance(problem, _Stalled):
+            if not isinstance(problem, _ReaderStalled):
                 raise problem
             _log.info("a stream was dropped: its reader took nothing for a while")
 
@@ -251,7 +251,7 @@ class EventStream(Response):
             if seconds > 0:
                 await asyncio.sleep(seconds)
             elif body.is_writing:
-                raise _Stalled
+                raise _ReaderStalled
             else:
                 await _within(stalled, body.write(_COMMENT))
 
@@ -260,7 +260,7 @@ class EventStream(Response):
         name = closing.result() if closing.done() else BYE
         last = Message("", event=name).encode() if self._options.sends_closing_event else b""
         seconds = _CLOSING_SECONDS if closing.done() else self._options.stalled
-        with suppress(_Stalled):
+        with suppress(_ReaderStalled):
             await _within(seconds, body.write(last, more=False))
 
 
@@ -274,7 +274,7 @@ async def _within(seconds: float, write: Coroutine[Any, Any, None]) -> None:
         async with asyncio.timeout(seconds):
             await write
     except TimeoutError as error:
-        raise _Stalled from error
+        raise _ReaderStalled from error
 
 
 class _Body:

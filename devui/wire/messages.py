@@ -27,19 +27,19 @@ from devui.wire.settings import RunSettings
 from devui.wire.spans import SpanBegan, SpanEnded
 from devui.wire.structure import StructureEdge, StructureNode
 from devui.wire.trials import (
+    AddToMemory,
     CheckEdit,
     CheckModel,
     DescribeApp,
     DescribeBuild,
     DescribeTools,
     Recall,
-    Remember,
     StopTrial,
-    Tried,
+    TrialResult,
     TryModel,
     TryTool,
 )
-from devui.wire.uncommitted import StateTouch, Touched, WatchState
+from devui.wire.uncommitted import CommittedTouches, StateTouch, WatchState
 
 # --- the contents of an app -----------------------------------------------------------------
 
@@ -179,7 +179,7 @@ ToWorker = (
     | DescribeBuild
     | CheckModel
     | CheckEdit
-    | Remember
+    | AddToMemory
     | Recall
     | TryTool
     | TryModel
@@ -282,7 +282,7 @@ class EditorAwaited:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class GateLeft:
+class GateCancelled:
     """Nothing waits at this gate any more: the held code was cancelled."""
 
     run: str
@@ -319,7 +319,7 @@ class Append:
     """Whether it says something other than the model's answer it is based on."""
     revised: bool = False
     problem: str | None = None
-    touched: Touched | None = None
+    touched: CommittedTouches | None = None
     """The uncommitted state that the event settles; None if nobody watches."""
     kind: Literal["append"] = "append"
 
@@ -402,7 +402,9 @@ class DeleteSession:
     kind: Literal["delete_session"] = "delete_session"
 
 
-OfARun = Append | Gate | GateLeft | Partial | RunEnded | Output | StateTouch | SpanBegan | SpanEnded
+OfARun = (
+    Append | Gate | GateCancelled | Partial | RunEnded | Output | StateTouch | SpanBegan | SpanEnded
+)
 """The messages that a run's own task handles."""
 
 Request = (
@@ -430,10 +432,10 @@ Fact = (
     | EditorAwaited
     | Inspection
     | CallEnded
-    | GateLeft
+    | GateCancelled
     | StateTouch
     | SpanBegan
     | SpanEnded
-    | Tried
+    | TrialResult
 )
 ToServer = Request | Fact

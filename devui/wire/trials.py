@@ -12,7 +12,7 @@ Confirmation = Literal["always", "sometimes", "never"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DescribeTools:
-    """List the agents' tools; answered by `Tried` with `tools`, a list of `{"agent", "name",
+    """List the agents' tools; answered by `TrialResult` with `tools`, a list of `{"agent", "name",
     "description", "schema", "returns", "effect", "is_long_running", "confirmation"}`, and `silent`,
     the toolsets that couldn't list theirs, as `{"agent", "toolset", "error"}`."""
 
@@ -22,7 +22,7 @@ class DescribeTools:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TryTool:
-    """Call an agent's tool with a copy of a state; answered by `Tried` with
+    """Call an agent's tool with a copy of a state; answered by `TrialResult` with
     `{"result", "actions"}`."""
 
     trial: int
@@ -38,7 +38,7 @@ class TryTool:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TryModel:
-    """Call an agent's model; answered by `Tried` with the list of its responses."""
+    """Call an agent's model; answered by `TrialResult` with the list of its responses."""
 
     trial: int
     agent: str
@@ -49,8 +49,8 @@ class TryModel:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DescribeApp:
-    """Describe the app's agents; answered by `Tried` with the `agents` object, by name, of ADK's
-    `app-info`, or null if the root isn't an LlmAgent."""
+    """Describe the app's agents; answered by `TrialResult` with the `agents` object, by name, of
+    ADK's `app-info`, or null if the root isn't an LlmAgent."""
 
     trial: int
     kind: Literal["describe_app"] = "describe_app"
@@ -58,7 +58,7 @@ class DescribeApp:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DescribeBuild:
-    """Describe how the app is built; answered by `Tried` with `build`, the object that ADK's
+    """Describe how the app is built; answered by `TrialResult` with `build`, the object that ADK's
     `build_graph` returns, and `kinds`, the classes of the agents and tools, by name, that a graph
     draws in a special way."""
 
@@ -68,8 +68,8 @@ class DescribeBuild:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CheckModel:
-    """Check whether a run can use a model; answered by `Tried` with null, or with the error that
-    using the model would raise."""
+    """Check whether a run can use a model; answered by `TrialResult` with null, or with the error
+    that using the model would raise."""
 
     trial: int
     model: str
@@ -78,8 +78,8 @@ class CheckModel:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CheckEdit:
-    """Check whether a value can replace what is held at a gate; answered by `Tried` with "", or
-    with the problem."""
+    """Check whether a value can replace what is held at a gate; answered by `TrialResult` with ""
+    or the problem."""
 
     trial: int
     gate: str
@@ -90,8 +90,8 @@ class CheckEdit:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Remember:
-    """Add a session to the app's memory; answered by `Tried` with null."""
+class AddToMemory:
+    """Add a session to the app's memory; answered by `TrialResult` with null."""
 
     trial: int
     user: str
@@ -101,7 +101,7 @@ class Remember:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Recall:
-    """Search the app's memory of a user; answered by `Tried` with `{"service", "listed",
+    """Search the app's memory of a user; answered by `TrialResult` with `{"service", "listed",
     "memories"}`: the class of the service, whether it could list its memories, and the memories in
     wire form."""
 
@@ -129,13 +129,13 @@ Trial = (
     | DescribeBuild
     | CheckModel
     | CheckEdit
-    | Remember
+    | AddToMemory
     | Recall
 )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Tried:
+class TrialResult:
     """The outcome of a trial: a result as JSON text, or an error."""
 
     trial: int

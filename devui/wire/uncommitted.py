@@ -46,7 +46,7 @@ class StateTouch:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Touched:
+class CommittedTouches:
     """The touches, by number, that a commit settles."""
 
     settles: list[int] = field(default_factory=list)

@@ -70,7 +70,7 @@ Receive = Callable[[ToWorker], None]
 Inspect = Callable[[InspectRun], Inspection | None]
 
 
-class Refused(Exception):
+class RequestRefused(Exception):
     """The server refused a request; `code` is the reason in one word."""
 
     def __init__(self, failure: Failure) -> None:
@@ -78,7 +78,7 @@ class Refused(Exception):
         self.code = failure.code
 
 
-class InvalidEvent(Refused):
+class InvalidEvent(RequestRefused):
     """Agent code yielded something that isn't an event; its run fails with this error (R53)."""
 
 
@@ -160,7 +160,7 @@ class Link:
         if future is None or future.done():
             return
         if reply.failure is not None:
-            refusal = _REFUSALS.get(reply.failure.code, Refused)
+            refusal = _REFUSALS.get(reply.failure.code, RequestRefused)
             future.set_exception(refusal(reply.failure))
         else:
             future.set_result(None if reply.result is None else loads(reply.result))

@@ -39,7 +39,7 @@ from devui.worker.instruments.gates import mark, revise_event, what_is_wrong
 from devui.worker.instruments.instruments import Instruments
 from devui.worker.instruments.recorder import Origin
 from devui.worker.json_text import as_json, wire_text
-from devui.worker.link import Link, Refused
+from devui.worker.link import Link, RequestRefused
 from devui.worker.message_files import report
 from devui.worker.output import current_run
 from devui.worker.state.live import LiveState
@@ -136,7 +136,7 @@ class WireSessionService(BaseSessionService):
             answer = await self._link.request(
                 lambda i: CreateSession(id=i, user=user_id, session=session_id, state=text)
             )
-        except Refused as refusal:
+        except RequestRefused as refusal:
             if refusal.code == "session_exists":
                 raise self._kit.already_exists_error(str(refusal)) from refusal
             raise
@@ -292,7 +292,7 @@ class WireSessionService(BaseSessionService):
             return await self._link.request(
                 lambda number: append(id=number, event=wire_text(event))
             )
-        except Refused as refusal:
+        except RequestRefused as refusal:
             if refusal.code == "session_not_found":
                 raise self._kit.session_not_found_error(str(refusal)) from refusal
             if refusal.code != "bad_value":

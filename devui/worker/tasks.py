@@ -45,7 +45,7 @@ _LINKS: Final = (types.CoroutineType, types.AsyncGeneratorType, types.GeneratorT
 
 
 @dataclass(frozen=True, slots=True)
-class Awaited:
+class TaskStack:
     """The stack of a task and what it awaits."""
 
     frames: tuple[types.FrameType, ...]
@@ -55,14 +55,14 @@ class Awaited:
     running: bool
 
 
-def awaited(task: asyncio.Task[Any], loop_frame: types.FrameType | None) -> Awaited:
+def awaited(task: asyncio.Task[Any], loop_frame: types.FrameType | None) -> TaskStack:
     """Follow a task's chain of awaits; `loop_frame` is the loop thread's frame if the task runs."""
     if loop_frame is not None:
         frames = _outermost_first(loop_frame)
-        return Awaited(_after(frames, _is_of_loop), None, running=True)
+        return TaskStack(_after(frames, _is_of_loop), None, running=True)
     links = list(_links(task))
     frames = [frame for link in links if (frame := _frame(link)) is not None]
-    return Awaited(tuple(frames), links[-1], running=False)
+    return TaskStack(tuple(frames), links[-1], running=False)
 
 
 def run_of(task: asyncio.Task[Any], variable: contextvars.ContextVar[str | None]) -> str | None:
@@ -269,7 +269,7 @@ class TaskInspector:
             place=innermost(places_of(chain.frames, self._agents)),
         )
 
-    def _stacks(self, run: str | None) -> "dict[asyncio.Task[Any], Awaited]":
+    def _stacks(self, run: str | None) -> "dict[asyncio.Task[Any], TaskStack]":
         """Return the stacks of a run's tasks, its own task first."""
         tasks = [task for task in asyncio.all_tasks(self._loop) if run_of(task, current_run) == run]
         tasks.sort(key=lambda task: (task.get_name() != run, len(task.get_name()), task.get_name()))
@@ -282,7 +282,7 @@ class _View:
     """A snapshot of the tasks of one run."""
 
     def __init__(
-        self, stacks: "dict[asyncio.Task[Any], Awaited]", runtime: FrameReader, agents: Path
+        self, stacks: "dict[asyncio.Task[Any], TaskStack]", runtime: FrameReader, agents: Path
     ) -> None:
         self._stacks = stacks
         self._runtime = runtime
@@ -324,7 +324,7 @@ class _View:
         """Describe all tasks. Call `call` for the open calls first."""
         return [self._task(task, chain) for task, chain in self._stacks.items()]
 
-    def _task(self, task: "asyncio.Task[Any]", chain: Awaited) -> InspectedTask:
+    def _task(self, task: "asyncio.Task[Any]", chain: TaskStack) -> InspectedTask:
         beside = thread_frames(chain.end)
         waits: Waiting = "thread" if beside else self._waits(chain)
         agent, branch = self._at_work(task, chain)
@@ -340,7 +340,7 @@ class _View:
             places=places_of((*chain.frames, *beside), self._agents),
         )
 
-    def _at_work(self, task: "asyncio.Task[Any]", chain: Awaited) -> tuple[str, str | None]:
+    def _at_work(self, task: "asyncio.Task[Any]", chain: TaskStack) -> tuple[str, str | None]:
         """Return the agent and the branch that a task works for."""
         for frame in reversed(chain.frames):
             owner = self._runtime.agent_of(frame)
@@ -349,7 +349,7 @@ class _View:
         call = self._who.get(task)
         return (call.context.agent_name, call.context.branch) if call else ("", None)
 
-    def _before(self, chain: Awaited, waits: Waiting) -> "asyncio.Task[Any] | None":
+    def _before(self, chain: TaskStack, waits: Waiting) -> "asyncio.Task[Any] | None":
         """Return the task that must make progress before this one can."""
         if isinstance(chain.end, asyncio.Task):
             return chain.end
@@ -361,7 +361,7 @@ class _View:
                 return task
         return None
 
-    def _waits(self, chain: Awaited) -> Waiting:
+    def _waits(self, chain: TaskStack) -> Waiting:
         if chain.running:
             return "running"
         kind: Waiting = "task" if isinstance(chain.end, asyncio.Task) else "other"
@@ -374,7 +374,7 @@ class _View:
         # A task of asyncio's own, awaited in place of what it wraps.
         return "tasks" if self._runtime.folder else kind
 
-    def _of_devui(self, chain: Awaited, innermost: FrameType) -> Waiting | None:
+    def _of_devui(self, chain: TaskStack, innermost: FrameType) -> Waiting | None:
         """Return what the runtime or worker waits for; None if agent code waits."""
         codes = [frame.f_code for frame in chain.frames]
         kind = self._waiting.get(innermost.f_code)
@@ -391,11 +391,11 @@ class _View:
         folder = self._runtime.folder
         return "tasks" if kind is None and folder and file.startswith(folder) else kind
 
-    def _waits_for_function(self, chain: Awaited) -> bool:
+    def _waits_for_function(self, chain: TaskStack) -> bool:
         return bool(thread_frames(chain.end)) or self._waits(chain) == "thread"
 
 
-def _locked(chain: Awaited) -> object:
+def _locked(chain: TaskStack) -> object:
     """Return the lock that a task waits for."""
     last = chain.frames[-1] if chain.frames else None
     if last is None or _ASYNCIO.get(last.f_code.co_qualname) != "lock" or not _is_asyncio(last):

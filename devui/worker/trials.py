@@ -16,15 +16,15 @@ from google.genai import types
 
 from devui.runtime.mistakes import message_of
 from devui.wire.trials import (
+    AddToMemory,
     CheckEdit,
     CheckModel,
     DescribeApp,
     DescribeBuild,
     DescribeTools,
     Recall,
-    Remember,
     Trial,
-    Tried,
+    TrialResult,
     TryModel,
     TryTool,
 )
@@ -55,7 +55,7 @@ from devui.worker.tools import (
 )
 
 
-class TriedFiles(BaseArtifactService):
+class TrialArtifacts(BaseArtifactService):
     """An artifact service that reads from another one and writes only to memory.
 
     A file that the trial saves or deletes is its own from then on: older versions become invisible.
@@ -111,7 +111,7 @@ class TriedFiles(BaseArtifactService):
 _WIRE: Final[dict[str, Any]] = {"mode": "json", "by_alias": True, "exclude_none": True}
 
 
-class NotThere(LookupError):
+class TargetNotFound(LookupError):
     """The app doesn't have this agent, tool or service, or the session doesn't exist."""
 
 
@@ -119,7 +119,7 @@ class Trials:
     """Runs each trial in a task of its own; `send` delivers the results."""
 
     def __init__(
-        self, runner: Runner, kit: Kit, send: Callable[[Tried], None], agents: Path
+        self, runner: Runner, kit: Kit, send: Callable[[TrialResult], None], agents: Path
     ) -> None:
         self._kit = kit
         self._runner = runner
@@ -128,7 +128,7 @@ class Trials:
         self._tasks: dict[int, asyncio.Task[None]] = {}
 
     def start(self, trial: Trial) -> None:
-        """Start a trial, which ends with a `Tried` unless it is stopped."""
+        """Start a trial, which ends with a `TrialResult` unless it is stopped."""
         task = asyncio.get_running_loop().create_task(self._try(trial), name=f"trial {trial.trial}")
         self._tasks[trial.trial] = task
         task.add_done_callback(lambda _: self._tasks.pop(trial.trial, None))
@@ -163,7 +163,7 @@ class Trials:
                 }
             )
         seconds = time.perf_counter() - began
-        self._send(Tried(trial=trial.trial, seconds=seconds, result=result, error=error))
+        self._send(TrialResult(trial=trial.trial, seconds=seconds, result=result, error=error))
 
     async def _result(self, trial: Trial) -> Any:
         match trial:
@@ -179,7 +179,7 @@ class Trials:
                 return build_of(self._runner.app, self._kit)
             case CheckModel() | CheckEdit():
                 return self._check(trial)
-            case Remember():
+            case AddToMemory():
                 return await self._remember(trial)
             case Recall():
                 return await self._recall(trial)
@@ -231,19 +231,21 @@ class Trials:
         model = own.canonical_model if isinstance(own, self._kit.llm_agent) else None
         Models(own, self._kit).instead_of(model, name)
 
-    async def _remember(self, trial: Remember) -> None:
+    async def _remember(self, trial: AddToMemory) -> None:
         runner = self._runner
         session = await runner.session_service.get_session(
             app_name=runner.app_name, user_id=trial.user, session_id=trial.session
         )
         if session is None or runner.memory_service is None:
-            raise NotThere(f"there is no session {trial.session!r}, or no memory to add it to")
+            raise TargetNotFound(
+                f"there is no session {trial.session!r}, or no memory to add it to"
+            )
         await runner.memory_service.add_session_to_memory(session)
 
     async def _recall(self, trial: Recall) -> dict[str, Any]:
         service, app = self._runner.memory_service, self._runner.app_name
         if service is None:
-            raise NotThere("the app has no memory service")
+            raise TargetNotFound("the app has no memory service")
         memories: list[Any] | None
         if trial.query:
             answer = await service.search_memory(
@@ -265,7 +267,7 @@ class Trials:
         tool = next((each for each in tools if each.name == trial.tool), None)
         if tool is None:
             names = ", ".join(each.name for each in tools) or "none"
-            raise NotThere(f"{agent.name} has no tool {trial.tool!r}; its tools are: {names}")
+            raise TargetNotFound(f"{agent.name} has no tool {trial.tool!r}; its tools are: {names}")
         context = self._kit.tool_context(invocation, f"trial-{trial.trial}")
         result = await tool.run_async(args=json.loads(trial.args), tool_context=context)
         actions = context.actions.model_dump(mode="json", by_alias=True, exclude_none=True)
@@ -281,7 +283,9 @@ class Trials:
     def _agent(self, name: str) -> LlmAgent:
         matches = [agent for agent in self._llm_agents(self._runner.agent) if agent.name == name]
         if not matches:
-            raise NotThere(f"the app has no agent {name!r} with a model; it may have been renamed")
+            raise TargetNotFound(
+                f"the app has no agent {name!r} with a model; it may have been renamed"
+            )
         return matches[0]
 
     def _invocation(
@@ -295,7 +299,7 @@ class Trials:
         own = self._kit.session(
             id=session, app_name=runner.app_name, user_id=user, state=state or {}
         )
-        files = self._kit.derive(TriedFiles, self._kit.base_artifact_service)
+        files = self._kit.derive(TrialArtifacts, self._kit.base_artifact_service)
         below = runner.artifact_service
         return self._kit.invocation(
             runner,

@@ -6,7 +6,7 @@ from threading import Barrier
 
 import pytest
 
-from tests.kit.debugged import Debugged
+from tests.kit.debugged import DebuggedRun
 from tests.kit.server import make_session, running, write_app
 
 AGENT = '''
@@ -98,7 +98,7 @@ def told_of_foreign_answers(client) -> int:
 @pytest.mark.req("R31")
 def test_answering_a_question_from_an_imported_session_makes_no_call(server):
     with server.client() as client:
-        debugged = Debugged(client, "asker").start("pay", pause=False)
+        debugged = DebuggedRun(client, "asker").start("pay", pause=False)
         debugged.settled()
         paid, foreign_answers = paid_in(server), told_of_foreign_answers(client)
         events = debugged.kept()["events"]
@@ -132,7 +132,7 @@ def test_answering_a_question_from_an_imported_session_makes_no_call(server):
 @pytest.mark.req("R31")
 def test_an_answer_to_another_sessions_question_makes_no_call(server):
     with server.client() as client:
-        debugged, other = (Debugged(client, "asker").start("pay", pause=False) for _ in range(2))
+        debugged, other = (DebuggedRun(client, "asker").start("pay", pause=False) for _ in range(2))
         debugged.settled()
         other.settled()
         paid = paid_in(server)
@@ -162,7 +162,7 @@ def test_an_answer_to_another_sessions_question_makes_no_call(server):
 def test_simultaneous_answers_start_one_run(server):
     with server.client() as client:
         for _ in range(ROUNDS):
-            debugged = Debugged(client, "asker").start("pay", pause=False)
+            debugged = DebuggedRun(client, "asker").start("pay", pause=False)
             debugged.settled()
             confirmation = debugged.kept()["events"][2]["content"]["parts"][0]["functionCall"]
             fields = {"event": 3, "call": confirmation["id"], "choice": "yes"}
@@ -181,7 +181,7 @@ def test_simultaneous_answers_start_one_run(server):
 @pytest.mark.req("R31")
 def test_a_second_answer_is_refused_and_points_to_the_first(server):
     with server.client() as client:
-        debugged = Debugged(client, "asker").start("pay", pause=False)
+        debugged = DebuggedRun(client, "asker").start("pay", pause=False)
         debugged.settled()
         [question] = client.get(f"/api/runs/{debugged.run}/activity").json()["questions"]
         response = {"id": question["call"], "name": question["name"]}
@@ -207,7 +207,7 @@ def test_a_second_answer_is_refused_and_points_to_the_first(server):
 
 def test_a_repeated_question_is_answered_at_its_latest_event(server):
     with server.client() as client:
-        debugged = Debugged(client, "questions")
+        debugged = DebuggedRun(client, "questions")
         for words in ("one", "two"):
             debugged.start(words, pause=False).settled()
         page = client.get(f"/sessions/{debugged.key}", headers={"Accept": "text/html"}).text
@@ -229,7 +229,7 @@ def test_a_question_with_a_non_ascii_id_can_be_answered(server):
     code = QUESTIONS.replace("always the same", "Größe 😀")
     write_app(server.agents, "umlauts", code)
     with server.client() as client:
-        debugged = Debugged(client, "umlauts").start("one", pause=False)
+        debugged = DebuggedRun(client, "umlauts").start("one", pause=False)
         debugged.settled()
         [question] = client.get(f"/api/runs/{debugged.run}/activity").json()["questions"]
         fields = {"call": question["call"], "answer": "7", "event": 2}
@@ -243,7 +243,7 @@ def test_a_question_with_a_non_ascii_id_can_be_answered(server):
 def test_an_answer_lost_with_its_run_is_asked_for_again(server):
     dies = server.agents / "asker" / "dies"
     with server.client() as client:
-        debugged = Debugged(client, "asker").start("pay", pause=False)
+        debugged = DebuggedRun(client, "asker").start("pay", pause=False)
         debugged.settled()
         call = debugged.kept()["events"][2]["content"]["parts"][0]["functionCall"]["id"]
         path, fields = (

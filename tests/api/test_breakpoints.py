@@ -5,7 +5,7 @@ import re
 import pytest
 
 from tests.api.test_stepping import COUNT, WEATHER
-from tests.kit.debugged import Debugged
+from tests.kit.debugged import DebuggedRun
 from tests.kit.server import make_session, run, running, write_app
 
 TEAM = """
@@ -103,7 +103,7 @@ def hits_of(client, app, number):
 def stops(client, app, message="go", **body):
     """Where one such breakpoint stops a run, and the numbers of the session's past hits."""
     point = add(client, app, **body)
-    debugged = Debugged(client, app).start(message, pause=False)
+    debugged = DebuggedRun(client, app).start(message, pause=False)
     places = []
     while debugged.settled()["status"] == "held":
         hold = debugged.hold()
@@ -181,7 +181,7 @@ def test_a_breakpoint_after_the_commit_stops_after_it(client):
 
 def test_a_logpoint_logs_its_line_and_never_stops(client):
     point = add(client, "count", on="state", name="n", log="{key} went from {old} to {new}: {text}")
-    debugged = Debugged(client, "count").start(pause=False)
+    debugged = DebuggedRun(client, "count").start(pause=False)
     assert debugged.settled()["status"] == "done"
     log = client.get(f"/runs/{debugged.run}/log").text
     assert re.findall(r"logpoint (.*)", log) == [
@@ -194,7 +194,7 @@ def test_a_logpoint_logs_its_line_and_never_stops(client):
 
 
 def test_a_draft_breakpoint_finds_past_next_and_previous_hits(client):
-    session = Debugged(client, "count")
+    session = DebuggedRun(client, "count")
     for _ in range(2):
         run(client, "count", session.session, "go")
 
@@ -213,7 +213,7 @@ def test_a_draft_breakpoint_finds_past_next_and_previous_hits(client):
 
 
 def test_a_breakpoint_added_while_a_run_is_held_applies_to_it(client):
-    debugged = Debugged(client, "weather").start()
+    debugged = DebuggedRun(client, "weather").start()
     debugged.settled()
     add(client, "weather", on="tool", when="after")
     debugged.tell("continue")
@@ -229,7 +229,7 @@ def test_a_disabled_breakpoint_or_one_of_another_app_does_nothing(client):
     other = f"/api/apps/count/breakpoints/{point['id']}"
     assert client.patch(other, json={"version": 1, "enabled": False}).json()["enabled"] is False
     add(client, "weather", on="event")
-    assert Debugged(client, "count").start(pause=False).settled()["status"] == "done"
+    assert DebuggedRun(client, "count").start(pause=False).settled()["status"] == "done"
 
 
 def test_changing_an_outdated_version_of_a_breakpoint_is_refused(client):
@@ -264,7 +264,7 @@ def test_changing_an_outdated_version_of_a_breakpoint_is_refused(client):
 def test_an_invalid_breakpoint_is_refused_with_the_position(client, body, field, at):
     for path in (
         "/api/apps/count/breakpoints",
-        f"/api/sessions/{Debugged(client, 'count').key}/hits",
+        f"/api/sessions/{DebuggedRun(client, 'count').key}/hits",
     ):
         answer = client.post(path, json=body)
         assert answer.status_code == 422, answer.text
@@ -288,7 +288,7 @@ def test_breakpoints_survive_a_kill_of_the_server(tmp_path):
         server.start()
         with server.client() as client:
             assert client.get("/api/apps/count/breakpoints").json()["breakpoints"] == [point]
-            debugged = Debugged(client, "count").start(pause=False)
+            debugged = DebuggedRun(client, "count").start(pause=False)
             assert debugged.settled()["holds"][0]["breakpoint"] == point["id"]
             make_session(client, "count")
 
@@ -298,15 +298,15 @@ def test_a_breakpoint_disabled_by_one_user_still_stops_the_others(client):
     path = f"/api/apps/count/breakpoints/{point['id']}"
     off = client.patch(path, json={"version": 1, "enabled": False, "user": "u"}).json()
     assert (off["enabled"], off["users"], off["version"]) == (True, {"u": False}, 1)
-    mine = Debugged(client, "count").start(pause=False)
+    mine = DebuggedRun(client, "count").start(pause=False)
     assert mine.settled()["status"] == "done"
-    theirs = Debugged(client, "count", user="ada").start(pause=False)
+    theirs = DebuggedRun(client, "count", user="ada").start(pause=False)
     assert theirs.settled()["status"] == "held"
     assert theirs.tell("continue")["status"] == "done"
     everybody = client.patch(path, json={"version": 1, "enabled": False}).json()
     assert (everybody["enabled"], everybody["version"]) == (False, 2)
     client.patch(path, json={"version": 2, "enabled": True, "user": "u"})
-    assert Debugged(client, "count").start(pause=False).settled()["status"] == "held"
+    assert DebuggedRun(client, "count").start(pause=False).settled()["status"] == "held"
     assert client.patch(path, json={"version": 1, "enabled": True, "user": "u"}).status_code == 409
     both = {"version": 2, "enabled": True, "user": "u", "on": "tool"}
     assert client.patch(path, json=both).status_code == 400
@@ -321,4 +321,4 @@ def test_personal_switches_survive_a_restart(tmp_path):
     with running(tmp_path / "agents", tmp_path / "data") as server, server.client() as client:
         [after] = client.get("/api/apps/count/breakpoints").json()["breakpoints"]
         assert (after["enabled"], after["users"]) == (True, {"u": False})
-        assert Debugged(client, "count").start(pause=False).settled()["status"] == "done"
+        assert DebuggedRun(client, "count").start(pause=False).settled()["status"] == "done"

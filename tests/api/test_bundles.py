@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from tests.kit.debugged import Debugged
+from tests.kit.debugged import DebuggedRun
 from tests.kit.server import SAMPLES, get_session, make_session, run, running
 from tests.kit.terminal import devui
 
@@ -98,7 +98,7 @@ def test_an_invalid_bundle_is_refused_with_the_reason(client):
 
 
 def test_an_imported_session_without_a_title_gets_the_same_one(client):
-    debugged = Debugged(client, "travel").start("Book **London** for `Tuesday`", pause=False)
+    debugged = DebuggedRun(client, "travel").start("Book **London** for `Tuesday`", pause=False)
     debugged.settled()
     bundle = client.get(f"/api/sessions/{debugged.key}/export").json()
     copy = import_bundle(client, json.dumps({**bundle, "title": None}).encode())
@@ -219,7 +219,7 @@ def test_the_export_page_downloads_each_format(client, booked, form):
 
 
 def test_a_session_with_a_run_under_way_is_exported_as_it_is(client):
-    debugged = Debugged(client, "travel").start(BOOK)
+    debugged = DebuggedRun(client, "travel").start(BOOK)
     debugged.settled()
     debugged.tell("step_event")
     copy = import_bundle(client, client.get(f"/api/sessions/{debugged.key}/export").content)

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from tests.api.test_run_activity import let_go, seen
-from tests.kit.debugged import Debugged
+from tests.kit.debugged import DebuggedRun
 from tests.kit.described import check
 from tests.kit.patience import PATIENCE
 from tests.kit.server import running, write_app
@@ -45,11 +45,11 @@ def client(server):
 @pytest.fixture
 def begin(server, client):
     """Start a run; return it and its hanging call. Afterwards the call is released."""
-    begun: list[Debugged] = []
+    begun: list[DebuggedRun] = []
 
-    def start(app: str, **more: Any) -> tuple[Debugged, dict[str, Any]]:
+    def start(app: str, **more: Any) -> tuple[DebuggedRun, dict[str, Any]]:
         (server.agents / app / "go").unlink(missing_ok=True)
-        begun.append(Debugged(client, app).start(**{"pause": False, **more}))
+        begun.append(DebuggedRun(client, app).start(**{"pause": False, **more}))
         return begun[-1], call_of(begun[-1], WAITS[app])
 
     yield start
@@ -57,19 +57,19 @@ def begin(server, client):
         let_go(server, debugged)
 
 
-def call_of(debugged: Debugged, name: str) -> dict[str, Any]:
+def call_of(debugged: DebuggedRun, name: str) -> dict[str, Any]:
     def of_that_name(activity):
         return [each for each in activity["calls"] if each["name"] == name]
 
     return of_that_name(seen(debugged, of_that_name))[0]
 
 
-def order(debugged: Debugged, call: dict[str, Any], command: str, **more: Any) -> Any:
+def order(debugged: DebuggedRun, call: dict[str, Any], command: str, **more: Any) -> Any:
     body = {"command": command, "key": uuid.uuid4().hex, "call": call["id"], **more}
     return debugged.client.post(f"/api/runs/{debugged.run}/calls", json=body)
 
 
-def results(debugged: Debugged) -> list[Any]:
+def results(debugged: DebuggedRun) -> list[Any]:
     """The results of tools in the session's events."""
     parts = [
         p for e in debugged.kept()["events"] for p in (e.get("content") or {}).get("parts", [])
@@ -77,7 +77,7 @@ def results(debugged: Debugged) -> list[Any]:
     return [part["functionResponse"]["response"] for part in parts if "functionResponse" in part]
 
 
-def marks(debugged: Debugged) -> list[tuple[str, str, str]]:
+def marks(debugged: DebuggedRun) -> list[tuple[str, str, str]]:
     edits = [
         mark
         for event in debugged.kept()["events"]
@@ -86,7 +86,7 @@ def marks(debugged: Debugged) -> list[tuple[str, str, str]]:
     return [(mark["gate"], mark["action"], mark["by"]) for mark in edits]
 
 
-def log(debugged: Debugged) -> str:
+def log(debugged: DebuggedRun) -> str:
     return debugged.client.get(f"/runs/{debugged.run}/log").text
 
 
@@ -119,7 +119,7 @@ def test_an_answer_given_by_hand_to_a_tool_call_is_replayed(begin, client):
     assert results(debugged) == [{"found": [1, 2]}]
     assert marks(debugged) == [("in_tool", "mock", "api")]
     replay = client.post(f"/api/sessions/{debugged.key}/replays", json={}).json()
-    again = Debugged.__new__(Debugged)
+    again = DebuggedRun.__new__(DebuggedRun)
     again.client, again.run = client, replay["run"]
     assert again.settled()["status"] == "done"
     assert client.get(f"/api/runs/{again.run}/replay").json()["verdict"]["identical"] is True

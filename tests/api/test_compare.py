@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from tests.kit.debugged import Debugged
+from tests.kit.debugged import DebuggedRun
 from tests.kit.model_call_apps import teller
 from tests.kit.server import make_session, run, running, write_app
 
@@ -97,7 +97,7 @@ def test_a_fork_differs_from_its_parent_from_its_edited_event_on(client, travell
 def test_later_events_of_the_parent_do_not_count_as_differences(tmp_path):
     write_app(tmp_path / "agents", "teller", teller())
     with running(tmp_path / "agents", tmp_path / "data") as server, server.client() as client:
-        debugged = Debugged(client, "teller")
+        debugged = DebuggedRun(client, "teller")
         debugged.start("How is the weather in Oslo?", pause=False).settled()
         path = f"/api/sessions/{debugged.key}"
         event = client.get(f"{path}/events/3").json()["event"]
@@ -159,7 +159,7 @@ def settle(client: Any, name: str) -> None:
 def test_runs_of_a_session_are_compared_including_their_prompts(tmp_path):
     write_app(tmp_path / "agents", "teller", teller())
     with running(tmp_path / "agents", tmp_path / "data") as server, server.client() as client:
-        debugged = Debugged(client, "teller")
+        debugged = DebuggedRun(client, "teller")
         for message in ("How is the weather?", "How is the weather?", "Say hello sternly"):
             debugged.start(message, pause=False).settled()
         second = compare(client, f"{debugged.key}@1", f"{debugged.key}@2")

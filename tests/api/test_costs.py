@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from tests.kit.debugged import Debugged
+from tests.kit.debugged import DebuggedRun
 from tests.kit.server import running, write_app
 
 PAIR = """
@@ -58,13 +58,13 @@ def client(server):
         yield client
 
 
-def ran(client, app: str) -> Debugged:
-    debugged = Debugged(client, app).start("hello", pause=False)
+def ran(client, app: str) -> DebuggedRun:
+    debugged = DebuggedRun(client, app).start("hello", pause=False)
     assert debugged.settled()["status"] == "done"
     return debugged
 
 
-def usage_of(debugged: Debugged, **query) -> dict:
+def usage_of(debugged: DebuggedRun, **query) -> dict:
     return debugged.client.get(f"/api/sessions/{debugged.key}/usage", params=query).json()
 
 
@@ -104,7 +104,7 @@ def test_a_budget_in_dollars_holds_the_run_once_it_is_exceeded(client):
     point = client.post(
         "/api/apps/pair/breakpoints", json={"on": "budget", "condition": "run.cost > 500"}
     ).json()
-    debugged = Debugged(client, "pair").start("hello", pause=False)
+    debugged = DebuggedRun(client, "pair").start("hello", pause=False)
     debugged.settled()
     hold = debugged.hold()
     assert (hold["agent"], hold["breakpoint"]) == ("dear", point["id"])
@@ -123,7 +123,7 @@ def test_a_budget_can_count_unpriced_answers(client):
 
 
 def test_the_time_to_load_an_app_is_not_part_of_its_first_run(client):
-    run = Debugged(client, "late").start("when?", pause=False)
+    run = DebuggedRun(client, "late").start("when?", pause=False)
     position = run.settled()
     assert position["started"] >= float(run.texts()[-1])  # the answer is the time of import
     [row] = client.get(f"/api/sessions/{run.key}/runs").json()["runs"]

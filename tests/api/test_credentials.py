@@ -5,7 +5,7 @@ import zipfile
 
 import pytest
 
-from tests.kit.debugged import Debugged, forget_sessions, settled
+from tests.kit.debugged import DebuggedRun, forget_sessions, settled
 from tests.kit.described import check
 from tests.kit.oauth import SECRET, child, get, given_by
 from tests.kit.server import make_session, running, write_app
@@ -151,7 +151,7 @@ def test_a_user_logs_in_once_and_no_token_is_written_to_disk(tmp_path):
 )
 def test_a_question_names_what_needs_the_credential(keys, root, asker):
     with keys.client() as client:
-        debugged = Debugged(client, root).start(pause=False)
+        debugged = DebuggedRun(client, root).start(pause=False)
         debugged.settled()
         activity = client.get(f"/api/runs/{debugged.run}/activity").json()
         check(activity, {"$ref": "/RunActivity"})

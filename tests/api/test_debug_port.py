@@ -8,7 +8,7 @@ import time
 import pytest
 
 from tests.kit.dap_client import DapClient
-from tests.kit.debugged import Debugged, settled
+from tests.kit.debugged import DebuggedRun, settled
 from tests.kit.patience import PATIENCE
 from tests.kit.server import running, write_app
 from tests.kit.terminal import Terminal, devui
@@ -71,7 +71,7 @@ def test_time_stopped_in_an_editor_does_not_count_against_limits(tmp_path):
         client.get("/apps/guide/agents")
         with connected(port) as editor:
             editor.attach(str(file), IN_LOOP, IN_THREAD)
-            debugged = Debugged(client, "guide").start(pause=False)
+            debugged = DebuggedRun(client, "guide").start(pause=False)
             for line in (IN_LOOP, IN_THREAD):
                 thread = editor.event("stopped")["threadId"]
                 stack = editor.request("stackTrace", {"threadId": thread})["stackFrames"]
@@ -127,7 +127,7 @@ def test_an_app_waits_for_its_editor_and_again_after_a_change(tmp_path):
         running(tmp_path / "agents", tmp_path / "data", *options, fresh=True) as server,
         server.client() as client,
     ):
-        assert Debugged(client, "other").start(pause=False).settled()["status"] == "done"
+        assert DebuggedRun(client, "other").start(pause=False).settled()["status"] == "done"
         client.get("/apps/guide", headers=HTML)
         its_wait_is_said_wherever_one_looks(server, client, port)
         for number in range(2):
@@ -135,11 +135,11 @@ def test_an_app_waits_for_its_editor_and_again_after_a_change(tmp_path):
                 editor.attach(str(file), IN_MODULE)
                 thread = editor.event("stopped")["threadId"]
                 editor.request("continue", {"threadId": thread})
-                debugged = Debugged(client, "guide").start(pause=False)
+                debugged = DebuggedRun(client, "guide").start(pause=False)
                 assert debugged.settled()["status"] == "done"
             with connected(port) as editor:  # detached, and attached again to the same process
                 editor.attach(str(file), IN_LOOP)
-                debugged = Debugged(client, "guide").start(pause=False)
+                debugged = DebuggedRun(client, "guide").start(pause=False)
                 thread = editor.event("stopped")["threadId"]
                 editor.request("continue", {"threadId": thread})
                 assert debugged.settled()["status"] == "done"

@@ -13,7 +13,7 @@ import httpx2
 import pytest
 
 from devui.web.text.formats import UNKNOWN
-from tests.kit.debugged import Debugged, settled
+from tests.kit.debugged import DebuggedRun, settled
 from tests.kit.server import running, write_app
 
 WORK = 0.5
@@ -57,9 +57,9 @@ def client(tmp_path_factory: pytest.TempPathFactory) -> Iterator[httpx2.Client]:
         yield client
 
 
-def stepped(client: httpx2.Client, app: str, command: str) -> Debugged:
+def stepped(client: httpx2.Client, app: str, command: str) -> DebuggedRun:
     """A run that was held at every step of this kind, several times within its outer agent."""
-    debugged = Debugged(client, app).start()
+    debugged = DebuggedRun(client, app).start()
     debugged.settled()
     holds = 0
     while debugged.position["status"] == "held":
@@ -72,7 +72,7 @@ def stepped(client: httpx2.Client, app: str, command: str) -> Debugged:
 
 
 @pytest.fixture(scope="module")
-def held(client: httpx2.Client) -> Debugged:
+def held(client: httpx2.Client) -> DebuggedRun:
     """A run that was held before and after each event, the last one included."""
     return stepped(client, "digger", "step_half")
 
@@ -83,12 +83,12 @@ def part(text: str, start: str, end: str) -> str:
     return " ".join(re.sub("<[^>]*>", " ", inside).split())
 
 
-def header(debugged: Debugged, key: int, query: str = "") -> str:
+def header(debugged: DebuggedRun, key: int, query: str = "") -> str:
     page = debugged.client.get(f"/sessions/{key}{query}").text
     return part(page, "<i>time</i>", "</b>")
 
 
-def compared(debugged: Debugged, left: str, right: str) -> list[str]:
+def compared(debugged: DebuggedRun, left: str, right: str) -> list[str]:
     page = debugged.client.get("/compare", params={"left": left, "right": right}).text
     figures = part(page, "<tbody>", "</tbody>")
     return list(re.findall(r"(\S+(?: s)?) time (\S+(?: s)?)", figures)[0])
@@ -100,19 +100,19 @@ def seconds(text: str) -> float:
     return float(number) / {"s": 1, "ms": 1000}[unit]
 
 
-def gross(debugged: Debugged) -> float:
+def gross(debugged: DebuggedRun) -> float:
     """The time from the run's start to its end, holds included."""
     position = debugged.client.get(f"/api/runs/{debugged.run}").json()
     return float(position["ended"] - position["started"])
 
 
-def spans_of(debugged: Debugged) -> dict[tuple[str, str], dict[str, Any]]:
+def spans_of(debugged: DebuggedRun) -> dict[tuple[str, str], dict[str, Any]]:
     """The run's last span of each type and name."""
     spans = debugged.client.get(f"/api/sessions/{debugged.key}/spans").json()["spans"]
     return {(span["type"], span["name"]): span for span in spans}
 
 
-def test_pages_agree_on_the_duration_of_a_run_that_was_held(held: Debugged) -> None:
+def test_pages_agree_on_the_duration_of_a_run_that_was_held(held: DebuggedRun) -> None:
     time_at_work = header(held, held.key)
     assert WORK <= seconds(time_at_work) <= gross(held) - HOLDS * HOLD + ROUNDING
     assert compared(held, str(held.key), f"{held.key}@1") == [time_at_work] * 2
@@ -142,13 +142,13 @@ def rows(client: httpx2.Client, key: int) -> list[float | None]:
 
 
 def test_a_session_with_one_run_lasts_as_long_as_its_only_turn(client: httpx2.Client) -> None:
-    debugged = Debugged(client, "digger").start(pause=False)
+    debugged = DebuggedRun(client, "digger").start(pause=False)
     debugged.settled()
     assert turns(client, debugged.key) == [header(debugged, debugged.key)]
 
 
 def test_events_produced_in_a_fork_have_a_duration(client: httpx2.Client) -> None:
-    debugged = Debugged(client, "digger").start(pause=False)
+    debugged = DebuggedRun(client, "digger").start(pause=False)
     debugged.settled()
     path = f"/api/sessions/{debugged.key}"
     event = client.get(f"{path}/events/3").json()["event"]
@@ -180,7 +180,7 @@ def test_durations_in_a_trace_exclude_holds(client: httpx2.Client) -> None:
         assert figures[around] <= spans[around]["seconds"] - HOLD + ROUNDING
 
 
-def test_the_api_reports_the_same_duration_as_the_page(held: Debugged) -> None:
+def test_the_api_reports_the_same_duration_as_the_page(held: DebuggedRun) -> None:
     query = {"left": str(held.key), "right": f"{held.key}@1"}
     answer = held.client.get("/api/compare", params=query).json()
     assert answer["left"]["seconds"] == answer["right"]["seconds"]
@@ -188,7 +188,7 @@ def test_the_api_reports_the_same_duration_as_the_page(held: Debugged) -> None:
     assert answer["left"]["seconds"] == pytest.approx(time_at_work, abs=ROUNDING)
 
 
-def test_the_time_of_a_fork_includes_the_events_that_it_copied(held: Debugged) -> None:
+def test_the_time_of_a_fork_includes_the_events_that_it_copied(held: DebuggedRun) -> None:
     forks = f"/api/sessions/{held.key}/forks"
     key = held.client.post(forks, json={"number": 4}).json()["key"]
     parent = held.client.get(f"/api/sessions/{held.key}/events").json()["events"]

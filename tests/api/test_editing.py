@@ -8,7 +8,7 @@ import re
 import pytest
 
 from tests.api.test_stepping import COUNT, WEATHER
-from tests.kit.debugged import Debugged
+from tests.kit.debugged import DebuggedRun
 from tests.kit.patience import wait_until
 from tests.kit.server import running, write_app
 
@@ -76,7 +76,7 @@ def client(server):
         yield client
 
 
-def is_replayed(debugged: Debugged) -> None:
+def is_replayed(debugged: DebuggedRun) -> None:
     """Check that a replay, and a replay of it, give the same events and state without edits."""
     client, before = debugged.client, (debugged.texts(), debugged.kept()["state"])
     for _ in range(2):
@@ -91,20 +91,20 @@ def is_replayed(debugged: Debugged) -> None:
         assert (debugged.texts(), debugged.kept()["state"]) == before
 
 
-def at(client, app: str, gate: str, agent: str | None = None, **session) -> Debugged:
+def at(client, app: str, gate: str, agent: str | None = None, **session) -> DebuggedRun:
     """A run held at its first arrival at this gate."""
-    debugged = Debugged(client, app, **session).start()
+    debugged = DebuggedRun(client, app, **session).start()
     debugged.settled()
     debugged.tell("run_to", like={"gate": gate, "agent": agent})
     assert debugged.hold()["gate"] == gate
     return debugged
 
 
-def edits_of(debugged: Debugged) -> list[dict]:
+def edits_of(debugged: DebuggedRun) -> list[dict]:
     return debugged.client.get(f"/api/sessions/{debugged.key}/edits").json()["edits"]
 
 
-def log_of(debugged: Debugged) -> str:
+def log_of(debugged: DebuggedRun) -> str:
     return debugged.client.get(f"/runs/{debugged.run}/log").text
 
 
@@ -399,7 +399,7 @@ def test_a_call_is_held_again_if_a_busy_worker_refuses_its_edit(client):
     """The app's code blocks the event loop, so the edit can't be checked when it is made."""
     debugged = at(client, "blocks", "before_tool", "blocker")
     before = debugged.hold()
-    other = Debugged(client, "blocks").start(pause=False)
+    other = DebuggedRun(client, "blocks").start(pause=False)
     wait_until(lambda: client.get(f"/api/runs/{other.run}/activity").json()["blocked"])
     debugged.tell("edit", value=["no", "arguments"])
     debugged.tell("continue")

@@ -10,7 +10,7 @@ import pytest
 from httpx2 import Client, Response
 
 from devui.web.panels.editor.editors import Editor
-from tests.kit.debugged import Debugged
+from tests.kit.debugged import DebuggedRun
 from tests.kit.patience import PATIENCE
 from tests.kit.server import SAMPLES, running
 
@@ -34,7 +34,7 @@ def ask(client: Client, place: str) -> Response:
 def places_of_a_bug(client: Client) -> set[str]:
     """The places that buttons open, on a page with a held write and later with a traceback."""
     point = client.post("/api/apps/faulty/breakpoints", json={"on": "state", "name": "bill"})
-    run = Debugged(client, "faulty").start("Split the bill", pause=False)
+    run = DebuggedRun(client, "faulty").start("Split the bill", pause=False)
     run.settled()
     pages = [client.get(f"/sessions/{run.key}?tab=state", headers=HTML).text]
     client.delete(f"/api/apps/faulty/breakpoints/{point.json()['id']}")

@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.kit.debugged import Debugged
+from tests.kit.debugged import DebuggedRun
 from tests.kit.server import running, write_app
 
 FAILS = """
@@ -61,7 +61,7 @@ def details(client):
     """Runs a message; returns the *Event* tab of each event."""
 
     def of(message: str) -> list[str]:
-        run = Debugged(client, "fails").start(message, pause=False)
+        run = DebuggedRun(client, "fails").start(message, pause=False)
         run.settled()
         events = client.get(f"/api/sessions/{run.key}/events").json()["events"]
         return [_tab(client, run.key, each["number"], "event") for each in events]
@@ -90,14 +90,14 @@ def test_a_model_error_does_not_show_the_traceback_that_ended_its_run(details):
 
 
 def test_an_error_without_a_message_does_not_show_how_its_process_ended(client):
-    run = Debugged(client, "dies").start("go", pause=False)
+    run = DebuggedRun(client, "dies").start("go", pause=False)
     assert run.settled()["status"] == "failed"
     error = _tab(client, run.key, 2, "event")
     assert '<p class="error-box" hx-ignore><code>MALFORMED_FUNCTION_CALL</code> </p>' in error
 
 
 def test_the_size_of_a_large_value_is_shown(client):
-    run = Debugged(client, "fails").start("all", pause=False)
+    run = DebuggedRun(client, "fails").start("all", pause=False)
     run.settled()
     size = "205 kB · object with 3 keys</span>"
     assert size in _tab(client, run.key, 3, "event")

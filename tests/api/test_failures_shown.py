@@ -7,7 +7,7 @@ from typing import Any
 import httpx2
 import pytest
 
-from tests.kit.debugged import Debugged
+from tests.kit.debugged import DebuggedRun
 from tests.kit.server import running, write_app
 
 APP = """
@@ -59,7 +59,7 @@ def errors(text: str, start: str, end: str) -> str:
     return " ".join(re.sub("<[^>]*>", " ", status).split()).partition("done")[2].strip()
 
 
-def everywhere(client: httpx2.Client, debugged: Debugged) -> list[str]:
+def everywhere(client: httpx2.Client, debugged: DebuggedRun) -> list[str]:
     item = f'id="s-{debugged.key}"'
     return [
         errors(page(client, f"/sessions/{debugged.key}"), 'class="run done"', "</div>"),
@@ -68,23 +68,23 @@ def everywhere(client: httpx2.Client, debugged: Debugged) -> list[str]:
     ]
 
 
-def events(client: httpx2.Client, debugged: Debugged) -> list[dict[str, Any]]:
+def events(client: httpx2.Client, debugged: DebuggedRun) -> list[dict[str, Any]]:
     return client.get(f"/api/sessions/{debugged.key}/events").json()["events"]
 
 
-def rewind(debugged: Debugged, number: int) -> None:
+def rewind(debugged: DebuggedRun, number: int) -> None:
     address = f"/api/sessions/{debugged.key}/rewind"
     debugged.run = debugged.client.post(address, json={"number": number}).json()["run"]
     debugged.settled()
 
 
-def undo(debugged: Debugged) -> None:
+def undo(debugged: DebuggedRun) -> None:
     """Undo the rewind that is the last event."""
     rewind(debugged, events(debugged.client, debugged)[-1]["number"])
 
 
 def test_the_bar_and_the_lists_count_errors_before_a_successful_run(client: httpx2.Client) -> None:
-    debugged = Debugged(client, "guide")
+    debugged = DebuggedRun(client, "guide")
     said = []
     for message in ("Oslo", "Atlantis", "crash", "Oslo"):
         debugged.start(message, pause=False).settled()
@@ -99,7 +99,7 @@ def test_the_bar_and_the_lists_count_errors_before_a_successful_run(client: http
 
 
 def test_rewound_errors_are_not_counted_unless_the_rewind_is_undone(client: httpx2.Client) -> None:
-    debugged = Debugged(client, "guide")
+    debugged = DebuggedRun(client, "guide")
     for message in ("Atlantis", "crash", "die", "Oslo"):
         debugged.start(message, pause=False).settled()
     assert everywhere(client, debugged) == ["· 3 errors"] * 3
@@ -119,7 +119,7 @@ def test_rewound_errors_are_not_counted_unless_the_rewind_is_undone(client: http
 
 
 def test_a_tool_result_with_an_error_is_marked_as_an_error(client: httpx2.Client) -> None:
-    debugged = Debugged(client, "guide").start("Atlantis", pause=False)
+    debugged = DebuggedRun(client, "guide").start("Atlantis", pause=False)
     debugged.settled()
     text = page(client, f"/sessions/{debugged.key}?event=3")
     row = text.partition('id="e-3"')[2].partition('id="e-4"')[0]

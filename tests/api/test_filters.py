@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.kit.debugged import Debugged
+from tests.kit.debugged import DebuggedRun
 from tests.kit.server import running, write_app
 
 APP = """
@@ -35,7 +35,7 @@ def client(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def session(client):
-    debugged = Debugged(client, "reader")
+    debugged = DebuggedRun(client, "reader")
     for message in ("bad", "good"):
         debugged.start(message, pause=False).settled()
     starred = client.patch(f"/api/sessions/{debugged.key}/notes/4", json={"starred": True})
@@ -102,7 +102,7 @@ def test_a_non_ascii_phrase_is_found_in_events_from_the_api(client):
     far = "x" * 300
     texts = [f"{far} Äpfel nach Zürich 😀", f"{far} to Zurich"]
     events = [{"author": "reader", "content": {"parts": [{"text": text}]}} for text in texts]
-    debugged = Debugged(client, "reader", events=events)
+    debugged = DebuggedRun(client, "reader", events=events)
     for phrase in ("zürich", "Zürich 😀", "äpfel", "😀"):
         query = {"filter": f'"{phrase}"', "last": 9}
         rows = client.get(f"/api/sessions/{debugged.key}/events", params=query).json()["events"]

@@ -6,7 +6,7 @@ import json
 import pytest
 
 from tests.kit.cutoff import Clerk
-from tests.kit.debugged import Debugged
+from tests.kit.debugged import DebuggedRun
 from tests.kit.server import get_session, make_session, run, running
 
 BOOK = "Book a flight to London next Tuesday"
@@ -133,7 +133,7 @@ def test_a_fork_runs_only_if_its_invocation_is_incomplete(client, tmp_path):
     clerk = Clerk(tmp_path / "agents")
     clerk.will_finish()
     with running(tmp_path / "agents", tmp_path / "data") as server, server.client() as own:
-        debugged = Debugged(own, "clerk").start("look around", pause=False)
+        debugged = DebuggedRun(own, "clerk").start("look around", pause=False)
         debugged.settled()
         row = own.post(
             f"/api/sessions/{debugged.key}/forks", json={"number": 2, "run": True}
@@ -205,7 +205,7 @@ def test_an_invalid_fork_is_refused(client, travelled, body, status, words):
 
 
 def test_a_fork_of_a_session_with_a_run_has_the_committed_events(client):
-    debugged = Debugged(client, "travel").start(BOOK)
+    debugged = DebuggedRun(client, "travel").start(BOOK)
     debugged.settled()
     debugged.tell("run_to", like={"gate": "after_commit", "kind": "call"})
     events = debugged.kept()["events"]

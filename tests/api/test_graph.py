@@ -6,7 +6,7 @@ import time
 
 import pytest
 
-from tests.kit.debugged import Debugged
+from tests.kit.debugged import DebuggedRun
 from tests.kit.server import running, write_app
 
 AGENT = """
@@ -43,7 +43,7 @@ def client(tmp_path_factory):
         yield client
 
 
-def graph_of(debugged: Debugged, tool: str) -> tuple[str, str]:
+def graph_of(debugged: DebuggedRun, tool: str) -> tuple[str, str]:
     """The title of a tool's node, and the text beside its name."""
     headers = {"HX-Request": "true"}
     text = debugged.client.get(f"/sessions/{debugged.key}/graph", headers=headers).text
@@ -108,7 +108,7 @@ root_agent = Workflow(
 def test_taken_edges_are_marked_and_an_asking_node_waits_for_you(tmp_path):
     write_app(tmp_path / "agents", "routes", ROUTES)
     with running(tmp_path / "agents", tmp_path / "data") as server, server.client() as client:
-        debugged = Debugged(client, "routes").start("go", pause=False)
+        debugged = DebuggedRun(client, "routes").start("go", pause=False)
         debugged.settled()
         headers = {"HX-Request": "true"}
         address = f"/sessions/{debugged.key}/graph"
@@ -135,7 +135,7 @@ def test_taken_edges_are_marked_and_an_asking_node_waits_for_you(tmp_path):
 
 
 def test_skipped_rejected_and_mocked_calls_are_not_counted_as_made(client):
-    debugged = Debugged(client, "root")
+    debugged = DebuggedRun(client, "root")
     for command, value in (("skip", None), ("reject", "no"), ("mock", "Rome")):
         debugged.start()
         debugged.settled()
@@ -156,7 +156,7 @@ def test_skipped_rejected_and_mocked_calls_are_not_counted_as_made(client):
     [(False, "not run, 1 rejected"), (True, f"has run, 1{TIMES}")],
 )
 def test_a_call_that_needs_confirmation_counts_once_if_confirmed(client, confirmed, words):
-    debugged = Debugged(client, "root").start("pay", pause=False)
+    debugged = DebuggedRun(client, "root").start("pay", pause=False)
     debugged.settled()
     [question] = client.get(f"/api/runs/{debugged.run}/activity").json()["questions"]
     assert graph_of(debugged, "pay")[0] == "tool pay, waiting for you, 1 waiting for confirmation"
@@ -202,7 +202,7 @@ def stepped(tmp_path_factory):
     folder = tmp_path_factory.mktemp("steps")
     write_app(folder / "agents", "steps", STEPS)
     with running(folder / "agents", folder / "data") as server, server.client() as client:
-        debugged = Debugged(client, "steps").start()
+        debugged = DebuggedRun(client, "steps").start()
         debugged.settled()
         time.sleep(PAUSE)
         debugged.tell("run_to", like={"gate": "before_tool"})

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.kit.debugged import Debugged
+from tests.kit.debugged import DebuggedRun
 from tests.kit.server import running, write_app
 from tests.source import ROOT
 
@@ -118,7 +118,7 @@ def client(server):
 @pytest.fixture
 def shopped(client, folder):
     """A session in which the tool paid 7; the ledger has been deleted since."""
-    debugged = Debugged(client, "shop").start("go", pause=False)
+    debugged = DebuggedRun(client, "shop").start("go", pause=False)
     assert debugged.settled()["status"] == "done"
     (folder / "agents" / "shop" / "ledger").unlink()
     return debugged
@@ -129,11 +129,11 @@ def paid(folder: Path) -> list[str]:
     return ledger.read_text().splitlines() if ledger.exists() else []
 
 
-def forked(debugged: Debugged, **more) -> Debugged:
+def forked(debugged: DebuggedRun, **more) -> DebuggedRun:
     """A settled fork; by default, it sends the first message again."""
     body = {"number": 1, "message": True, "run": True, **more}
     row = debugged.client.post(f"/api/sessions/{debugged.key}/forks", json=body).json()
-    again = Debugged.__new__(Debugged)
+    again = DebuggedRun.__new__(DebuggedRun)
     again.client, again.app, again.session = debugged.client, debugged.app, row["id"]
     again.key, again.run = row["key"], row["run"]
     again.settled()
@@ -245,7 +245,7 @@ def test_a_replay_with_live_tools_is_held_by_the_guard(shopped, folder):
     client = shopped.client
     path = f"/api/sessions/{shopped.key}/replays"
     position = client.post(path, json={"liveTools": True}).json()
-    again = Debugged.__new__(Debugged)
+    again = DebuggedRun.__new__(DebuggedRun)
     again.client, again.key, again.run = client, position["session"], position["run"]
     again.settled()
     assert (again.hold()["reason"], again.hold()["guard"]["effect"]) == ("guard", "effects")
@@ -258,7 +258,7 @@ def test_a_replay_with_live_tools_is_held_by_the_guard(shopped, folder):
 def test_a_run_with_a_recorded_result_from_the_guard_is_replayed(shopped, folder):
     client, debugged = shopped.client, forked(shopped, guard="recorded")
     replay = client.post(f"/api/sessions/{debugged.key}/replays", json={}).json()
-    again = Debugged.__new__(Debugged)
+    again = DebuggedRun.__new__(DebuggedRun)
     again.client, again.key, again.run = client, replay["session"], replay["run"]
     again.settled()
     verdict = client.get(f"/api/runs/{again.run}/replay").json()["verdict"]
@@ -269,7 +269,7 @@ def test_a_run_with_a_recorded_result_from_the_guard_is_replayed(shopped, folder
 
 
 def test_a_transfer_is_repeated_without_a_question(client):
-    debugged = Debugged(client, "desk").start("go", pause=False)
+    debugged = DebuggedRun(client, "desk").start("go", pause=False)
     debugged.settled()
     again = forked(debugged)
     assert again.position["status"] == "done"
@@ -277,7 +277,7 @@ def test_a_transfer_is_repeated_without_a_question(client):
 
 
 def test_the_guard_shows_an_mcp_servers_hint_but_still_asks(client):
-    debugged = Debugged(client, "sums").start("go", pause=False)
+    debugged = DebuggedRun(client, "sums").start("go", pause=False)
     assert debugged.settled()["status"] == "done"
     assert debugged.texts()[-1] == "summed"
     again = forked(debugged)
@@ -297,7 +297,7 @@ def test_a_call_edited_in_a_fork_runs_with_its_new_arguments(shopped, folder):
 
 
 def test_a_call_that_only_waited_for_confirmation_has_not_run(client):
-    asking = Debugged(client, "consent").start("go", pause=False)
+    asking = DebuggedRun(client, "consent").start("go", pause=False)
     assert asking.settled()["status"] == "done"
     again = forked(asking)
     assert (again.position["status"], again.position["holds"]) == ("done", [])

@@ -7,7 +7,7 @@ import uuid
 
 import pytest
 
-from tests.kit.debugged import Debugged
+from tests.kit.debugged import DebuggedRun
 from tests.kit.server import running, write_app
 
 BOOK = """
@@ -105,15 +105,15 @@ def client(server):
         yield client
 
 
-def at(client, gate: str, app: str = "desk") -> Debugged:
-    debugged = Debugged(client, app).start()
+def at(client, gate: str, app: str = "desk") -> DebuggedRun:
+    debugged = DebuggedRun(client, app).start()
     debugged.settled()
     debugged.tell("run_to", like={"gate": gate, "agent": app})
     assert debugged.hold()["gate"] == gate
     return debugged
 
 
-def field_kinds(debugged: Debugged) -> dict[str, str]:
+def field_kinds(debugged: DebuggedRun) -> dict[str, str]:
     """The kind of each form field, by name."""
     page = debugged.client.get(f"/sessions/{debugged.key}", headers={"Accept": "text/html"}).text
     form = page[page.index('class="held-form"') :].partition("</form>")[0]
@@ -124,7 +124,7 @@ def field_kinds(debugged: Debugged) -> dict[str, str]:
     return {html.unescape(name): kind for name, kind in kinds.items()}
 
 
-def labels(debugged: Debugged) -> list[str]:
+def labels(debugged: DebuggedRun) -> list[str]:
     """The labels of the form's fields, as a person reads them."""
     page = debugged.client.get(f"/sessions/{debugged.key}", headers={"Accept": "text/html"}).text
     form = page[page.index('class="held-form"') :].partition("</form>")[0]
@@ -132,7 +132,7 @@ def labels(debugged: Debugged) -> list[str]:
     return [" ".join(html.unescape(re.sub("<[^>]+>", "", text)).split()) for text in texts]
 
 
-def send(debugged: Debugged, server, fields: dict[str, str], *, htmx: bool = False):
+def send(debugged: DebuggedRun, server, fields: dict[str, str], *, htmx: bool = False):
     form = {
         **({} if "value" in fields else {"filled": "yes"}),
         "command": "edit",
@@ -249,7 +249,7 @@ def test_omitted_arguments_stay_omitted_and_show_their_defaults(client, server):
     debugged.tell("continue")
 
 
-def difference(debugged: Debugged) -> list[tuple[str, str]]:
+def difference(debugged: DebuggedRun) -> list[tuple[str, str]]:
     """Class and text of each line in the difference that the page shows."""
     page = debugged.client.get(f"/sessions/{debugged.key}", headers={"Accept": "text/html"}).text
     diff = page[page.index('<pre class="diff"') :].partition("</pre>")[0]

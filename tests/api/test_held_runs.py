@@ -1,7 +1,7 @@
 """A held run beside other runs and clients, and when its server is killed."""
 
 from tests.api.test_stepping import BOTH, COUNT
-from tests.kit.debugged import Debugged
+from tests.kit.debugged import DebuggedRun
 from tests.kit.server import make_session, run, running, write_app
 
 
@@ -14,7 +14,7 @@ def serve(tmp_path):
 def test_holds_lost_in_a_kill_of_the_server_are_reported(tmp_path):
     with serve(tmp_path) as server:
         with server.client() as client:
-            debugged = Debugged(client, "count").start()
+            debugged = DebuggedRun(client, "count").start()
             debugged.settled()
             debugged.tell("step_half")
             debugged.tell("step_half")
@@ -34,7 +34,7 @@ def test_holds_lost_in_a_kill_of_the_server_are_reported(tmp_path):
 
 def test_a_run_that_ends_normally_has_lost_nothing(tmp_path):
     with serve(tmp_path) as server, server.client() as client:
-        debugged = Debugged(client, "count").start()
+        debugged = DebuggedRun(client, "count").start()
         debugged.settled()
         debugged.tell("step_half")
         assert debugged.tell("continue")["lost"] == []
@@ -42,7 +42,7 @@ def test_a_run_that_ends_normally_has_lost_nothing(tmp_path):
 
 def test_other_sessions_of_the_app_run_while_one_is_held(tmp_path):
     with serve(tmp_path) as server, server.client() as client:
-        debugged = Debugged(client, "count").start()
+        debugged = DebuggedRun(client, "count").start()
         debugged.settled()
         other = make_session(client, "count")["id"]
         assert len(run(client, "count", other, "go")) == 3
@@ -51,7 +51,7 @@ def test_other_sessions_of_the_app_run_while_one_is_held(tmp_path):
 
 def test_sessions_are_listed_with_their_run_under_way(tmp_path):
     with serve(tmp_path) as server, server.client() as client:
-        debugged = Debugged(client, "count").start()
+        debugged = DebuggedRun(client, "count").start()
         make_session(client, "both")
         of_app = client.get("/api/sessions", params={"app": "count"}).json()["sessions"]
         assert [(row["key"], row["run"]) for row in of_app] == [(debugged.key, debugged.run)]

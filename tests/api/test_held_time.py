@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from devui.web.text.formats import UNKNOWN
-from tests.kit.debugged import Debugged
+from tests.kit.debugged import DebuggedRun
 from tests.kit.processes import worker_of
 from tests.kit.server import SAMPLES, running, write_app
 
@@ -56,7 +56,7 @@ def cells(page: str, place: str) -> list[tuple[float, float]]:
     return [(float(held), float(worked)) for held, worked in re.findall(place + FIGURE, page)]
 
 
-def page_of(debugged: Debugged, query: str = "") -> str:
+def page_of(debugged: DebuggedRun, query: str = "") -> str:
     html = {"Accept": "text/html"}
     return debugged.client.get(f"/sessions/{debugged.key}{query}", headers=html).text
 
@@ -77,16 +77,16 @@ def total(page: str) -> tuple[float, float]:
     return float(held or 0), float(worked)
 
 
-def wait(debugged: Debugged) -> None:
+def wait(debugged: DebuggedRun) -> None:
     """Let the run be held for HELD seconds."""
     over = time.monotonic() + HELD
     while time.monotonic() < over:
         debugged.client.get(f"/api/runs/{debugged.run}")  # each request takes a while
 
 
-def hold_after_first(client) -> Debugged:
+def hold_after_first(client) -> DebuggedRun:
     """A run that has been held after its first event for a while."""
-    debugged = Debugged(client, "travel").start(BOOK)
+    debugged = DebuggedRun(client, "travel").start(BOOK)
     debugged.settled()
     debugged.tell("step_event")
     debugged.hold()
@@ -187,7 +187,7 @@ Held = tuple[float, float, float, float]
 """Moments around a hold: its start is between the first two, its end between the last two."""
 
 
-def step(debugged: Debugged) -> list[Held]:
+def step(debugged: DebuggedRun) -> list[Held]:
     """Step to the end of the run; return its holds."""
     holds: list[Held] = []
     while debugged.settled()["holds"]:
@@ -212,7 +212,7 @@ def held_until(moment: float, stamps: list[float], holds: list[Held]) -> tuple[f
 def test_an_events_time_held_counts_up_to_its_timestamp_not_its_commit(tmp_path):
     write_app(tmp_path / "agents", "race", PARALLEL)
     with running(tmp_path / "agents", tmp_path / "data") as server, server.client() as client:
-        debugged = Debugged(client, "race").start()
+        debugged = DebuggedRun(client, "race").start()
         holds = step(debugged)
         bundle = client.get(f"/api/sessions/{debugged.key}/export")
         kind = {"content-type": "application/json"}
@@ -263,7 +263,7 @@ def test_a_branch_worked_while_another_was_held(tmp_path):
     file = tmp_path / "go"
     write_app(tmp_path / "agents", "race", WAITS.format(file=str(file)))
     with running(tmp_path / "agents", tmp_path / "data") as server, server.client() as client:
-        debugged = Debugged(client, "race").start()
+        debugged = DebuggedRun(client, "race").start()
         while debugged.settled()["holds"][0]["agent"] != "quick":
             debugged.tell("step_half")
         debugged.hold()

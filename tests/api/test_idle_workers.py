@@ -2,7 +2,7 @@
 
 import threading
 
-from tests.kit.debugged import Debugged
+from tests.kit.debugged import DebuggedRun
 from tests.kit.processes import workers_of
 from tests.kit.server import make_session, run, running, write_app
 
@@ -43,7 +43,7 @@ def test_a_worker_with_a_held_run_outlives_others(tmp_path):
     for name in ("held", "other"):
         write_app(agents, name, AGENT)
     with running(agents, tmp_path / "data", *SOON) as server, server.client() as client:
-        held = Debugged(client, "held").start()
+        held = DebuggedRun(client, "held").start()
         held.settled()
         [process] = workers_of(agents, "held")
         for _ in range(2):

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from tests.kit.debugged import Debugged
+from tests.kit.debugged import DebuggedRun
 from tests.kit.server import running, write_app
 
 PLANNER = """
@@ -54,12 +54,12 @@ def client(server):
 
 @pytest.fixture
 def planner(client):
-    debugged = Debugged(client, "planner", state={"plan": "none"}).start("go", pause=False)
+    debugged = DebuggedRun(client, "planner", state={"plan": "none"}).start("go", pause=False)
     assert debugged.settled()["status"] == "done"
     return debugged
 
 
-def history(debugged: Debugged, **query: Any) -> dict[str, Any]:
+def history(debugged: DebuggedRun, **query: Any) -> dict[str, Any]:
     answer = debugged.client.get(f"/api/sessions/{debugged.key}/state/history", params=query)
     assert answer.status_code == 200, answer.text
     return answer.json()
@@ -117,8 +117,8 @@ def test_an_invalid_history_request_is_refused(planner, query, status):
 
 
 def test_a_write_of_another_session_to_a_shared_key_is_from_elsewhere(client):
-    mine = Debugged(client, "quiet", user="ada")
-    other = Debugged(client, "quiet", user="ada")
+    mine = DebuggedRun(client, "quiet", user="ada")
+    other = DebuggedRun(client, "quiet", user="ada")
     patch(other, {"user:name": "Ada"})
     patch(mine, {"own": 1})
     patch(other, {"user:name": "Lovelace"})
@@ -130,7 +130,7 @@ def test_a_write_of_another_session_to_a_shared_key_is_from_elsewhere(client):
     writers = {each["key"]: (each["value"], each["writer"]) for each in state["values"]}
     assert writers["user:name"] == ("Ada", "elsewhere")
     assert writers["own"] == (1, "event")
-    third = Debugged(client, "quiet", user="ada", state={"user:name": "Byron"})
+    third = DebuggedRun(client, "quiet", user="ada", state={"user:name": "Byron"})
     began = history(mine, key="user:name")["writes"][-1]
     assert (began["writer"], began["session"], began["number"]) == ("elsewhere", third.key, None)
     page = client.get(f"/sessions/{mine.key}", params={"tab": "state", "key": "user:name"}).text
@@ -154,14 +154,14 @@ def test_differences_between_two_moments_are_listed_by_path(planner):
     ]
 
 
-def patch(session: Debugged, delta: dict[str, Any]) -> None:
+def patch(session: DebuggedRun, delta: dict[str, Any]) -> None:
     """Change the state with one event."""
     address = f"/apps/{session.app}/users/{_user(session)}/sessions/{session.session}"
     answer = session.client.patch(address, json={"stateDelta": delta})
     assert answer.status_code == 200, answer.text
 
 
-def _user(session: Debugged) -> str:
+def _user(session: DebuggedRun) -> str:
     rows = session.client.get("/api/sessions").json()["sessions"]
     return next(each["user"] for each in rows if each["key"] == session.key)
 

@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from tests.kit.debugged import Debugged
+from tests.kit.debugged import DebuggedRun
 from tests.kit.server import running, write_app
 
 pytestmark = pytest.mark.req("R48")
@@ -31,7 +31,7 @@ MAX_CHARACTERS = 1_500_000
 def test_a_huge_result_is_shown_in_part_and_available_in_full(tmp_path):
     write_app(tmp_path / "agents", "reader", AGENT)
     with running(tmp_path / "agents", tmp_path / "data") as server, server.client() as client:
-        debugged = Debugged(client, "reader").start(pause=False)
+        debugged = DebuggedRun(client, "reader").start(pause=False)
         assert debugged.settled()["status"] == "done"
         page = f"/sessions/{debugged.key}"
         whole = f"/api{page}/events/3"

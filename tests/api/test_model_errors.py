@@ -5,7 +5,7 @@ import re
 import pytest
 
 from tests.api.test_resume import APP as FLAKY
-from tests.kit.debugged import Debugged, settled
+from tests.kit.debugged import DebuggedRun, settled
 from tests.kit.server import running, write_app
 
 APP = """
@@ -71,7 +71,7 @@ def resume(session):
 
 
 def test_a_run_ending_with_a_model_error_has_failed_and_can_be_retried(client):
-    session = Debugged(client, "busy").start("go", pause=False)
+    session = DebuggedRun(client, "busy").start("go", pause=False)
     assert session.settled()["status"] == "done"
     assert cutoff(session)["status"] == "failed"
     shown = page(client, f"/sessions/{session.key}")
@@ -88,7 +88,7 @@ def test_a_run_ending_with_a_model_error_has_failed_and_can_be_retried(client):
 
 
 def test_the_graph_shows_failures_until_a_retry_succeeds(client):
-    session = Debugged(client, "flaky").start("go", pause=False)
+    session = DebuggedRun(client, "flaky").start("go", pause=False)
     assert session.settled()["status"] == "failed"
     graph = f"/sessions/{session.key}/graph"
     assert statuses_in(page(client, graph)) == {"first": "failed", "connect": "failed"}
@@ -97,7 +97,7 @@ def test_the_graph_shows_failures_until_a_retry_succeeds(client):
 
 
 def test_the_page_says_why_a_completed_agent_cannot_be_retried(client):
-    session = Debugged(client, "resumable").start("go", pause=False)
+    session = DebuggedRun(client, "resumable").start("go", pause=False)
     assert session.settled()["status"] == "done"
     shown = page(client, f"/sessions/{session.key}")
     assert statuses(shown) == ["failed"]
@@ -107,7 +107,7 @@ def test_the_page_says_why_a_completed_agent_cannot_be_retried(client):
 
 
 def test_a_closed_session_no_longer_counts_as_failed(client):
-    session = Debugged(client, "busy").start("go", pause=False)
+    session = DebuggedRun(client, "busy").start("go", pause=False)
     session.settled()
     client.post(f"/api/sessions/{session.key}/close", json={}).raise_for_status()
     assert cutoff(session)["status"] == "idle"
@@ -115,7 +115,7 @@ def test_a_closed_session_no_longer_counts_as_failed(client):
 
 
 def test_a_run_with_a_model_error_is_listed_as_failed(client):
-    session = Debugged(client, "busy").start("go", pause=False)
+    session = DebuggedRun(client, "busy").start("go", pause=False)
     session.settled()
     link = f'href="/sessions/{session.key}"'
     assert link in page(client, "/apps/busy?status=failed")

@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from tests.kit.debugged import Debugged
+from tests.kit.debugged import DebuggedRun
 from tests.kit.server import make_session, run, run_body, running, write_app
 
 FAILS = """
@@ -74,7 +74,7 @@ def bar_of(client, debugged):
     ],
 )
 def test_the_advice_names_the_variable_of_the_service(client, error, words, is_google):
-    debugged = Debugged(client, "fails").start(error, pause=False)
+    debugged = DebuggedRun(client, "fails").start(error, pause=False)
     assert debugged.settled()["status"] == "failed"
     text = bar_of(client, debugged)
     assert words in text
@@ -104,7 +104,7 @@ def test_a_run_over_http_says_where_to_set_a_missing_key(client, error, hint):
 
 
 def test_a_tools_invalid_key_is_not_taken_for_the_models(client):
-    debugged = Debugged(client, "tool").start("invalid x-api-key", pause=False)
+    debugged = DebuggedRun(client, "tool").start("invalid x-api-key", pause=False)
     assert debugged.settled()["status"] == "failed"
     text = bar_of(client, debugged)
     assert "raised ValueError" in text

@@ -2,7 +2,7 @@
 
 import re
 
-from tests.kit.debugged import Debugged
+from tests.kit.debugged import DebuggedRun
 from tests.kit.server import running, write_app
 
 APP = """
@@ -23,7 +23,7 @@ root_agent = SequentialAgent(name="shop", sub_agents=[payer])
 def test_resuming_without_resumability_is_refused_before_a_run_starts(tmp_path):
     write_app(tmp_path / "agents", "shop", APP)
     with running(tmp_path / "agents", tmp_path / "data") as server, server.client() as client:
-        debugged = Debugged(client, "shop").start()
+        debugged = DebuggedRun(client, "shop").start()
         debugged.settled()
         while debugged.hold()["gate"] != "after_tool":
             debugged.tell("step_into")

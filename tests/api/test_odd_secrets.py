@@ -12,7 +12,7 @@ from urllib.parse import unquote, unquote_plus
 
 import pytest
 
-from tests.kit.debugged import Debugged
+from tests.kit.debugged import DebuggedRun
 from tests.kit.server import running, write_app
 from tests.kit.thorough import rounds
 
@@ -112,7 +112,7 @@ def test_random_secrets_are_redacted_in_every_spelling(tmp_path, monkeypatch, se
     write_app(tmp_path / "agents", "odd", AGENT)
     needles = [plain(secret) for secret in secrets]
     with running(tmp_path / "agents", tmp_path / "data") as server, server.client() as client:
-        debugged = Debugged(client, "odd")
+        debugged = DebuggedRun(client, "odd")
         page = f"/sessions/{debugged.key}"
         with client.stream("GET", f"{page}/stream") as live:
             debugged.start(str(seed), pause=False)

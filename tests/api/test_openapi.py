@@ -14,7 +14,7 @@ from tests.api.test_trials import BENCH
 from tests.api.test_uncommitted import CUSTOM
 from tests.kit import api_files
 from tests.kit.asking_apps import ASKS
-from tests.kit.debugged import Debugged
+from tests.kit.debugged import DebuggedRun
 from tests.kit.described import DOCUMENT, SCHEMAS, check
 from tests.kit.frames import frames
 from tests.kit.server import running, write_app
@@ -89,7 +89,7 @@ def recorded(client: Any, key: int) -> Iterator[tuple[str, str, Any]]:
 
 def answers(client: Any) -> Iterator[tuple[str, str, Any]]:
     """Answers about a small session, with path and method."""
-    debugged = Debugged(client, "count").start()
+    debugged = DebuggedRun(client, "count").start()
     debugged.settled()
     yield "/api/sessions/{key}/runs", "post", debugged.position
     activity = "/api/runs/{run}/activity"
@@ -119,7 +119,7 @@ def answers(client: Any) -> Iterator[tuple[str, str, Any]]:
             yield "/api/sessions/{key}/stream", "get", news
             if news["type"] == "position":
                 break
-    noticed = Debugged(client, "custom").start(pause=False, watch=True)
+    noticed = DebuggedRun(client, "custom").start(pause=False, watch=True)
     noticed.settled()
     uncommitted = client.get(f"/api/sessions/{noticed.key}/uncommitted").json()
     yield "/api/sessions/{key}/uncommitted", "get", uncommitted
@@ -135,7 +135,7 @@ def answers(client: Any) -> Iterator[tuple[str, str, Any]]:
 
 def calls(client: Any) -> Iterator[tuple[str, str, Any]]:
     """Yield the answers about a call that hangs, and about its end."""
-    debugged, path = Debugged(client, "sleeping").start(pause=False), "/api/runs/{run}"
+    debugged, path = DebuggedRun(client, "sleeping").start(pause=False), "/api/runs/{run}"
     under_way: list[Any] = []
     while not under_way or under_way[0]["kind"] == "model":
         activity = client.get(f"/api/runs/{debugged.run}/activity").json()
@@ -156,7 +156,7 @@ def tools(client: Any) -> Iterator[tuple[str, str, Any]]:
 
 def trials(client: Any) -> Iterator[tuple[str, str, Any]]:
     """Answers about trials."""
-    debugged = Debugged(client, "bench").start("count", pause=False)
+    debugged = DebuggedRun(client, "bench").start("count", pause=False)
     debugged.settled()
     key, path = debugged.key, "/api/sessions/{key}"
     body = {"session": key, "args": {"step": 2}}
@@ -175,7 +175,7 @@ def trials(client: Any) -> Iterator[tuple[str, str, Any]]:
 
 def recovery(client: Any) -> Iterator[tuple[str, str, Any]]:
     """Answers when a session is forked, rewound and closed."""
-    debugged, path = Debugged(client, "count").start(pause=False), "/api/sessions/{key}"
+    debugged, path = DebuggedRun(client, "count").start(pause=False), "/api/sessions/{key}"
     debugged.settled()
     url = path.format(key=debugged.key)
     yield path + "/forks", "post", client.post(url + "/forks", json={"number": 1}).json()
@@ -191,7 +191,7 @@ def recovery(client: Any) -> Iterator[tuple[str, str, Any]]:
 
 def bundles(client: Any) -> Iterator[tuple[str, str, Any]]:
     """Answers about notes and session files."""
-    debugged, path = Debugged(client, "count").start(pause=False), "/api/sessions/{key}"
+    debugged, path = DebuggedRun(client, "count").start(pause=False), "/api/sessions/{key}"
     debugged.settled()
     url = path.format(key=debugged.key)
     unused = client.post("/api/sessions/prune", json={"days": 0, "app": "count"}).json()
@@ -214,7 +214,7 @@ def bundles(client: Any) -> Iterator[tuple[str, str, Any]]:
 
 def questions(client: Any) -> Iterator[tuple[str, str, Any]]:
     """Answers when an agent asks a person."""
-    debugged, path = Debugged(client, "asks").start("pay", pause=False), "/api/sessions/{key}"
+    debugged, path = DebuggedRun(client, "asks").start("pay", pause=False), "/api/sessions/{key}"
     debugged.settled()
     url = path.format(key=debugged.key)
     listing = client.get(url + "/questions").json()
@@ -226,7 +226,7 @@ def questions(client: Any) -> Iterator[tuple[str, str, Any]]:
 
 def queue(client: Any) -> Iterator[tuple[str, str, Any]]:
     """Answers about queued messages."""
-    debugged, path = Debugged(client, "count").start("go"), "/api/sessions/{key}/queue"
+    debugged, path = DebuggedRun(client, "count").start("go"), "/api/sessions/{key}/queue"
     url = path.format(key=debugged.key)
     client.post(url, json={"message": "second"})
     yield path, "post", (listing := client.post(url, json={"message": "third"}).json())

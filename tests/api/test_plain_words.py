@@ -6,7 +6,7 @@ from urllib.parse import quote
 
 import pytest
 
-from tests.kit.debugged import Debugged
+from tests.kit.debugged import DebuggedRun
 from tests.kit.server import running, write_app
 
 pytestmark = pytest.mark.req("R64")
@@ -78,7 +78,7 @@ def conversation(tmp_path_factory):
         for name, value in SETTINGS.items():
             patch.setenv(name, value)
         with running(folder / "agents", folder / "data") as server, server.client() as client:
-            debugged = Debugged(client, APP, user=USER, sessionId=SESSION)
+            debugged = DebuggedRun(client, APP, user=USER, sessionId=SESSION)
             debugged.start(pause=False).settled()
             own = {"HX-Request": "true"}
             titled = client.post(

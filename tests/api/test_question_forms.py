@@ -5,7 +5,7 @@ import json
 import pytest
 
 from tests.kit.asking_apps import ASKS
-from tests.kit.debugged import Debugged, forget_sessions
+from tests.kit.debugged import DebuggedRun, forget_sessions
 from tests.kit.described import SCHEMAS, check
 from tests.kit.server import running, write_app
 
@@ -44,7 +44,7 @@ def server(tmp_path_factory):
 def debugged(server):
     with server.client() as client:
         forget_sessions(client)
-        yield Debugged(client, "asks")
+        yield DebuggedRun(client, "asks")
 
 
 def questions(debugged):
@@ -96,7 +96,7 @@ def test_a_question_that_nobody_asked_cannot_be_answered(debugged):
 
 def test_the_form_of_a_long_running_call_keeps_secrets_in_its_result(server):
     with server.client() as client:
-        debugged = Debugged(client, "orders")
+        debugged = DebuggedRun(client, "orders")
         debugged.start("ink", pause=False).settled()
         [question] = questions(debugged)
         shown = json.loads(question["fields"][0]["value"])

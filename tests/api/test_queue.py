@@ -4,7 +4,7 @@ import time
 
 import pytest
 
-from tests.kit.debugged import Debugged, forget_sessions, settled
+from tests.kit.debugged import DebuggedRun, forget_sessions, settled
 from tests.kit.patience import PATIENCE
 from tests.kit.server import get_session, run_body, running, write_app
 
@@ -51,14 +51,14 @@ def client(server):
         forget_sessions(client)
 
 
-def texts(debugged: Debugged) -> list[str]:
+def texts(debugged: DebuggedRun) -> list[str]:
     """The texts of the user's messages so far."""
     events = get_session(debugged.client, debugged.app, debugged.session)["events"]
     parts = (event["content"]["parts"][0] for event in events if event["author"] == "user")
     return [part["text"] for part in parts if "text" in part]
 
 
-def comes_to(debugged: Debugged, waiting: str, *remaining: str) -> list[int]:
+def comes_to(debugged: DebuggedRun, waiting: str, *remaining: str) -> list[int]:
     """Wait until the queue is in this state; return the numbers of its messages."""
     deadline = time.monotonic() + PATIENCE
     while True:
@@ -70,7 +70,7 @@ def comes_to(debugged: Debugged, waiting: str, *remaining: str) -> list[int]:
         time.sleep(0.02)
 
 
-def queue(debugged: Debugged, *messages: str) -> None:
+def queue(debugged: DebuggedRun, *messages: str) -> None:
     for message in messages:
         body = {"message": message}
         answer = debugged.client.post(f"/api/sessions/{debugged.key}/queue", json=body)
@@ -78,7 +78,7 @@ def queue(debugged: Debugged, *messages: str) -> None:
 
 
 def test_queued_messages_are_sent_one_by_one_when_the_run_is_done(client):
-    debugged = Debugged(client, "listener").start("one")
+    debugged = DebuggedRun(client, "listener").start("one")
     queue(debugged, "two", "tree", "four")
     _, tree, four = comes_to(debugged, "running", "two", "tree", "four")
     place = f"/api/sessions/{debugged.key}/queue"
@@ -100,7 +100,7 @@ def test_queued_messages_are_sent_one_by_one_when_the_run_is_done(client):
 
 
 def test_a_failed_run_or_a_question_holds_the_queue(client):
-    debugged = Debugged(client, "listener").start("fail")
+    debugged = DebuggedRun(client, "listener").start("fail")
     queue(debugged, "next")
     debugged.settled()
     debugged.tell("continue")
@@ -123,7 +123,7 @@ def test_a_failed_run_or_a_question_holds_the_queue(client):
 
 
 def test_queued_messages_survive_a_kill_of_the_server(server, client):
-    debugged = Debugged(client, "listener").start("one")
+    debugged = DebuggedRun(client, "listener").start("one")
     queue(debugged, "two")
     server.kill()
     server.start()

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from tests.kit.debugged import Debugged
+from tests.kit.debugged import DebuggedRun
 from tests.kit.replayed_apps import team
 from tests.kit.server import running, write_app
 
@@ -48,27 +48,27 @@ class Stage:
     def live(self) -> list[str]:
         return self.log.read_text().split() if self.log.exists() else []
 
-    def recorded(self, app: str = "team") -> Debugged:
+    def recorded(self, app: str = "team") -> DebuggedRun:
         self.write("well")
-        debugged = Debugged(self.client, app).start(pause=False)
+        debugged = DebuggedRun(self.client, app).start(pause=False)
         debugged.settled()
         return debugged
 
-    def replay(self, of: Debugged, **more: Any) -> tuple[Debugged, dict[str, Any]]:
+    def replay(self, of: DebuggedRun, **more: Any) -> tuple[DebuggedRun, dict[str, Any]]:
         """Replay the session's newest run to its end or first hold."""
         answer = self.client.post(f"/api/sessions/{of.key}/replays", json=more)
         assert answer.status_code == 201, answer.text
-        again = Debugged.__new__(Debugged)
+        again = DebuggedRun.__new__(DebuggedRun)
         again.client, again.app = self.client, of.app
         again.run, again.key = answer.json()["run"], answer.json()["session"]
         again.settled()
         return again, self.verdict(again)
 
-    def verdict(self, of: Debugged) -> dict[str, Any]:
+    def verdict(self, of: DebuggedRun) -> dict[str, Any]:
         report = self.client.get(f"/api/runs/{of.run}/replay").json()
         return report["verdict"]
 
-    def stream(self, of: Debugged) -> list[tuple[Any, ...]]:
+    def stream(self, of: DebuggedRun) -> list[tuple[Any, ...]]:
         """Events and fragments as in the journal, without ids and times."""
         with closing(sqlite3.connect(self.data / "journal.db")) as connection:
             events = connection.execute(

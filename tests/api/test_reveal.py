@@ -5,7 +5,7 @@ import re
 import pytest
 
 from devui.web.security.redaction import SECONDS, Reveals
-from tests.kit.debugged import Debugged
+from tests.kit.debugged import DebuggedRun
 from tests.kit.server import running, write_app
 
 pytestmark = pytest.mark.req("R64")
@@ -42,7 +42,7 @@ def server(tmp_path_factory):
 @pytest.fixture(scope="module")
 def session(server):
     with server.client() as client:
-        debugged = Debugged(client, "echo").start(pause=False)
+        debugged = DebuggedRun(client, "echo").start(pause=False)
         debugged.settled()
         yield debugged
 

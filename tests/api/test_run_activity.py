@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from tests.kit.debugged import Debugged
+from tests.kit.debugged import DebuggedRun
 from tests.kit.described import check
 from tests.kit.patience import PATIENCE
 from tests.kit.server import running, write_app
@@ -33,11 +33,11 @@ def client(server):
 @pytest.fixture
 def begin(server, client):
     """Starts a run of an app that waits; releases it at the end."""
-    begun: list[Debugged] = []
+    begun: list[DebuggedRun] = []
 
-    def start(app: str, **more: Any) -> Debugged:
+    def start(app: str, **more: Any) -> DebuggedRun:
         (server.agents / app / "go").unlink(missing_ok=True)
-        begun.append(Debugged(client, app).start(**{"pause": False, **more}))
+        begun.append(DebuggedRun(client, app).start(**{"pause": False, **more}))
         return begun[-1]
 
     yield start
@@ -45,7 +45,7 @@ def begin(server, client):
         let_go(server, debugged)
 
 
-def let_go(server, debugged: Debugged) -> str:
+def let_go(server, debugged: DebuggedRun) -> str:
     """Release the agent's code; return the status with which its run ends."""
     (server.agents / debugged.app / "go").write_text("go", encoding="utf-8")
     if debugged.settled()["status"] == "held":
@@ -53,7 +53,7 @@ def let_go(server, debugged: Debugged) -> str:
     return debugged.position["status"]
 
 
-def seen(debugged: Debugged, is_so: Callable[[dict[str, Any]], Any]) -> dict[str, Any]:
+def seen(debugged: DebuggedRun, is_so: Callable[[dict[str, Any]], Any]) -> dict[str, Any]:
     """Poll what the run waits for until the condition holds."""
     until = time.monotonic() + PATIENCE
     while True:
@@ -175,11 +175,11 @@ def stances(activity: dict[str, Any]) -> dict[str, str]:
     return {each["agent"]: each["status"] for each in activity["branches"]}
 
 
-def hold_of(debugged: Debugged, agent: str) -> int:
+def hold_of(debugged: DebuggedRun, agent: str) -> int:
     return next(hold["id"] for hold in debugged.position["holds"] if hold["agent"] == agent)
 
 
-def held_at_the_slow_tool(begin) -> tuple[Debugged, int]:
+def held_at_the_slow_tool(begin) -> tuple[DebuggedRun, int]:
     """A run whose three branches are held, and its position when only the first was."""
     while True:
         debugged = begin("branches", pause=True)

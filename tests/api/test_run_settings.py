@@ -6,7 +6,7 @@ import time
 
 import pytest
 
-from tests.kit.debugged import Debugged
+from tests.kit.debugged import DebuggedRun
 from tests.kit.oracle import adk_python
 from tests.kit.patience import PATIENCE, wait_until
 from tests.kit.server import get_session, running, write_app
@@ -86,7 +86,7 @@ def mirror(request, client):
     """A session of the app on one of the engines."""
     if request.param == "adk_mirror" and adk_python() is None:
         pytest.skip("needs google-adk")
-    return Debugged(client, request.param)
+    return DebuggedRun(client, request.param)
 
 
 def answers(debugged, session=None):
@@ -218,7 +218,7 @@ def test_invalid_settings_are_refused_before_a_run_starts(mirror):
 
 
 def test_a_queued_message_keeps_its_settings(client):
-    mirror = Debugged(client, "devui_mirror").start("hello")
+    mirror = DebuggedRun(client, "devui_mirror").start("hello")
     body = {"message": "later", "settings": {"temperature": 0.4}}
     queued = client.post(f"/api/sessions/{mirror.key}/queue", json=body)
     assert queued.json()["messages"][0]["settings"] == {"temperature": 0.4}
@@ -227,7 +227,7 @@ def test_a_queued_message_keeps_its_settings(client):
 
 
 def test_the_composer_reports_invalid_settings_and_keeps_valid_ones(client, server):
-    mirror = Debugged(client, "devui_mirror")
+    mirror = DebuggedRun(client, "devui_mirror")
     send = f"/sessions/{mirror.key}/runs"
     htmx = {"HX-Request": "true", "Origin": server.url, "Sec-Fetch-Site": "same-origin"}
     form = {"text": "hello", "temperature": "hot", "model": "gpx-9", "maxOutputTokens": "5.5"}

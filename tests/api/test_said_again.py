@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from tests.kit.debugged import Debugged
+from tests.kit.debugged import DebuggedRun
 from tests.kit.patience import wait_until
 from tests.kit.server import get_session, running, write_app
 
@@ -49,9 +49,9 @@ def client(tmp_path_factory):
         yield client
 
 
-def reader(client, message) -> Debugged:
+def reader(client, message) -> DebuggedRun:
     """A session whose agent has read the message."""
-    debugged = Debugged(client, "reader").start(message, pause=False)
+    debugged = DebuggedRun(client, "reader").start(message, pause=False)
     assert debugged.settled()["status"] == "done"
     return debugged
 

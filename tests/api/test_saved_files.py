@@ -6,7 +6,7 @@ import shutil
 
 import pytest
 
-from tests.kit.debugged import Debugged, settled
+from tests.kit.debugged import DebuggedRun, settled
 from tests.kit.oracle import adk_python
 from tests.kit.patience import wait_until
 from tests.kit.server import running, write_app
@@ -76,7 +76,7 @@ def reader(request, client):
     """A session of the app on one of the engines."""
     if request.param == "adk_reader" and adk_python() is None:
         pytest.skip("needs google-adk")
-    return Debugged(client, request.param)
+    return DebuggedRun(client, request.param)
 
 
 def message(content="Buy milk.", text="Read this"):

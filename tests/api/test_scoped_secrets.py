@@ -4,7 +4,7 @@ import html
 
 import pytest
 
-from tests.kit.debugged import Debugged
+from tests.kit.debugged import DebuggedRun
 from tests.kit.server import running, write_app
 
 pytestmark = pytest.mark.req("R64")
@@ -43,7 +43,7 @@ def sessions(tmp_path_factory):
             (agents / parent / name / ".env").write_text(f"APP_TOKEN={secret}\n", encoding="utf-8")
         (agents / ".env").write_text(f"SHARED_TOKEN={SHARED}\n", encoding="utf-8")
         with running(agents, folder / "data") as server, server.client() as client:
-            by_app = {app: Debugged(client, app) for app in SECRETS}
+            by_app = {app: DebuggedRun(client, app) for app in SECRETS}
             for app in SECRETS:
                 by_app[app].start(",".join(EVERY), pause=False).settled()
             yield client, by_app

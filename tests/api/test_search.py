@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from tests.kit.debugged import Debugged
+from tests.kit.debugged import DebuggedRun
 from tests.kit.server import make_session, running, write_app
 
 SECRET = "sk-live-0123456789abcdef"
@@ -40,7 +40,7 @@ def client(tmp_path_factory):
 def sessions(client):
     sessions = []
     for message in ("a bad day in Zürich", "good morning"):
-        session = Debugged(client, "reader")
+        session = DebuggedRun(client, "reader")
         session.start(message, pause=False).settled()
         sessions.append(session)
     client.patch(f"/api/sessions/{sessions[0].key}/notes/4", json={"starred": True})
@@ -114,7 +114,7 @@ def test_the_page_shows_the_number_of_matches(client, sessions):
 @pytest.fixture
 def forked(client):
     """A session and the key of its fork at #2; deletes both afterwards, for the other tests."""
-    session = Debugged(client, "reader")
+    session = DebuggedRun(client, "reader")
     session.start("an unparalleled word", pause=False).settled()
     same = {"Origin": str(client.base_url).rstrip("/")}
     client.post(f"/sessions/{session.key}/title", data={"title": "Marked"}, headers=same)
@@ -174,7 +174,7 @@ def test_the_palette_shows_the_number_of_an_untitled_session_once(client):
 
 
 def test_a_deleted_session_is_not_found(client):
-    session = Debugged(client, "reader")
+    session = DebuggedRun(client, "reader")
     session.start("an unrepeatable word", pause=False).settled()
     assert hits(client, "unrepeatable") == {session.key: [1]}
     answer = client.delete(f"/apps/reader/users/u/sessions/{session.session}")

@@ -5,7 +5,7 @@ from urllib.parse import quote, unquote
 
 import pytest
 
-from tests.kit.debugged import Debugged
+from tests.kit.debugged import DebuggedRun
 from tests.kit.server import running, write_app
 
 pytestmark = pytest.mark.req("R64")
@@ -80,7 +80,7 @@ def client(tmp_path, monkeypatch):
 @pytest.fixture
 def leaky_session(client):
     """A session whose agent said and printed all of them."""
-    debugged = Debugged(client, "saves")
+    debugged = DebuggedRun(client, "saves")
     debugged.start(json.dumps([*VALUES.values(), *OURS.values()]), pause=False)
     assert debugged.settled()["status"] == "done"
     return debugged
@@ -131,14 +131,14 @@ def test_a_text_truncated_within_a_secret_shows_nothing_of_it(client, tab, bound
     for text in cut_near(bound):
         event = {"author": "saves", "content": {"parts": [{"text": text}]}}
         write = {"author": "saves", "actions": {"stateDelta": {"a": text}}}
-        debugged = Debugged(client, "saves", events=[write if tab == "state" else event])
+        debugged = DebuggedRun(client, "saves", events=[write if tab == "state" else event])
         page = f"/sessions/{debugged.key}?at=1&event=1&tab={tab}"
         assert SECRET[:4] not in client.get(page, headers={"Accept": "text/html"}).text, len(text)
 
 
 def test_a_title_truncated_within_a_secret_shows_nothing_of_it(client):
     for text in cut_near(60):
-        debugged = Debugged(client, "saves").start(text, pause=False)
+        debugged = DebuggedRun(client, "saves").start(text, pause=False)
         debugged.settled()
         [row] = client.get("/api/sessions", params={"key": debugged.key}).json()["sessions"]
         assert SECRET[:4] not in row["title"]
@@ -150,7 +150,7 @@ def test_harmless_settings_are_not_redacted(client):
     created = client.post("/apps/saves/users/u/sessions", json={"state": state}).json()
     path = f"/apps/saves/users/u/sessions/{created['id']}"
     event = {"author": "saves", "content": {"parts": [{"text": text}]}}
-    debugged = Debugged(client, "saves", events=[event])
+    debugged = DebuggedRun(client, "saves", events=[event])
     assert client.get(path).json()["state"] == state
     page = client.get(f"/sessions/{debugged.key}", headers={"Accept": "text/html"}).text
     assert text in page

@@ -10,7 +10,7 @@ from urllib.parse import quote
 
 import pytest
 
-from tests.kit.debugged import Debugged
+from tests.kit.debugged import DebuggedRun
 from tests.kit.frames import frames
 from tests.kit.server import run_body, running, write_app
 
@@ -169,7 +169,7 @@ def exits(client, debugged):
 @pytest.mark.req("R64")
 def test_no_answer_contains_a_secret(leaky):
     client = leaky
-    debugged = Debugged(client, "leaky").start(pause=False)
+    debugged = DebuggedRun(client, "leaky").start(pause=False)
     debugged.settled()
     shapes = [text for secret in (*SECRETS.values(), OF_FILE, KEY) for text in spelled(secret)]
     seen = 0
@@ -202,7 +202,7 @@ def test_no_answer_contains_a_secret(leaky):
 
 @pytest.mark.req("R64")
 def test_a_link_with_a_redacted_key_still_works(leaky):
-    debugged = Debugged(leaky, "leaky").start(pause=False)
+    debugged = DebuggedRun(leaky, "leaky").start(pause=False)
     debugged.settled()
     secrets = [*SECRETS.values(), OF_FILE, KEY]
     delta = {f"of {secret}": number for number, secret in enumerate(secrets)}
@@ -231,7 +231,7 @@ def test_a_link_with_a_redacted_key_still_works(leaky):
 @pytest.fixture
 def session_and_keys(leaky):
     """A session with state keys that contain secrets, and those keys."""
-    debugged = Debugged(leaky, "leaky").start(pause=False)
+    debugged = DebuggedRun(leaky, "leaky").start(pause=False)
     debugged.settled()
     keys = [f"of {secret}" for secret in (*SECRETS.values(), OF_FILE, KEY)]
     session = f"/apps/leaky/users/u/sessions/{debugged.session}"
@@ -283,7 +283,7 @@ def test_json_bodies_accept_redacted_names(leaky, session_and_keys):
 
 @pytest.mark.req("R64")
 def test_editing_a_redacted_event_keeps_its_secret(leaky):
-    debugged = Debugged(leaky, "leaky").start()
+    debugged = DebuggedRun(leaky, "leaky").start()
     debugged.settled()
     debugged.tell("run_to", like={"agent": "leaky"})
     event = debugged.hold()["held"]
@@ -317,7 +317,7 @@ def told_by_sse(client, debugged):
 @pytest.mark.req("R64")
 def test_a_secret_streamed_letter_by_letter_shows_nothing_of_it(leaky, tmp_path):
     begun = [SECRETS["PLAIN_TOKEN"][:4], KEY[:8]]
-    debugged = Debugged(leaky, "streams")
+    debugged = DebuggedRun(leaky, "streams")
     path = f"/sessions/{debugged.key}"
     with leaky.stream("GET", f"{path}/stream") as live, ThreadPoolExecutor() as beside:
         telling = beside.submit(told_by_sse, leaky, debugged)
@@ -352,7 +352,7 @@ def test_a_secret_streamed_letter_by_letter_shows_nothing_of_it(leaky, tmp_path)
 
 @pytest.mark.req("R64")
 def test_a_run_cut_off_within_a_secret_shows_nothing_of_it(leaky):
-    debugged = Debugged(leaky, "cut").start(pause=False)
+    debugged = DebuggedRun(leaky, "cut").start(pause=False)
     assert debugged.settled()["status"] == "failed"
     key = debugged.key
     for path in (f"/sessions/{key}", f"/api/sessions/{key}/cutoff", f"/api/sessions/{key}/export"):
@@ -420,7 +420,7 @@ def test_secrets_with_odd_characters_are_redacted_in_every_spelling(tmp_path, mo
         monkeypatch.setenv(name, value)
     write_app(tmp_path / "agents", "echo", ECHO.format(names=list(ODD)))
     with running(tmp_path / "agents", tmp_path / "data") as server, server.client() as client:
-        debugged = Debugged(client, "echo").start(pause=False)
+        debugged = DebuggedRun(client, "echo").start(pause=False)
         debugged.settled()
         page = f"/sessions/{debugged.key}"
         paths = [f"{page}?event={n}&tab={tab}" for n in (2, 4, 9, 13) for tab in ("raw", "state")]
@@ -459,7 +459,7 @@ def test_plain_settings_are_not_secrets_unless_devui_secrets_says_so(tmp_path):
     lines = "".join(f"{name}='{value}'\n" for name, value in SETTINGS.items())
     (tmp_path / "agents" / "echo" / ".env").write_text(lines, encoding="utf-8")
     with running(tmp_path / "agents", tmp_path / "data") as server, server.client() as client:
-        debugged = Debugged(client, "echo").start(pause=False)
+        debugged = DebuggedRun(client, "echo").start(pause=False)
         debugged.settled()
         page = html.unescape(client.get(f"/sessions/{debugged.key}?limit=100").text)
     visible = {name: value in page for name, value in SETTINGS.items()}

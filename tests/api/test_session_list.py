@@ -5,7 +5,7 @@ import zipfile
 
 import pytest
 
-from tests.kit.debugged import Debugged
+from tests.kit.debugged import DebuggedRun
 from tests.kit.server import make_session, run
 
 
@@ -58,7 +58,7 @@ def test_selected_sessions_are_exported_and_deleted_together(client):
     for name in ("list-a", "list-b"):
         make_session(client, "summary", sessionId=name)
     run(client, "summary", "list-a", "Shorter, please: one sentence")
-    position = Debugged(client, "summary", sessionId="list-c").start("Shorter, please").settled()
+    position = DebuggedRun(client, "summary", sessionId="list-c").start("Shorter, please").settled()
     assert position["status"] == "held"
     assert list_ids(client, "sort=events") == (["list-a", "list-c", "list-b"], 3)
     assert list_ids(client, "order=asc") == (["list-b", "list-a", "list-c"], 3)

@@ -7,7 +7,7 @@ import time
 
 import pytest
 
-from tests.kit.debugged import Debugged
+from tests.kit.debugged import DebuggedRun
 from tests.kit.patience import PATIENCE
 from tests.kit.server import make_session, running, write_app
 
@@ -83,7 +83,7 @@ def questions(debugged):
 
 @pytest.mark.parametrize("count", [1, 2, 3, 4])
 def test_every_question_keeps_its_label_before_and_after_its_answer(client, count):
-    debugged = Debugged(client, "teller").start(f"pay {count}", pause=False)
+    debugged = DebuggedRun(client, "teller").start(f"pay {count}", pause=False)
     debugged.settled()
     own = [f'pay(amount={index + 1}, to="{PEOPLE[index]}")' for index in range(count)]
     calls = list(questions(debugged))
@@ -141,7 +141,7 @@ def test_an_events_row_lists_all_its_calls_results_and_files(client, count):
 
 
 def test_a_long_running_call_accepts_several_results_on_the_page(client):
-    debugged = Debugged(client, "teller").start("ticket", pause=False)
+    debugged = DebuggedRun(client, "teller").start("ticket", pause=False)
     debugged.settled()
     call = debugged.kept()["events"][1]["content"]["parts"][0]["functionCall"]
     form = f'name="call" value="{call["id"]}"'

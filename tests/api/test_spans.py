@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from tests.kit.debugged import Debugged
+from tests.kit.debugged import DebuggedRun
 from tests.kit.patience import PATIENCE
 from tests.kit.server import running, write_app
 
@@ -100,7 +100,7 @@ root_agent = Agent(name="growing", model=Model(model="test"), tools=[find])
 """
 
 
-def spans(debugged: Debugged) -> list[dict[str, Any]]:
+def spans(debugged: DebuggedRun) -> list[dict[str, Any]]:
     """The session's spans, each with what was sent and returned."""
     base = f"/api/sessions/{debugged.key}/spans"
     rows = debugged.client.get(base).json()["spans"]
@@ -112,24 +112,24 @@ def pieces(request: dict[str, Any]) -> Iterator[Any]:
 
 
 @pytest.fixture(scope="module")
-def debugged(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Debugged]:
+def debugged(tmp_path_factory: pytest.TempPathFactory) -> Iterator[DebuggedRun]:
     folder = tmp_path_factory.mktemp("spans")
     write_app(folder / "agents", "weather", WEATHER.replace("CITY", "Oslo"))
     write_app(folder / "agents", "growing", GROWING)
     with running(folder / "agents", folder / "data") as server, server.client() as client:
-        debugged = Debugged(client, "weather").start("How is Oslo?", pause=False)
+        debugged = DebuggedRun(client, "weather").start("How is Oslo?", pause=False)
         assert debugged.settled()["status"] == "done"
         debugged.data = server.data
         yield debugged
 
 
 @pytest.fixture
-def database(debugged: Debugged) -> Iterator[sqlite3.Connection]:
+def database(debugged: DebuggedRun) -> Iterator[sqlite3.Connection]:
     with closing(sqlite3.connect(debugged.data / "journal.db")) as connection:
         yield connection
 
 
-def test_spans_of_agents_models_and_tools_are_nested(debugged: Debugged) -> None:
+def test_spans_of_agents_models_and_tools_are_nested(debugged: DebuggedRun) -> None:
     rows = spans(debugged)
     assert [(s["number"], s["parent"], s["type"], s["agent"]) for s in rows] == [
         (1, None, "agent", "team"),
@@ -142,9 +142,9 @@ def test_spans_of_agents_models_and_tools_are_nested(debugged: Debugged) -> None
 
 
 def test_the_chunks_of_a_streamed_call_show_when_its_arguments_end(
-    debugged: Debugged,
+    debugged: DebuggedRun,
 ) -> None:
-    growing = Debugged(debugged.client, "growing").start(pause=False)
+    growing = DebuggedRun(debugged.client, "growing").start(pause=False)
     growing.settled()
     address = f"/sessions/{growing.key}?event=2&tab=request"
     page = debugged.client.get(address, headers={"Accept": "text/html"}).text
@@ -155,14 +155,14 @@ def test_the_chunks_of_a_streamed_call_show_when_its_arguments_end(
     assert [ends in chunks for chunks, _ in pieces] == [False, False, True]
 
 
-def test_a_span_lasts_no_longer_than_its_parent(debugged: Debugged) -> None:
+def test_a_span_lasts_no_longer_than_its_parent(debugged: DebuggedRun) -> None:
     by_number = {s["number"]: s for s in spans(debugged)}
     assert all(s["seconds"] >= 0 and s["began"] <= time.time() for s in by_number.values())
     inner = sum(by_number[number]["seconds"] for number in (3, 4, 5))
     assert inner <= by_number[2]["seconds"] <= by_number[1]["seconds"]
 
 
-def test_the_request_is_stored_as_the_last_callback_left_it(debugged: Debugged) -> None:
+def test_the_request_is_stored_as_the_last_callback_left_it(debugged: DebuggedRun) -> None:
     [first, second] = [s for s in spans(debugged) if s["type"] == "model"]
     texts = [part["text"] for c in first["sent"]["contents"] for part in c["parts"]]
     assert texts == ["How is Oslo?", "LOUD"]
@@ -175,7 +175,7 @@ def test_the_request_is_stored_as_the_last_callback_left_it(debugged: Debugged) 
     assert second["sent"]["stream"] is True
 
 
-def test_a_request_is_compared_with_the_previous_or_any_other(debugged: Debugged) -> None:
+def test_a_request_is_compared_with_the_previous_or_any_other(debugged: DebuggedRun) -> None:
     [first, second] = [s["id"] for s in spans(debugged) if s["type"] == "model"]
     [tool] = [s["id"] for s in spans(debugged) if s["type"] == "tool"]
     path = f"/api/sessions/{debugged.key}/spans/%s/diff"
@@ -190,7 +190,7 @@ def test_a_request_is_compared_with_the_previous_or_any_other(debugged: Debugged
     assert debugged.client.get(path % second, params={"with": tool}).status_code == 404
 
 
-def test_each_response_is_stored_with_its_time(debugged: Debugged) -> None:
+def test_each_response_is_stored_with_its_time(debugged: DebuggedRun) -> None:
     [_, second] = [s for s in spans(debugged) if s["type"] == "model"]
     times = [seconds for seconds, _ in second["result"]]
     texts = [answer["content"]["parts"][0]["text"] for _, answer in second["result"]]
@@ -200,20 +200,20 @@ def test_each_response_is_stored_with_its_time(debugged: Debugged) -> None:
     assert second["seconds"] == pytest.approx(times[-1], abs=1e-5)
 
 
-def test_a_tools_result_is_stored_as_the_tool_returned_it(debugged: Debugged) -> None:
+def test_a_tools_result_is_stored_as_the_tool_returned_it(debugged: DebuggedRun) -> None:
     [tool] = [s for s in spans(debugged) if s["type"] == "tool"]
     assert (tool["name"], tool["sent"]) == ("weather", {"city": "Oslo"})
     assert tool["result"] == {"city": "Oslo", "sky": None}
 
 
-def test_an_event_is_linked_to_the_call_that_produced_it(debugged: Debugged) -> None:
+def test_an_event_is_linked_to_the_call_that_produced_it(debugged: DebuggedRun) -> None:
     base = f"/api/sessions/{debugged.key}/spans"
     of = {n: debugged.client.get(base, params={"event": n}).json()["spans"] for n in (1, 2, 3, 4)}
     assert [[s["number"] for s in of[n]] for n in of] == [[], [3], [4], [5]]
 
 
 def test_shared_parts_of_requests_are_stored_once(
-    debugged: Debugged, database: sqlite3.Connection
+    debugged: DebuggedRun, database: sqlite3.Connection
 ) -> None:
     requests = [s["sent"] for s in spans(debugged) if s["type"] == "model"]
     different = {str(piece) for request in requests for piece in pieces(request)}
@@ -226,7 +226,7 @@ def test_shared_parts_of_requests_are_stored_once(
 def test_a_tool_that_raises_ends_its_span_with_the_error(tmp_path: Any) -> None:
     write_app(tmp_path / "agents", "weather", WEATHER.replace("CITY", "Atlantis"))
     with running(tmp_path / "agents", tmp_path / "data") as server, server.client() as client:
-        debugged = Debugged(client, "weather").start("How is Atlantis?", pause=False)
+        debugged = DebuggedRun(client, "weather").start("How is Atlantis?", pause=False)
         assert debugged.settled()["status"] == "failed"
         rows = spans(debugged)
     [tool] = [s for s in rows if s["type"] == "tool"]
@@ -239,7 +239,7 @@ def test_a_tool_that_raises_ends_its_span_with_the_error(tmp_path: Any) -> None:
 def test_a_stop_ends_the_open_spans(tmp_path: Any) -> None:
     write_app(tmp_path / "agents", "weather", WEATHER.replace("CITY", "Nowhere"))
     with running(tmp_path / "agents", tmp_path / "data") as server, server.client() as client:
-        debugged = Debugged(client, "weather").start("How is Oslo?", pause=False)
+        debugged = DebuggedRun(client, "weather").start("How is Oslo?", pause=False)
         base = f"/api/sessions/{debugged.key}/spans"
         patience = time.monotonic() + PATIENCE
         while not any(s["type"] == "tool" for s in client.get(base).json()["spans"]):
@@ -250,7 +250,7 @@ def test_a_stop_ends_the_open_spans(tmp_path: Any) -> None:
     assert ends == {"agent": "cancelled", "model": None, "tool": "cancelled"}
 
 
-def test_a_missing_span_is_not_found(debugged: Debugged) -> None:
+def test_a_missing_span_is_not_found(debugged: DebuggedRun) -> None:
     base = f"/api/sessions/{debugged.key}/spans"
     assert debugged.client.get(f"{base}/999999").status_code == 404
     assert debugged.client.get(f"{base}/none").status_code == 404

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
-from tests.kit.debugged import GOING, Debugged
+from tests.kit.debugged import GOING, DebuggedRun
 from tests.kit.server import get_session, running, write_app
 from tests.kit.thorough import rounds
 
@@ -77,7 +77,7 @@ class History:
         self.sessions: list[ModelSession] = []
 
     def create(self, state: dict[str, Any]) -> None:
-        debugged = Debugged(self.client, "quiet", user=self.user, state=state)
+        debugged = DebuggedRun(self.client, "quiet", user=self.user, state=state)
         scopes = {"": {}, "user": self.user_state, "app": self.app_state}
         session = ModelSession(debugged.key, debugged.session, scopes, [])
         session.put(state)

@@ -5,7 +5,7 @@ import uuid
 
 import pytest
 
-from tests.kit.debugged import Debugged
+from tests.kit.debugged import DebuggedRun
 from tests.kit.server import running, write_app
 
 COUNT = """
@@ -94,12 +94,12 @@ def client(server):
         yield client
 
 
-def log_of(debugged: Debugged) -> str:
+def log_of(debugged: DebuggedRun) -> str:
     return debugged.client.get(f"/runs/{debugged.run}/log").text
 
 
 def test_a_run_started_paused_is_held_before_its_message_is_committed(client):
-    debugged = Debugged(client, "count").start("hello")
+    debugged = DebuggedRun(client, "count").start("hello")
     assert debugged.settled()["status"] == "held"
     hold = debugged.hold()
     assert (hold["gate"], hold["agent"], hold["kind"], hold["reason"]) == (
@@ -115,7 +115,7 @@ def test_a_run_started_paused_is_held_before_its_message_is_committed(client):
 
 
 def test_step_event_stops_after_each_commit(client):
-    debugged = Debugged(client, "count").start()
+    debugged = DebuggedRun(client, "count").start()
     debugged.settled()
     for number in (1, 2, 3, 4):
         debugged.tell("step_event")
@@ -128,7 +128,7 @@ def test_step_event_stops_after_each_commit(client):
 
 @pytest.mark.req("R32")
 def test_the_log_records_who_did_what(client):
-    debugged = Debugged(client, "count").start(actor="Ada")
+    debugged = DebuggedRun(client, "count").start(actor="Ada")
     debugged.settled()
     debugged.tell("step_event", actor="Bob", key="once")
     debugged.post("step_event", actor="Bob", key="once", position=1)
@@ -142,7 +142,7 @@ def test_the_log_records_who_did_what(client):
 
 
 def test_a_stop_from_a_page_is_logged_with_its_tab(client):
-    debugged = Debugged(client, "endless").start(pause=False)
+    debugged = DebuggedRun(client, "endless").start(pause=False)
     form = {"actor": "amber tab"}
     client.post(f"/runs/{debugged.run}/stop", data=form, headers={"HX-Request": "true"})
     assert debugged.settled()["status"] == "stopped"
@@ -150,7 +150,7 @@ def test_a_stop_from_a_page_is_logged_with_its_tab(client):
 
 
 def test_step_half_stops_before_and_after_each_commit(client):
-    debugged = Debugged(client, "count").start()
+    debugged = DebuggedRun(client, "count").start()
     debugged.settled()
     assert debugged.gates("step_half", "step_half", "step_half") == [
         ("after_commit", "user"),
@@ -165,7 +165,7 @@ def test_step_half_stops_before_and_after_each_commit(client):
 
 
 def test_step_into_stops_at_every_gate_of_an_agent_with_a_tool(client):
-    debugged = Debugged(client, "weather").start()
+    debugged = DebuggedRun(client, "weather").start()
     debugged.settled()
     seen = []
     while debugged.tell("step_into")["status"] == "held":
@@ -192,7 +192,7 @@ def test_step_into_stops_at_every_gate_of_an_agent_with_a_tool(client):
 
 
 def test_holds_have_the_whole_request_call_or_event(client):
-    debugged = Debugged(client, "weather").start()
+    debugged = DebuggedRun(client, "weather").start()
     debugged.settled()
     by_gate = {}
     while debugged.tell("step_into")["status"] == "held":
@@ -209,7 +209,7 @@ def test_holds_have_the_whole_request_call_or_event(client):
 
 
 def test_step_out_finishes_the_tool_call_and_then_the_agent(client):
-    debugged = Debugged(client, "weather").start()
+    debugged = DebuggedRun(client, "weather").start()
     debugged.settled()
     while debugged.tell("step_into")["holds"][0]["gate"] != "before_tool":
         pass
@@ -221,7 +221,7 @@ def test_step_out_finishes_the_tool_call_and_then_the_agent(client):
 
 
 def test_run_to_stops_at_the_next_matching_gate(client):
-    debugged = Debugged(client, "weather").start()
+    debugged = DebuggedRun(client, "weather").start()
     debugged.settled()
     debugged.tell("run_to", like={"kind": "result", "tool": "weather"})
     assert (debugged.hold()["gate"], debugged.hold()["kind"]) == ("before_commit", "result")
@@ -232,7 +232,7 @@ def test_run_to_stops_at_the_next_matching_gate(client):
 
 
 def test_parallel_branches_each_stop_at_their_next_gate(client):
-    debugged = Debugged(client, "both").start()
+    debugged = DebuggedRun(client, "both").start()
     debugged.settled()
     debugged.tell("run_to", like={"gate": "before_tool"})
     while len(debugged.position["holds"]) < 2:
@@ -243,7 +243,7 @@ def test_parallel_branches_each_stop_at_their_next_gate(client):
 
 
 def test_a_double_click_steps_once(client):
-    debugged = Debugged(client, "count").start()
+    debugged = DebuggedRun(client, "count").start()
     position = debugged.settled()["position"]
     answers = [debugged.post("step_event", key="one", position=position) for _ in range(3)]
     assert [each.status_code for each in answers] == [200, 200, 200]
@@ -256,7 +256,7 @@ def test_a_double_click_steps_once(client):
 
 
 def test_repeating_a_command_after_its_run_returns_the_same_answer(client):
-    debugged = Debugged(client, "count").start()
+    debugged = DebuggedRun(client, "count").start()
     position = debugged.settled()["position"]
     first = debugged.post("continue", key="last", position=position)
     assert (first.status_code, debugged.settled()["status"]) == (200, "done")
@@ -267,7 +267,7 @@ def test_repeating_a_command_after_its_run_returns_the_same_answer(client):
 
 
 def test_a_command_for_a_past_position_is_refused_with_the_present_one(client):
-    debugged = Debugged(client, "count").start()
+    debugged = DebuggedRun(client, "count").start()
     old = debugged.settled()["position"]
     debugged.tell("step_event", actor="the other tab")
     refused = debugged.post("continue", key=uuid.uuid4().hex, position=old)
@@ -278,7 +278,7 @@ def test_a_command_for_a_past_position_is_refused_with_the_present_one(client):
 
 
 def test_continue_cancels_a_step_even_if_it_has_just_been_reached(client):
-    debugged = Debugged(client, "count").start()
+    debugged = DebuggedRun(client, "count").start()
     assert debugged.settled()["position"] == 1
     position = debugged.tell("step_event", wait=False)["position"]
     met = debugged.settled()
@@ -291,7 +291,7 @@ def test_continue_cancels_a_step_even_if_it_has_just_been_reached(client):
 
 @pytest.mark.req("R32")
 def test_two_clients_at_once_step_once(client, server):
-    debugged = Debugged(client, "count").start()
+    debugged = DebuggedRun(client, "count").start()
     position = debugged.settled()["position"]
     barrier, codes = threading.Barrier(2), []
 
@@ -311,7 +311,7 @@ def test_two_clients_at_once_step_once(client, server):
 
 
 def test_pause_holds_a_run_at_its_next_event(client):
-    debugged = Debugged(client, "endless").start(pause=False)
+    debugged = DebuggedRun(client, "endless").start(pause=False)
     debugged.tell("pause", position=None)
     assert (debugged.hold()["gate"], debugged.hold()["reason"]) == ("before_commit", "pause")
     count = len(debugged.kept()["events"])
@@ -322,7 +322,7 @@ def test_pause_holds_a_run_at_its_next_event(client):
 
 
 def test_stopping_a_held_run_does_not_commit_what_is_held(client):
-    debugged = Debugged(client, "count").start()
+    debugged = DebuggedRun(client, "count").start()
     debugged.settled()
     debugged.tell("step_half")
     debugged.tell("step_half")
@@ -335,7 +335,7 @@ def test_stopping_a_held_run_does_not_commit_what_is_held(client):
 
 
 def test_stop_after_event_commits_what_is_held_and_stops(client):
-    debugged = Debugged(client, "count").start()
+    debugged = DebuggedRun(client, "count").start()
     debugged.settled()
     debugged.tell("step_event")
     debugged.tell("step_half")
@@ -357,7 +357,7 @@ def test_stop_after_event_commits_what_is_held_and_stops(client):
     ],
 )
 def test_an_invalid_command_is_refused_and_changes_nothing(client, body, status):
-    debugged = Debugged(client, "count").start()
+    debugged = DebuggedRun(client, "count").start()
     before = debugged.settled()
     answer = client.post(f"/api/runs/{debugged.run}/commands", json=body)
     assert answer.status_code == status, answer.text

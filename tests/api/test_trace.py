@@ -5,22 +5,22 @@ from typing import Any
 
 import pytest
 
-from tests.kit.debugged import Debugged
+from tests.kit.debugged import DebuggedRun
 from tests.kit.model_call_apps import teller
 from tests.kit.server import running, write_app
 
 
 @pytest.fixture(scope="module")
-def debugged(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Debugged]:
+def debugged(tmp_path_factory: pytest.TempPathFactory) -> Iterator[DebuggedRun]:
     folder = tmp_path_factory.mktemp("trace")
     write_app(folder / "agents", "teller", teller())
     with running(folder / "agents", folder / "data") as server, server.client() as client:
-        debugged = Debugged(client, "teller").start("How is the weather?", pause=False)
+        debugged = DebuggedRun(client, "teller").start("How is the weather?", pause=False)
         assert debugged.settled()["status"] == "done"
         yield debugged
 
 
-def exported(debugged: Debugged, **query: str) -> list[dict[str, Any]]:
+def exported(debugged: DebuggedRun, **query: str) -> list[dict[str, Any]]:
     answer = debugged.client.get(f"/api/sessions/{debugged.key}/trace", params=query).json()
     [resource] = answer["resourceSpans"]
     [scope] = resource["scopeSpans"]
@@ -31,7 +31,7 @@ def attributes(span: dict[str, Any]) -> dict[str, Any]:
     return {each["key"]: next(iter(each["value"].values())) for each in span["attributes"]}
 
 
-def test_exported_spans_are_nested_in_one_trace(debugged: Debugged) -> None:
+def test_exported_spans_are_nested_in_one_trace(debugged: DebuggedRun) -> None:
     spans = exported(debugged)
     names = [span["name"] for span in spans]
     model_call = "chat test-model"
@@ -44,7 +44,7 @@ def test_exported_spans_are_nested_in_one_trace(debugged: Debugged) -> None:
         assert int(span["startTimeUnixNano"]) <= int(span["endTimeUnixNano"])
 
 
-def test_a_model_calls_span_has_its_tokens_and_its_event(debugged: Debugged) -> None:
+def test_a_model_calls_span_has_its_tokens_and_its_event(debugged: DebuggedRun) -> None:
     last = attributes(exported(debugged)[-1])
     assert last["gen_ai.operation.name"] == "chat"
     assert last["gen_ai.conversation.id"] == debugged.session
@@ -54,12 +54,12 @@ def test_a_model_calls_span_has_its_tokens_and_its_event(debugged: Debugged) -> 
     assert "sunny" not in str(last)
 
 
-def test_one_run_can_be_exported(debugged: Debugged) -> None:
+def test_one_run_can_be_exported(debugged: DebuggedRun) -> None:
     assert len(exported(debugged, run=debugged.run)) == 4
     assert exported(debugged, run="none") == []
 
 
-def test_a_fork_has_the_spans_of_its_copied_events(debugged: Debugged) -> None:
+def test_a_fork_has_the_spans_of_its_copied_events(debugged: DebuggedRun) -> None:
     def requests_of(number: int, key: int) -> list[str]:
         rows = debugged.client.get(f"/api/sessions/{key}/spans", params={"event": number}).json()
         ids = [each["id"] for each in rows["spans"]]
@@ -81,7 +81,7 @@ def test_a_fork_has_the_spans_of_its_copied_events(debugged: Debugged) -> None:
 
 
 def test_redirects_lead_to_the_trace_view(
-    debugged: Debugged,
+    debugged: DebuggedRun,
 ) -> None:
     page = f"/sessions/{debugged.key}"
     redirect = debugged.client.get(f"{page}?tab=trace&event=3", follow_redirects=False)

@@ -5,7 +5,7 @@ import re
 
 import pytest
 
-from tests.kit.debugged import Debugged
+from tests.kit.debugged import DebuggedRun
 from tests.kit.oracle import adk_python, needs_adk
 from tests.kit.server import running, write_app
 
@@ -167,12 +167,12 @@ def client(server):
 
 @pytest.fixture
 def debugged(client):
-    debugged = Debugged(client, "bench").start("count", pause=False)
+    debugged = DebuggedRun(client, "bench").start("count", pause=False)
     assert debugged.settled()["status"] == "done"
     return debugged
 
 
-def run_trial(debugged: Debugged, tool: str, status: int = 201, **body):
+def run_trial(debugged: DebuggedRun, tool: str, status: int = 201, **body):
     path = f"/api/apps/bench/tools/{tool}/trials"
     answer = debugged.client.post(path, json={"session": debugged.key, **body})
     assert answer.status_code == status, answer.text

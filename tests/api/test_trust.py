@@ -18,7 +18,7 @@ from starlette.routing import Route
 from devui.keys import kept_key
 from devui.web.routes import routes
 from devui.web.security.headers import CONTENT_SECURITY_POLICY
-from tests.kit.debugged import Debugged
+from tests.kit.debugged import DebuggedRun
 from tests.kit.patience import PATIENCE
 from tests.kit.server import ROOT, SAMPLES, TOKEN, Server, run, write_app
 
@@ -131,15 +131,15 @@ def server(tmp_path_factory) -> Iterator[Server]:
 
 
 @pytest.fixture(scope="module")
-def debugged(server) -> Iterator[Debugged]:
+def debugged(server) -> Iterator[DebuggedRun]:
     """A session with events, artifacts and a run."""
     with server.client() as client:
-        debugged = Debugged(client, "travel")
+        debugged = DebuggedRun(client, "travel")
         debugged.start("Find me a flight to London", pause=False).settled()
         yield debugged
 
 
-def reading(debugged: Debugged) -> list[str]:
+def reading(debugged: DebuggedRun) -> list[str]:
     """The path of every GET route, with the names of things that exist, and 1 for numbers."""
     names = {
         "app": "travel",
@@ -339,7 +339,7 @@ def test_nothing_is_written_to_the_agents_folder(server, debugged):
 
 @pytest.mark.req("R09")
 def test_an_agent_sees_no_secret_of_the_server_and_is_refused(server, debugged):
-    spies = Debugged(debugged.client, "spies").start(server.url, pause=False)
+    spies = DebuggedRun(debugged.client, "spies").start(server.url, pause=False)
     assert spies.settled()["status"] == "done", spies.position
     output = spies.kept()["events"][-1]["output"]
     key = kept_key(server.data, server.pid)
@@ -364,7 +364,7 @@ def test_an_agent_sees_no_secret_of_the_server_and_is_refused(server, debugged):
 @pytest.mark.req("R66")
 @pytest.mark.req("R19")
 def test_the_server_contacts_no_other_host(server, debugged):
-    caller = Debugged(debugged.client, "caller").start("go", pause=False)
+    caller = DebuggedRun(debugged.client, "caller").start("go", pause=False)
     caller.settled()
     assert "canary.invalid" in beginning(debugged.client, f"/sessions/{caller.key}")
     log = server.data.parent / "watched"

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.kit.debugged import Debugged
+from tests.kit.debugged import DebuggedRun
 from tests.kit.patience import PATIENCE
 from tests.kit.server import running, write_app
 
@@ -293,14 +293,14 @@ def client(server):
         yield client
 
 
-def run(client, app: str, message: str = "go", **session) -> Debugged:
+def run(client, app: str, message: str = "go", **session) -> DebuggedRun:
     """A watched run that has ended."""
-    debugged = Debugged(client, app, **session).start(message, pause=False, watch=True)
+    debugged = DebuggedRun(client, app, **session).start(message, pause=False, watch=True)
     debugged.settled()
     return debugged
 
 
-def accesses(debugged: Debugged, **query) -> tuple[list[dict], list[dict]]:
+def accesses(debugged: DebuggedRun, **query) -> tuple[list[dict], list[dict]]:
     path = f"/api/sessions/{debugged.key}/uncommitted"
     answer = debugged.client.get(path, params=query).json()
     return answer["writes"], answer["reads"]
@@ -317,13 +317,13 @@ def test_a_dirty_read_is_reported_with_its_write(client):
 
 
 def test_an_unwatched_run_records_nothing(client):
-    debugged = Debugged(client, "custom").start(pause=False)
+    debugged = DebuggedRun(client, "custom").start(pause=False)
     debugged.settled()
     assert accesses(debugged) == ([], [])
 
 
 def test_a_run_whose_session_is_streamed_is_watched(client):
-    debugged = Debugged(client, "custom")
+    debugged = DebuggedRun(client, "custom")
     with client.stream("GET", f"/api/sessions/{debugged.key}/stream") as stream:
         debugged.start(pause=False)
         assert any('"status":"done"' in line for line in stream.iter_lines())
@@ -334,7 +334,7 @@ def test_a_run_whose_session_is_streamed_is_watched(client):
 
 
 def test_watching_starts_with_an_event_already_on_its_way(client, server):
-    debugged = Debugged(client, "waits").start(pause=False)
+    debugged = DebuggedRun(client, "waits").start(pause=False)
     folder = begun(debugged, server.agents / "waits")
     with client.stream("GET", f"/api/sessions/{debugged.key}/stream") as stream:
         (folder / "gate").touch()
@@ -345,7 +345,7 @@ def test_watching_starts_with_an_event_already_on_its_way(client, server):
 
 
 def test_pausing_keeps_the_writes_of_an_event_already_on_its_way(client, server):
-    debugged = Debugged(client, "blocks").start(pause=False)
+    debugged = DebuggedRun(client, "blocks").start(pause=False)
     folder = begun(debugged, server.agents / "blocks")
     assert debugged.post("pause", key="pause").status_code == 200
     (folder / "gate").touch()
@@ -360,7 +360,7 @@ def test_pausing_keeps_the_writes_of_an_event_already_on_its_way(client, server)
 
 
 def test_writes_of_a_refused_event_are_lost(client, server):
-    debugged = Debugged(client, "refused").start(pause=False)
+    debugged = DebuggedRun(client, "refused").start(pause=False)
     folder = begun(debugged, server.agents / "refused")
     with client.stream("GET", f"/api/sessions/{debugged.key}/stream") as stream:
         (folder / "gate").touch()
@@ -373,7 +373,7 @@ def test_writes_of_a_refused_event_are_lost(client, server):
 
 @pytest.mark.parametrize("app", ["at_once", "same"])
 def test_dropping_one_of_two_pending_events_keeps_the_others_writes(client, server, app):
-    debugged = Debugged(client, app).start(pause=False)
+    debugged = DebuggedRun(client, app).start(pause=False)
     folder = begun(debugged, server.agents / app)
     assert debugged.post("pause", key="pause").status_code == 200
     (folder / "gate").touch()
@@ -394,7 +394,7 @@ def test_a_write_while_an_event_is_on_its_way_is_separate(client):
     assert outcomes == [("Oslo", "committed", 2), ("Bergen", "committed", 3)]
 
 
-def begun(debugged: Debugged, folder: Path) -> Path:
+def begun(debugged: DebuggedRun, folder: Path) -> Path:
     """The app's folder, once its agent is at work."""
     patience = time.monotonic() + PATIENCE
     while not (folder / "begun").exists():
@@ -404,7 +404,7 @@ def begun(debugged: Debugged, folder: Path) -> Path:
 
 
 def test_a_write_is_pending_until_its_event_is_committed(client):
-    debugged = Debugged(client, "custom").start(watch=True)
+    debugged = DebuggedRun(client, "custom").start(watch=True)
     debugged.settled()
     debugged.tell("run_to", like={"gate": "before_commit", "agent": "critic"})
     [write], [read] = accesses(debugged)
@@ -429,7 +429,7 @@ def test_uncommitted_writes_of_a_failed_run_are_lost(client):
 
 
 def test_uncommitted_writes_of_a_stopped_run_are_lost(client):
-    debugged = Debugged(client, "custom").start(watch=True)
+    debugged = DebuggedRun(client, "custom").start(watch=True)
     debugged.settled()
     debugged.tell("run_to", like={"gate": "before_commit", "agent": "critic"})
     debugged.tell("stop")
@@ -441,7 +441,7 @@ def test_lost_writes_are_known_after_a_kill_of_the_server(tmp_path):
     write_app(tmp_path / "agents", "custom", CUSTOM)
     with running(tmp_path / "agents", tmp_path / "data") as server:
         with server.client() as client:
-            debugged = Debugged(client, "custom").start(watch=True)
+            debugged = DebuggedRun(client, "custom").start(watch=True)
             debugged.settled()
             debugged.tell("run_to", like={"gate": "after_commit", "agent": "critic"})
             server.kill()
@@ -453,7 +453,7 @@ def test_lost_writes_are_known_after_a_kill_of_the_server(tmp_path):
 
 
 def test_an_edited_event_keeps_the_notes_about_its_writes_and_reads(client):
-    debugged = Debugged(client, "in_place", state={"plan": {"steps": [1]}}).start(watch=True)
+    debugged = DebuggedRun(client, "in_place", state={"plan": {"steps": [1]}}).start(watch=True)
     debugged.settled()
     delta = {"plan": {"x": 1, "steps": [1, 4]}}
     for agent, edit in [
@@ -483,7 +483,7 @@ def test_an_edited_event_keeps_the_notes_about_its_writes_and_reads(client):
 
 
 def test_writes_of_a_dropped_event_are_lost(client):
-    debugged = Debugged(client, "custom").start(watch=True)
+    debugged = DebuggedRun(client, "custom").start(watch=True)
     debugged.settled()
     debugged.tell("run_to", like={"gate": "before_commit", "agent": "planner"})
     debugged.tell("drop")
@@ -504,7 +504,7 @@ def test_a_change_in_place_without_a_delta_is_flagged_and_lost(client):
 
 
 def test_renaming_the_session_does_not_affect_detected_changes(client, server):
-    debugged = Debugged(client, "in_place", state={"plan": {"steps": [1]}}).start(watch=True)
+    debugged = DebuggedRun(client, "in_place", state={"plan": {"steps": [1]}}).start(watch=True)
     debugged.settled()
     debugged.tell("step_event")
     path, own = f"/sessions/{debugged.key}/title", {"Origin": server.url}
@@ -569,7 +569,7 @@ def test_overlapping_writes_of_two_tools_are_reported(client):
     assert row["notes"] == [{"kind": "overlap", "key": "city", "by": "agent (tool write)"}]
 
 
-def row_of(debugged: Debugged, number: int) -> dict:
+def row_of(debugged: DebuggedRun, number: int) -> dict:
     path = f"/api/sessions/{debugged.key}/events"
     return debugged.client.get(path).json()["events"][number - 1]
 

@@ -7,7 +7,7 @@ import pytest
 
 from tests.api.test_resume import resume
 from tests.kit.cutoff import Clerk, begun
-from tests.kit.debugged import Debugged, forget_sessions
+from tests.kit.debugged import DebuggedRun, forget_sessions
 from tests.kit.patience import PATIENCE
 from tests.kit.server import running, write_app
 
@@ -56,7 +56,7 @@ def client(server):
         yield client
 
 
-def stopped(client, clerk: Clerk, message: str = "pay") -> Debugged:
+def stopped(client, clerk: Clerk, message: str = "pay") -> DebuggedRun:
     debugged = begun(client, clerk, message)
     debugged.post("stop", key="stop")
     debugged.settled()
@@ -64,11 +64,11 @@ def stopped(client, clerk: Clerk, message: str = "pay") -> Debugged:
     return debugged
 
 
-def cutoff(debugged: Debugged) -> dict:
+def cutoff(debugged: DebuggedRun) -> dict:
     return debugged.client.get(f"/api/sessions/{debugged.key}/cutoff").json()
 
 
-def go_on(debugged: Debugged, **unknown):
+def go_on(debugged: DebuggedRun, **unknown):
     body = {"invocationId": debugged.position["invocationId"], "unknown": unknown}
     answer = debugged.client.post(f"/api/sessions/{debugged.key}/runs", json=body)
     if answer.status_code == 201:
@@ -77,14 +77,14 @@ def go_on(debugged: Debugged, **unknown):
     return answer
 
 
-def call_id(debugged: Debugged) -> str:
+def call_id(debugged: DebuggedRun) -> str:
     [call] = cutoff(debugged)["unknown"]
     return call["id"]
 
 
 def test_a_call_that_has_returned_is_not_made_again(client, clerk):
     clerk.will_finish()
-    debugged = Debugged(client, "clerk").start("pay")
+    debugged = DebuggedRun(client, "clerk").start("pay")
     debugged.settled()
     while debugged.hold()["gate"] != "after_tool":
         debugged.tell("step_into")
@@ -257,7 +257,7 @@ def test_a_long_running_call_is_unknown_unless_its_return_was_recorded(server, c
             assert answer_call(cut[name], "two cups").texts()[-1] == "delivered: two cups"
 
 
-def recorded(debugged: Debugged, tool: str) -> None:
+def recorded(debugged: DebuggedRun, tool: str) -> None:
     """Wait until the journal has the end of the tool's call."""
     patience = time.monotonic() + PATIENCE
     while True:
@@ -268,7 +268,7 @@ def recorded(debugged: Debugged, tool: str) -> None:
         time.sleep(0.05)
 
 
-def answer_call(debugged: Debugged, result: str) -> Debugged:
+def answer_call(debugged: DebuggedRun, result: str) -> DebuggedRun:
     """Answer the session's long-running call."""
     calls = [
         part["functionCall"]
@@ -295,7 +295,7 @@ def answer_call(debugged: Debugged, result: str) -> Debugged:
 def test_a_call_held_before_its_tool_was_never_made(server, clerk, gate, end, message):
     clerk.will_finish()
     with server.client() as client:
-        debugged = Debugged(client, "clerk").start(message)
+        debugged = DebuggedRun(client, "clerk").start(message)
         debugged.settled()
         like = {"gate": gate} | ({"kind": "call"} if gate == "after_commit" else {})
         debugged.tell("run_to", like=like)
@@ -327,7 +327,7 @@ def test_a_call_held_before_its_tool_was_never_made(server, clerk, gate, end, me
 def test_a_mocked_or_rejected_call_was_never_made(server, clerk, command, value, answer):
     clerk.will_finish()
     with server.client() as client:
-        debugged = Debugged(client, "clerk").start("pay")
+        debugged = DebuggedRun(client, "clerk").start("pay")
         debugged.settled()
         debugged.tell("run_to", like={"gate": "before_tool"})
         debugged.tell(command, value=value, actor="Ada")
@@ -364,7 +364,7 @@ def test_a_mocked_or_rejected_call_was_never_made(server, clerk, command, value,
 
 def test_a_call_at_which_the_run_was_stopped_was_never_made(client, clerk):
     clerk.will_finish()
-    debugged = Debugged(client, "clerk").start("order")
+    debugged = DebuggedRun(client, "clerk").start("order")
     debugged.settled()
     debugged.tell("run_to", like={"gate": "before_commit", "kind": "call"})
     assert debugged.tell("stop_after_event")["status"] == "stopped"
@@ -391,7 +391,7 @@ def test_a_result_given_on_resume_is_shown_at_its_call(client, clerk):
 
 
 def test_a_call_that_raised_can_be_rerun_or_given_a_result(client):
-    failed = Debugged(client, "fragile").start("go", pause=False)
+    failed = DebuggedRun(client, "fragile").start("go", pause=False)
     assert failed.settled()["status"] == "failed"
     [call] = cutoff(failed)["unknown"]
     assert (call["tool"], call["default"], call["needsDecision"]) == ("rate", "run", False)

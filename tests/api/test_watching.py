@@ -5,7 +5,7 @@ from contextlib import closing
 import pytest
 
 from tests.api.test_stepping import COUNT
-from tests.kit.debugged import Debugged
+from tests.kit.debugged import DebuggedRun
 from tests.kit.frames import frames, messages
 from tests.kit.server import running, write_app
 
@@ -26,7 +26,7 @@ def client(server):
 
 @pytest.fixture
 def done(client):
-    debugged = Debugged(client, "count").start("hello", pause=False)
+    debugged = DebuggedRun(client, "count").start("hello", pause=False)
     assert debugged.settled()["status"] == "done"
     return debugged
 
@@ -74,7 +74,7 @@ def test_a_missing_event_is_not_found(done, path):
 
 
 def test_the_state_is_available_as_of_any_event_and_with_pending_writes(client):
-    debugged = Debugged(client, "count", state={"user:name": "Ada"}).start()
+    debugged = DebuggedRun(client, "count", state={"user:name": "Ada"}).start()
     debugged.settled()
     path = f"/api/sessions/{debugged.key}/state"
     for _ in range(4):
@@ -94,7 +94,7 @@ def test_the_state_is_available_as_of_any_event_and_with_pending_writes(client):
 
 
 def test_a_stream_reports_everything_in_order(client):
-    debugged = Debugged(client, "count").start()
+    debugged = DebuggedRun(client, "count").start()
     debugged.settled()
     path = f"/api/sessions/{debugged.key}/stream"
     with client.stream("GET", path) as stream, closing(frames(stream.iter_lines())) as news:
@@ -118,7 +118,7 @@ def test_a_stream_resumes_where_it_was_cut(done):
     with done.client.stream("GET", path, params={"after": 3}) as stream:
         frame = next(messages(stream.iter_lines()))
     assert '"number":4' in frame.data
-    Debugged.start(done, "again", pause=False)
+    DebuggedRun.start(done, "again", pause=False)
     done.settled()
     with done.client.stream("GET", path, headers={"Last-Event-ID": frame.id}) as stream:
         assert next(frames(stream.iter_lines()))["number"] == 5
@@ -129,7 +129,7 @@ def test_a_stream_cut_between_two_events_resumes_with_the_second(done):
     path = f"/api/sessions/{done.key}/stream"
     with done.client.stream("GET", path) as stream:
         cut = [frame.id for frame, _ in zip(messages(stream.iter_lines()), range(4), strict=False)]
-    Debugged.start(done, "again", pause=False)
+    DebuggedRun.start(done, "again", pause=False)
     done.settled()
     seen = []
     for last in cut:
@@ -146,7 +146,7 @@ def test_a_stream_with_an_offset_of_another_journal_starts_with_a_reset(done):
 
 @pytest.mark.req("R62")
 def test_a_stream_ends_when_its_session_is_deleted(client):
-    debugged = Debugged(client, "count")
+    debugged = DebuggedRun(client, "count")
     path = f"/api/sessions/{debugged.key}/stream"
     with client.stream("GET", path) as stream:
         client.delete(f"/apps/count/users/u/sessions/{debugged.session}")

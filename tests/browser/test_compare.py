@@ -7,7 +7,7 @@ import pytest
 from playwright.sync_api import Locator, Page, expect
 
 from tests.kit.browser import SessionPage, Visit
-from tests.kit.debugged import Debugged
+from tests.kit.debugged import DebuggedRun
 from tests.kit.server import make_session
 
 pytestmark = pytest.mark.browser
@@ -21,14 +21,14 @@ def client(server):
         yield client
 
 
-def travelled(client: Any, *messages: str) -> Debugged:
-    session = Debugged(client, "travel")
+def travelled(client: Any, *messages: str) -> DebuggedRun:
+    session = DebuggedRun(client, "travel")
     for message in messages:
         session.start(message, pause=False).settled()
     return session
 
 
-def forked(client: Any, parent: Debugged) -> Debugged:
+def forked(client: Any, parent: DebuggedRun) -> DebuggedRun:
     """Fork the parent with another result of its first tool, and run the fork to its end."""
     events = parent.kept()["events"]
     number = next(
@@ -40,7 +40,7 @@ def forked(client: Any, parent: Debugged) -> Debugged:
     event["content"]["parts"][0]["functionResponse"]["response"] = {"result": ["LGW"]}
     body = {"number": number, "event": event, "run": True, "id": f"fork-of-{parent.key}"}
     answer = client.post(f"/api/sessions/{parent.key}/forks", json=body).json()
-    fork = Debugged.__new__(Debugged)
+    fork = DebuggedRun.__new__(DebuggedRun)
     fork.client, fork.app, fork.session, fork.key = client, "travel", answer["id"], answer["key"]
     fork.run = answer["run"]
     fork.settled()

@@ -7,8 +7,8 @@ import pytest
 from playwright.sync_api import expect
 
 from tests.kit.browser import Visit, cookies, scroll_through
-from tests.kit.cutting import Cutting
-from tests.kit.debugged import Debugged
+from tests.kit.cutting import CuttingProxy
+from tests.kit.debugged import DebuggedRun
 from tests.kit.server import running, write_app
 from tests.kit.thorough import rounds
 
@@ -49,12 +49,12 @@ def test_a_page_whose_stream_keeps_being_cut_shows_every_event_once(browser, ser
     cuts = [draw.choice([draw.randrange(1, 500), draw.randrange(1, 20_000)]) for _ in range(10)]
     cuts[3:3], cuts[7:7] = ["refuse"], ["drop"]
     with (
-        Cutting(server.port, cuts) as proxy,
+        CuttingProxy(server.port, cuts) as proxy,
         Visit(browser, server, storage_state=cookies(browser, server)) as visit,
         server.client() as client,
     ):
         visit.allow("request to another origin|ERR_|503|network error|Failed to fetch")
-        debugged = Debugged(client, "talks")
+        debugged = DebuggedRun(client, "talks")
         page = visit.context.new_page()
         page.goto(f"{proxy.url}/sessions/{debugged.key}?tab=log")
         debugged.start("go", pause=False).settled()

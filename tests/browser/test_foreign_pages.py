@@ -7,7 +7,7 @@ import threading
 import pytest
 
 from tests.api.test_trust import reading
-from tests.kit.debugged import Debugged
+from tests.kit.debugged import DebuggedRun
 
 pytestmark = [pytest.mark.browser, pytest.mark.req("R05")]
 
@@ -71,7 +71,7 @@ def foreign():
 def test_a_page_of_another_origin_cannot_read_any_route(visit, server, foreign, name):
     visit.allow("")
     with server.client() as client:
-        debugged = Debugged(client, "travel").start("Find me a flight to London", pause=False)
+        debugged = DebuggedRun(client, "travel").start("Find me a flight to London", pause=False)
         debugged.settled()
         paths = reading(debugged)
     page = visit.context.new_page()

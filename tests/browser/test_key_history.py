@@ -7,7 +7,7 @@ from playwright.sync_api import expect
 
 from tests.api.test_key_history import PLANNER
 from tests.api.test_uncommitted import APPS
-from tests.kit.browser import HeldBack, SessionPage
+from tests.kit.browser import PausedRequests, SessionPage
 from tests.kit.server import running, write_app
 
 pytestmark = pytest.mark.browser
@@ -106,7 +106,10 @@ def test_a_history_that_arrives_after_the_reader_moved_on_is_not_shown(visit):
     session.select(6)
     session.tab("state")
     session.panel.locator(".var dt a", has_text="plan").click()
-    history, answers = session.panel.locator("#key-history"), HeldBack(session.page, "**/history?*")
+    history, answers = (
+        session.panel.locator("#key-history"),
+        PausedRequests(session.page, "**/history?*"),
+    )
     expect(history.locator(".set-by")).to_have_text("set by #6 second via write_plan")
     session.page.reload()
     answer = answers.next()

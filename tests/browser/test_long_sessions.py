@@ -6,7 +6,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from devui.web.panels.timeline.window import SIZE
-from tests.kit.browser import HeldBack, SessionPage, scroll_through
+from tests.kit.browser import PausedRequests, SessionPage, scroll_through
 from tests.kit.restyled import restyled
 from tests.kit.server import Server
 
@@ -174,7 +174,7 @@ def test_the_scrollbar_can_be_dragged_to_any_event(session):
 
 
 def test_a_selection_survives_the_fetching_of_rows(session):
-    selections = HeldBack(session.page, re.compile(r"/sessions/\d+\?.*event="))
+    selections = PausedRequests(session.page, re.compile(r"/sessions/\d+\?.*event="))
     session.row(EVENTS - 5).click()
     selection = selections.next()
     box = session.page.locator("#timeline .scroller")

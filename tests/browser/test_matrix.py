@@ -16,7 +16,7 @@ from tests.browser.corpus import CORPUS
 from tests.browser.matrix import GROUP, KINDS
 from tests.browser.test_hostile import ALL_IN_SIGHT, is_inert, squeezed, texts_at
 from tests.kit.browser import DESKTOP, SessionPage, Visit
-from tests.kit.debugged import Debugged
+from tests.kit.debugged import DebuggedRun
 from tests.kit.server import running
 
 pytestmark = [pytest.mark.browser, pytest.mark.req("R16"), pytest.mark.req("R15")]
@@ -128,7 +128,7 @@ def test_texts_in_an_agents_questions_are_inert(visit):
 
 
 def test_texts_sent_to_a_model_and_a_tool_are_inert(visit, client):
-    debugged = Debugged(client, "clerk").start("\n\n".join(CORPUS))
+    debugged = DebuggedRun(client, "clerk").start("\n\n".join(CORPUS))
     session = SessionPage(visit.open(f"/sessions/{debugged.key}"))
     while debugged.settled()["status"] == "held":
         expect(session.page.locator("#run .run")).to_have_class("run held")
@@ -140,7 +140,7 @@ def test_texts_sent_to_a_model_and_a_tool_are_inert(visit, client):
 
 
 def test_texts_in_breakpoints_forks_and_filters_are_inert(visit, client):
-    debugged = Debugged(client, "clerk").start("go", pause=False)
+    debugged = DebuggedRun(client, "clerk").start("go", pause=False)
     debugged.settled()
     path = f"/sessions/{debugged.key}"
     session = SessionPage(visit.open(path))

@@ -9,7 +9,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from tests.kit.browser import Visit, cookies
-from tests.kit.debugged import Debugged
+from tests.kit.debugged import DebuggedRun
 from tests.kit.patience import PATIENCE
 from tests.kit.server import ROOT, SAMPLES, Server
 
@@ -81,7 +81,7 @@ def test_a_moved_clock_is_reported_and_changes_no_order(visit, server, clock_fil
     with server.client() as client:
         long = {"on": "budget", "condition": f"run.seconds > {HOUR}"}
         assert client.post("/api/apps/travel/breakpoints", json=long).status_code == 201
-        debugged = Debugged(client, "travel").start("Hello")
+        debugged = DebuggedRun(client, "travel").start("Hello")
         debugged.settled()
         move(clock_file, -HOUR)
         for page in (session.page, apps):

@@ -4,7 +4,7 @@ import pytest
 from playwright.sync_api import expect
 
 from tests.kit.browser import Visit
-from tests.kit.debugged import Debugged
+from tests.kit.debugged import DebuggedRun
 from tests.kit.replayed_apps import team
 from tests.kit.server import running, write_app
 
@@ -25,7 +25,7 @@ def recorded(browser, tmp_path):
         server.client() as client,
         Visit(browser, server) as visit,
     ):
-        debugged = Debugged(client, "team").start(pause=False)
+        debugged = DebuggedRun(client, "team").start(pause=False)
         debugged.settled()
         page = visit.context.new_page()
         page.goto(f"{server.url}/sessions/{debugged.key}?tab=run")

@@ -6,7 +6,7 @@ from playwright.sync_api import expect
 from tests.api.test_uncommitted import APPS, begun
 from tests.browser.test_debugger import is_held, press
 from tests.kit.browser import SessionPage
-from tests.kit.debugged import Debugged
+from tests.kit.debugged import DebuggedRun
 from tests.kit.server import running, write_app
 
 pytestmark = pytest.mark.browser
@@ -64,7 +64,7 @@ def test_an_agents_writes_are_pending_until_its_event_is_committed(visit, server
 
 def test_a_page_opened_during_a_run_shows_what_is_pending(visit, server):
     with server.client() as client:
-        debugged = Debugged(client, "late").start(pause=False)
+        debugged = DebuggedRun(client, "late").start(pause=False)
         begun(debugged, server.agents / "late")
         session = SessionPage(visit.open(f"/sessions/{debugged.key}"))
         expect(strip(session)).to_contain_text('"Oslo"')

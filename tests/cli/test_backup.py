@@ -6,7 +6,7 @@ import pytest
 
 from devui.store.sqlite.checkup import check_journal
 from tests.faults.misbehaving_agents import FLOOD
-from tests.kit.debugged import Debugged
+from tests.kit.debugged import DebuggedRun
 from tests.kit.server import get_session, running, write_app
 from tests.kit.sound import delta_of
 from tests.kit.terminal import devui
@@ -19,7 +19,7 @@ def writing(tmp_path):
     """A server, and a run on it that writes many events."""
     write_app(tmp_path / "agents", "flood", FLOOD)
     with running(tmp_path / "agents", tmp_path / "data") as server, server.client() as client:
-        yield server, Debugged(client, "flood").start(pause=False)
+        yield server, DebuggedRun(client, "flood").start(pause=False)
 
 
 def test_a_copy_is_the_journal_at_one_moment(writing, tmp_path):

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from tests.kit.debugged import Debugged
+from tests.kit.debugged import DebuggedRun
 from tests.kit.model_call_apps import teller
 from tests.kit.server import running, write_app
 from tests.kit.terminal import Terminal
@@ -24,7 +24,7 @@ def server(tmp_path_factory):
 def told(server):
     """A session with three runs, of which the first two are equal."""
     with server.client() as client:
-        session = Debugged(client, "teller", sessionId="told@2")
+        session = DebuggedRun(client, "teller", sessionId="told@2")
         for message in (WEATHER, WEATHER, "Say hello sternly"):
             session.start(message, pause=False).settled()
     return session

@@ -18,7 +18,7 @@ from click.testing import CliRunner
 
 from devui.cli import main
 from devui.store.sqlite import folder
-from tests.kit.debugged import Debugged
+from tests.kit.debugged import DebuggedRun
 from tests.kit.oracle import adk_python, needs_adk
 from tests.kit.ports import default_port_taken
 from tests.kit.server import SAMPLES, Server, make_session, run, running, write_app
@@ -32,7 +32,7 @@ def used(tmp_path_factory) -> Path:
     """The data folder of a well-used server that shut down cleanly."""
     folder = tmp_path_factory.mktemp("doctor") / "data"
     with running(SAMPLES, folder) as server, server.client() as client:
-        debugged = Debugged(client, "travel", state={"user:home_airport": "BRN", "n": 1})
+        debugged = DebuggedRun(client, "travel", state={"user:home_airport": "BRN", "n": 1})
         debugged.start(FLIGHT, pause=False).settled()
         path = f"/apps/travel/users/u/sessions/{debugged.session}"
         client.patch(path, json={"stateDelta": {"n": None, "app:x": [1.5, "ü"], "user:y": {}}})
@@ -84,7 +84,7 @@ def test_every_test_servers_journal_is_checked_when_it_stops(tmp_path):
     server = Server(SAMPLES, tmp_path / "data").start()
     with server.client() as client:
         make_session(client, "travel", state={"n": 1})
-        debugged = Debugged(client, "travel").start(
+        debugged = DebuggedRun(client, "travel").start(
             "Book a flight to London next Tuesday", pause=False
         )
         debugged.settled()
@@ -299,7 +299,7 @@ def test_a_journal_set_aside_as_damaged_is_a_note_with_advice(data):
 
 def test_a_running_server_is_good_and_a_killed_one_is_a_note(tmp_path):
     with running(SAMPLES, tmp_path / "data") as server, server.client() as client:
-        held = Debugged(client, "travel").start(FLIGHT)
+        held = DebuggedRun(client, "travel").start(FLIGHT)
         held.settled()
         held.tell("step_event")
         status, report = doctor(server.data)

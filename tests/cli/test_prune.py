@@ -5,7 +5,7 @@ import json
 import pytest
 
 from tests.faults.misbehaving_agents import AGENTS
-from tests.kit.debugged import Debugged
+from tests.kit.debugged import DebuggedRun
 from tests.kit.server import running, write_app
 from tests.kit.terminal import devui
 
@@ -23,7 +23,7 @@ def server(tmp_path):
 @pytest.mark.req("R48")
 def test_unused_sessions_are_listed_and_deleted_only_with_yes(server, client, terminal):
     old, starred, noted, held, other = (
-        Debugged(client, name) for name in ("fine", "fine", "fine", "fine", "other")
+        DebuggedRun(client, name) for name in ("fine", "fine", "fine", "fine", "other")
     )
     for each in (old, noted):
         each.start(pause=False).settled()
@@ -54,7 +54,7 @@ def test_unused_sessions_are_listed_and_deleted_only_with_yes(server, client, te
 @pytest.mark.req("R48")
 def test_a_new_session_with_old_events_is_not_pruned(server, client, tmp_path):
     event = {"id": "1", "author": "user", "invocationId": "i", "timestamp": 1.0}
-    Debugged(client, "fine", events=[event])
+    DebuggedRun(client, "fine", events=[event])
     server.stop()
     data, agents = ("--data-dir", str(server.data)), ("--agents", str(server.agents))
     done = devui("prune", "--days", "1", *data, *agents, cwd=tmp_path)

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from tests.kit.debugged import Debugged
+from tests.kit.debugged import DebuggedRun
 from tests.kit.replayed_apps import team
 from tests.kit.server import running, write_app
 from tests.kit.terminal import Terminal
@@ -30,7 +30,7 @@ def server(folder):
 def test_replay_checks_runs_and_explains_the_first_difference(server, folder):
     terminal = Terminal(server)
     with server.client() as client:
-        recorded = Debugged(client, "team").start(pause=False)
+        recorded = DebuggedRun(client, "team").start(pause=False)
         recorded.settled()
         recorded.start("and again", pause=False).settled()
         live, key = (folder / "live.log").read_text(), str(recorded.key)
@@ -68,7 +68,7 @@ def test_replay_checks_runs_and_explains_the_first_difference(server, folder):
 def test_a_breakpoint_holds_a_replay_but_not_a_check(server):
     terminal = Terminal(server)
     with server.client() as client:
-        recorded = Debugged(client, "team").start(pause=False)
+        recorded = DebuggedRun(client, "team").start(pause=False)
         recorded.settled()
         body = {"on": "tool", "name": "*", "hit": "== 1"}
         breakpoint_ = client.post("/api/apps/team/breakpoints", json=body)

@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from tests.kit.debugged import Debugged, forget_sessions
+from tests.kit.debugged import DebuggedRun, forget_sessions
 from tests.kit.server import running, write_app
 from tests.kit.terminal import devui
 
@@ -78,7 +78,7 @@ def server(started):
 
 def cut(client, app, command="stop"):
     """A run cut off after the first text of its agent."""
-    debugged = Debugged(client, app).start("go")
+    debugged = DebuggedRun(client, app).start("go")
     debugged.settled()
     debugged.tell("run_to", like={"kind": "text", "gate": "after_commit"})
     if command:
@@ -100,7 +100,7 @@ def test_a_stopped_run_is_resumed_and_its_events_are_printed(terminal, client):
 
 
 def test_a_call_with_an_unknown_outcome_needs_a_decision(terminal, client):
-    debugged = Debugged(client, "pays").start("go")
+    debugged = DebuggedRun(client, "pays").start("go")
     debugged.settled()
     with terminal.open("dbg", "attach") as attach:
         attach.until("held")
@@ -154,14 +154,14 @@ def test_a_run_that_fails_again_exits_with_1_and_the_reason(terminal, client):
 
 
 def test_a_session_that_cannot_be_resumed_is_refused_with_the_reason(terminal, client):
-    debugged = Debugged(client, "steps").start("go")
+    debugged = DebuggedRun(client, "steps").start("go")
     debugged.settled()
     going = terminal("resume", str(debugged.key))
     assert (going.returncode, f"devui dbg attach {debugged.key}" in going.stderr) == (6, True)
     debugged.tell("stop")
     unsaid = terminal("resume", str(debugged.key))
     assert (unsaid.returncode, "send it again" in unsaid.stderr) == (2, True)
-    Debugged.start(debugged, "go", pause=False)
+    DebuggedRun.start(debugged, "go", pause=False)
     assert debugged.settled()["status"] == "done"
     done = terminal("resume", str(debugged.key))
     assert (done.returncode, "--invocation" in done.stderr) == (2, True)

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from tests.kit.debugged import Debugged
+from tests.kit.debugged import DebuggedRun
 from tests.kit.server import Server, running, write_app
 from tests.kit.terminal import Terminal, devui
 
@@ -71,7 +71,7 @@ class Stage:
         self.folder, self.server = folder, server
         self.terminal = Terminal(server)
         self.agent = folder / "agents" / "trip" / "agent.py"
-        self.session = Debugged(client, "trip").start("Hello!", pause=False)
+        self.session = DebuggedRun(client, "trip").start("Hello!", pause=False)
         self.session.settled()
         self.session.start("I want to Oslo", pause=False).settled()
 

@@ -4,7 +4,7 @@ import pickle
 
 import pytest
 
-from devui.debugger.adk_imports.pickled import NotPlain, read
+from devui.debugger.adk_imports.pickled import UnsupportedPickle, read
 
 
 def nothing_left_out(place, what):
@@ -19,5 +19,5 @@ def test_plain_values_are_read_as_they_are(protocol):
 
 def test_a_large_text_that_is_referenced_many_times_is_refused():
     text = "x" * 1_000_000
-    with pytest.raises(NotPlain, match="texts have more than"):
+    with pytest.raises(UnsupportedPickle, match="texts have more than"):
         read(pickle.dumps([text] * 100), nothing_left_out)

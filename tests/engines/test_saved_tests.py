@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from devui.worker import standalone
-from tests.kit.debugged import Debugged
+from tests.kit.debugged import DebuggedRun
 from tests.kit.oracle import adk_python, needs_adk
 from tests.kit.server import running, write_app
 from tests.kit.terminal import Terminal, devui, environment
@@ -96,7 +96,7 @@ def session(server, folder):
 
 def sale(client):
     """Ask for tea and confirm it, in two runs."""
-    debugged = Debugged(client, "kiosk").start("tea", pause=False)
+    debugged = DebuggedRun(client, "kiosk").start("tea", pause=False)
     assert debugged.settled()["status"] == "done"
     [call] = [
         part["functionCall"]

@@ -9,7 +9,7 @@ import time
 import pytest
 
 from tests.engines.conftest import PROJECTS
-from tests.kit.debugged import Debugged, settled
+from tests.kit.debugged import DebuggedRun, settled
 from tests.kit.oracle import adk_python, needs_adk
 from tests.kit.server import Server, get_session, make_session, run, running, write_app
 from tests.kit.terminal import Terminal
@@ -161,7 +161,7 @@ def test_a_streamed_answer_has_fragments_first(client):
 
 
 def test_step_half_holds_the_code_before_and_after_each_commit(client):
-    debugged = Debugged(client, "desk").start("double 4")
+    debugged = DebuggedRun(client, "desk").start("double 4")
     debugged.settled()
     assert debugged.kept()["events"] == []
     gates = debugged.gates("step_half", "step_half", "step_half", "step_half")
@@ -172,7 +172,7 @@ def test_step_half_holds_the_code_before_and_after_each_commit(client):
 
 
 def held_at(client, gate, message="double 4"):
-    debugged = Debugged(client, "desk").start(message)
+    debugged = DebuggedRun(client, "desk").start(message)
     debugged.settled()
     debugged.tell("run_to", like={"gate": gate})
     assert debugged.hold()["gate"] == gate
@@ -215,7 +215,7 @@ def test_a_tool_is_mocked(client):
 
 
 def test_prompts_spans_and_tokens_are_recorded(client):
-    debugged = Debugged(client, "desk").start("double 4", pause=False)
+    debugged = DebuggedRun(client, "desk").start("double 4", pause=False)
     debugged.settled()
     spans = client.get(f"/api/sessions/{debugged.key}/spans").json()["spans"]
     assert [(span["type"], span["name"]) for span in spans] == [
@@ -230,7 +230,7 @@ def test_prompts_spans_and_tokens_are_recorded(client):
 
 
 def test_a_call_under_way_is_shown_with_its_line(client):
-    debugged = Debugged(client, "desk").start("wait 30", pause=False)
+    debugged = DebuggedRun(client, "desk").start("wait 30", pause=False)
     deadline = time.monotonic() + 60
     calls = []
     while not calls and time.monotonic() < deadline:
@@ -243,7 +243,7 @@ def test_a_call_under_way_is_shown_with_its_line(client):
 
 
 def test_an_error_of_a_tool_names_its_file_and_line(client):
-    debugged = Debugged(client, "desk").start("fail 4", pause=False)
+    debugged = DebuggedRun(client, "desk").start("fail 4", pause=False)
     assert debugged.settled()["status"] == "failed"
     error = debugged.position["error"]
     assert (error["type"], error["message"]) == ("ValueError", "no 4")
@@ -259,9 +259,9 @@ def test_a_breakpoint_stops_where_its_condition_holds(client):
     )
     assert response.status_code == 201, response.text
     try:
-        debugged = Debugged(client, "desk").start("double 4", pause=False)
+        debugged = DebuggedRun(client, "desk").start("double 4", pause=False)
         assert debugged.settled()["status"] == "done"
-        debugged = Debugged(client, "desk").start("double 6", pause=False)
+        debugged = DebuggedRun(client, "desk").start("double 6", pause=False)
         assert debugged.settled()["status"] == "held"
         assert debugged.hold()["held"]["args"] == {"number": 6}
         debugged.tell("continue")
@@ -271,11 +271,11 @@ def test_a_breakpoint_stops_where_its_condition_holds(client):
 
 @pytest.mark.parametrize("message", ["double 4", "expert why", "hello", "fail 3"])
 def test_a_replay_gives_the_same_events_from_the_recorded_answers(client, message):
-    recorded = Debugged(client, "desk").start(message, pause=False)
+    recorded = DebuggedRun(client, "desk").start(message, pause=False)
     recorded.settled()
     answer = client.post(f"/api/sessions/{recorded.key}/replays", json={})
     assert answer.status_code == 201, answer.text
-    again = Debugged.__new__(Debugged)
+    again = DebuggedRun.__new__(DebuggedRun)
     again.client, again.run = client, answer.json()["run"]
     again.settled()
     verdict = client.get(f"/api/runs/{again.run}/replay").json()["verdict"]
@@ -334,7 +334,7 @@ def test_a_conversation_with_summaries_is_replayed(tmp_path, own, engine):
 
 
 def test_a_fork_has_its_first_events_and_a_rewind_restores_the_state(client):
-    debugged = Debugged(client, "desk").start("double 4", pause=False)
+    debugged = DebuggedRun(client, "desk").start("double 4", pause=False)
     debugged.settled()
     debugged.start("double 5", pause=False)
     debugged.settled()
@@ -350,7 +350,7 @@ def test_a_fork_has_its_first_events_and_a_rewind_restores_the_state(client):
 
 
 def test_a_question_is_answered(client):
-    debugged = Debugged(client, "expenses").start("Pay me 500 euros", pause=False)
+    debugged = DebuggedRun(client, "expenses").start("Pay me 500 euros", pause=False)
     debugged.settled()
     [question] = client.get(f"/api/runs/{debugged.run}/activity").json()["questions"]
     assert question["asks"] == "asks for confirmation"
@@ -362,7 +362,7 @@ def test_a_question_is_answered(client):
 
 
 def test_a_tool_is_tried_outside_a_run(client):
-    session = Debugged(client, "desk")
+    session = DebuggedRun(client, "desk")
     body = {"session": session.key, "args": {"number": 21}, "confirm": True}
     answer = client.post("/api/apps/desk/tools/double/trials", json=body)
     assert answer.status_code == 201, answer.text
@@ -376,7 +376,7 @@ def test_a_resumable_app_is_resumed_after_a_kill(tmp_path):
     server = Server(tmp_path / "agents", tmp_path / "data", *OPTIONS).start()
     try:
         with server.client() as client:
-            debugged = Debugged(client, "expenses").start("Pay me 20 euros")
+            debugged = DebuggedRun(client, "expenses").start("Pay me 20 euros")
             debugged.settled()
             debugged.tell("run_to", like={"gate": "before_tool"})
         server.kill()
@@ -430,7 +430,7 @@ root_agent = LlmAgent(
 
 def test_a_tool_asks_for_a_credential(client, server):
     write_app(server.agents, "keyed", KEYED)
-    debugged = Debugged(client, "keyed").start(pause=False)
+    debugged = DebuggedRun(client, "keyed").start(pause=False)
     debugged.settled()
     [question] = client.get(f"/api/runs/{debugged.run}/activity").json()["questions"]
     assert (question["name"], question["for"]) == (
@@ -443,7 +443,7 @@ def test_a_tool_asks_for_a_credential(client, server):
 
 @pytest.mark.parametrize("app", ["desk", "weather"])
 def test_a_session_is_compared_with_replays_on_the_other_engine(client, server, app):
-    debugged = Debugged(client, app)
+    debugged = DebuggedRun(client, app)
     for message in ("double 4", "hello"):
         debugged.start(message, pause=False).settled()
     done = Terminal(server)("compare", str(debugged.key), "--engines", "--json")
@@ -458,7 +458,7 @@ def test_a_session_is_compared_with_replays_on_the_other_engine(client, server, 
 
 
 def test_the_page_replays_a_run_on_the_other_engine(client, server):
-    debugged = Debugged(client, "weather").start("Weather in Oslo", pause=False)
+    debugged = DebuggedRun(client, "weather").start("Weather in Oslo", pause=False)
     debugged.settled()
     response = client.post(
         f"/sessions/{debugged.key}/replays", data={"other": "on"}, headers={"Origin": server.url}

@@ -6,7 +6,7 @@ import psutil
 import pytest
 
 from tests.faults.seen import ends, log_of, shown, still_serves
-from tests.kit.debugged import Debugged
+from tests.kit.debugged import DebuggedRun
 from tests.kit.patience import PATIENCE
 from tests.kit.processes import worker_of
 from tests.kit.server import get_session, make_session, run
@@ -53,7 +53,7 @@ def test_an_agent_that_ends_its_process_fails_its_run(client, app, how):
 
 @pytest.mark.parametrize("app", ["exits", "dies", "segfaults"])
 def test_a_run_that_ends_its_process_does_not_affect_other_apps(client, app):
-    other = Debugged(client, "fine").start()
+    other = DebuggedRun(client, "fine").start()
     other.settled()
     last, _ = ends(client, app)
     assert "error" in last

@@ -11,7 +11,7 @@ import pytest
 
 from tests.faults.misbehaving_agents import AGENTS
 from tests.kit.badreads import COMPILER, BadReads
-from tests.kit.debugged import Debugged
+from tests.kit.debugged import DebuggedRun
 from tests.kit.patience import PATIENCE
 from tests.kit.server import Server, get_session, run, write_app
 
@@ -75,7 +75,7 @@ def test_a_run_ends_even_if_the_disk_fails(server, tmp_path, disk):
     server.environment = bad.environment if bad else {}
     server.start()
     with server.client() as client:
-        debugged = Debugged(client, "fine").start()
+        debugged = DebuggedRun(client, "fine").start()
         debugged.settled()
         empty_the_log(server.data)
         fault = reads_fail(bad) if bad else overwritten(server.data / "journal.db")
@@ -114,10 +114,10 @@ def read_only_disk(folder: Path) -> Iterator[None]:
 def test_a_server_on_a_read_only_disk_serves_what_is_stored(server, ended, lock):
     server.start()
     with server.client() as client:
-        debugged = Debugged(client, "fine").start(pause=False)
+        debugged = DebuggedRun(client, "fine").start(pause=False)
         debugged.settled()
         events = debugged.kept()["events"]
-        cut_off = Debugged(client, "fine").start()
+        cut_off = DebuggedRun(client, "fine").start()
         cut_off.settled()
     _ = server.stop() if ended == "in order" else server.kill()
     if lock == "deleted":

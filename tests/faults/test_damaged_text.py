@@ -7,7 +7,7 @@ from contextlib import closing
 
 import pytest
 
-from tests.kit.debugged import Debugged
+from tests.kit.debugged import DebuggedRun
 from tests.kit.server import SAMPLES, Server, get_session
 from tests.kit.terminal import devui
 
@@ -33,7 +33,7 @@ def whole(tmp_path_factory):
     with server.client() as client:
         for _ in range(2):
             state = {"text": "some text", "list": ["of", "texts"]}
-            flown = Debugged(client, "travel", state=state)
+            flown = DebuggedRun(client, "travel", state=state)
             flown.start("Find me a flight to London", pause=False)
             assert flown.settled()["status"] == "done"
     server.stop()

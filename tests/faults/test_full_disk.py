@@ -16,7 +16,7 @@ import pytest
 from devui.address import ServerAddress, read_address
 from devui.keys import kept_key
 from tests.faults.misbehaving_agents import AGENTS, FLOOD
-from tests.kit.debugged import Debugged
+from tests.kit.debugged import DebuggedRun
 from tests.kit.frames import messages
 from tests.kit.patience import wait_until
 from tests.kit.server import running, write_app
@@ -32,7 +32,7 @@ while not pathlib.Path(__file__).with_name("go").exists(): time.sleep(0.01)
 """Code whose import waits for a file."""
 
 
-def shown_until_the_disk_is_full(server, client, debugged: Debugged) -> dict[int, str]:
+def shown_until_the_disk_is_full(server, client, debugged: DebuggedRun) -> dict[int, str]:
     """Let the run continue until its events no longer fit; return those seen to be committed."""
     seen: dict[int, str] = {}
     with client.stream("GET", f"/api/sessions/{debugged.key}/stream") as answer:
@@ -90,7 +90,7 @@ def test_a_run_waits_for_room_on_the_disk_and_loses_nothing(tmp_path):
     write_app(agents, "flood", FLOOD.replace("5_000", "200"))
     write_app(agents, "fine", AGENTS["fine"])
     with running(agents, tmp_path / "data") as server, server.client() as client:
-        debugged = Debugged(client, "flood")
+        debugged = DebuggedRun(client, "flood")
         seen = shown_until_the_disk_is_full(server, client, debugged)
         before = debugged.kept()["events"]
         assert {number: before[number - 1]["id"] for number in seen} == seen
@@ -110,7 +110,7 @@ def test_a_run_that_waits_for_the_disk_can_be_ended(tmp_path, ends):
     write_app(agents, "flood", FLOOD)
     write_app(agents, "fine", AGENTS["fine"])
     with running(agents, tmp_path / "data") as server, server.client() as client:
-        debugged = Debugged(client, "flood")
+        debugged = DebuggedRun(client, "flood")
         shown_until_the_disk_is_full(server, client, debugged)
         before = debugged.kept()["events"]
         if ends == "by a person":
@@ -136,7 +136,7 @@ def test_a_run_stopped_while_its_app_loads_ends_once_the_disk_has_room(tmp_path)
     file = write_app(tmp_path / "agents", "slow", LOADS + AGENTS["fine"])
     write_app(tmp_path / "agents", "fine", AGENTS["fine"])
     with running(tmp_path / "agents", tmp_path / "data") as server, server.client() as client:
-        debugged = Debugged(client, "slow").start(pause=False)
+        debugged = DebuggedRun(client, "slow").start(pause=False)
         fill(server, client)
         client.post(f"/runs/{debugged.run}/stop", headers={"HX-Request": "true"})
         make_room(server, client, f"/sessions/{debugged.key}")
@@ -152,7 +152,7 @@ def test_a_server_on_a_full_disk_is_readable_and_recovers_with_room(tmp_path, en
     write_app(agents, "fine", AGENTS["fine"])
     with running(agents, tmp_path / "data") as server:
         with server.client() as client:
-            debugged = Debugged(client, "fine").start(pause=ends == "by a kill")
+            debugged = DebuggedRun(client, "fine").start(pause=ends == "by a kill")
             debugged.settled()
             before = debugged.kept()["events"]
         _ = server.stop() if ends == "in order" else server.kill()
@@ -182,7 +182,7 @@ def test_a_server_starts_while_another_program_locks_the_journal(tmp_path):
     write_app(agents, "fine", AGENTS["fine"])
     with running(agents, tmp_path / "data") as server:
         with server.client() as client:
-            debugged = Debugged(client, "fine").start()
+            debugged = DebuggedRun(client, "fine").start()
             debugged.settled()
         server.kill()
         with closing(sqlite3.connect(server.data / "journal.db", isolation_level=None)) as other:
@@ -200,7 +200,7 @@ def test_a_run_waits_for_another_program_that_locks_the_journal(tmp_path):
     agents = tmp_path / "agents"
     write_app(agents, "fine", AGENTS["fine"])
     with running(agents, tmp_path / "data") as server, server.client() as client:
-        debugged = Debugged(client, "fine").start()
+        debugged = DebuggedRun(client, "fine").start()
         debugged.settled()
         file = server.data / "journal.db"
         with closing(sqlite3.connect(file, isolation_level=None)) as other:
@@ -218,7 +218,7 @@ def test_a_run_waits_for_another_program_that_locks_the_journal(tmp_path):
 def test_a_run_is_reported_held_once_its_hold_is_in_the_journal(tmp_path):
     app = write_app(tmp_path / "agents", "slow", MODEL)
     with running(app.parents[1], tmp_path / "data") as server, server.client() as client:
-        debugged = Debugged(client, "slow").start()
+        debugged = DebuggedRun(client, "slow").start()
         debugged.settled()
         debugged.tell("run_to", like={"gate": "after_model"}, wait=False)
         spans = f"/api/sessions/{debugged.key}/spans"
@@ -244,7 +244,7 @@ def test_damage_under_a_running_server_is_reported_with_advice(tmp_path):
     agents = tmp_path / "agents"
     write_app(agents, "fine", AGENTS["fine"])
     with running(agents, tmp_path / "data") as server, server.client() as client:
-        debugged = Debugged(client, "fine").start(pause=False)
+        debugged = DebuggedRun(client, "fine").start(pause=False)
         debugged.settled()
         file = server.data / "journal.db"
         with closing(sqlite3.connect(file)) as other:

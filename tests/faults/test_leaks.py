@@ -10,7 +10,7 @@ import pytest
 
 from devui.web.sse import MAX_STREAMS
 from tests.faults.misbehaving_agents import AGENTS
-from tests.kit.debugged import Debugged
+from tests.kit.debugged import DebuggedRun
 from tests.kit.frames import frames
 from tests.kit.killable_servers import ServerForker
 from tests.kit.patience import wait_until
@@ -88,7 +88,7 @@ def test_an_endless_import_is_ended_and_recovers_on_save(tmp_path):
         forked = forker.serve(agents, tmp_path / "data", loads=20)
         with forked.client() as client:
             client.get("/apps/endless", headers=HTML)
-            assert Debugged(client, "fine").start(pause=False).settled()["status"] == "done"
+            assert DebuggedRun(client, "fine").start(pause=False).settled()["status"] == "done"
 
             def app_page() -> str:
                 return client.get("/apps/endless", headers=HTML).text
@@ -99,7 +99,7 @@ def test_an_endless_import_is_ended_and_recovers_on_save(tmp_path):
             wait_until(lambda: workers_of(agents, "endless") == [])
             write_app(agents, "endless", AGENTS["fine"])
             wait_until(lambda: "LoadTimeout" not in app_page())
-            assert Debugged(client, "endless").start(pause=False).settled()["status"] == "done"
+            assert DebuggedRun(client, "endless").start(pause=False).settled()["status"] == "done"
         forked.kill()
 
 

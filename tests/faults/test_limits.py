@@ -14,7 +14,7 @@ from devui.debugger.workers.process import HASTY
 from devui.web.server import GRACE_SECONDS, HOOK_SECONDS
 from devui.web.sse import MAX_STREAMS
 from tests.faults.misbehaving_agents import AGENTS, BULKY
-from tests.kit.debugged import Debugged
+from tests.kit.debugged import DebuggedRun
 from tests.kit.frames import frames, messages
 from tests.kit.killable_servers import ForkedServer, ServerForker
 from tests.kit.patience import wait_until
@@ -54,7 +54,7 @@ def connections(forked: ForkedServer) -> int:
     return len([each for each in psutil.Process(forked.pid).net_connections() if each.raddr])
 
 
-def numbers(client, debugged: Debugged) -> list[int]:
+def numbers(client, debugged: DebuggedRun) -> list[int]:
     """The numbers of all events, from a stream that reconnects if the machine stalls."""
     seen, last, path = [], "", f"/api/sessions/{debugged.key}/stream"
     while True:
@@ -72,7 +72,7 @@ def test_stalled_readers_are_dropped_and_delay_nobody(forker, agents, tmp_path):
     forked = forker.serve(agents, tmp_path / "data", stalled=2)
     assert forked is not None
     with forked.client() as client, ExitStack() as stack:
-        debugged = Debugged(client, "bulky")
+        debugged = DebuggedRun(client, "bulky")
         run(client, "fine", make_session(client, "fine")["id"], "go")
         client.get(f"/sessions/{debugged.key}", headers=HTML)
         process = psutil.Process(forked.pid)
@@ -110,7 +110,7 @@ async def test_many_simultaneous_clients_are_answered_or_told_to_retry(forker, a
     assert forked is not None
     port = int(forked.url.rpartition(":")[2])
     with forked.client() as client:
-        debugged = Debugged(client, "fine")
+        debugged = DebuggedRun(client, "fine")
         page, path = f"/sessions/{debugged.key}", f"/api/sessions/{debugged.key}/stream"
         pages = await asyncio.gather(*(open_path(port, page) for _ in range(CLIENTS)))
         assert {status for status, *_ in pages} == {200}
@@ -181,7 +181,9 @@ def test_the_steps_of_a_shutdown_take_less_than_five_seconds():
 def test_the_server_shuts_down_cleanly_amid_runs_and_stalled_readers(agents, tmp_path, number):
     server = Server(agents, tmp_path / "data").start()
     with server.client() as client, ExitStack() as stack:
-        runs = [Debugged(client, app) for app in ("sleeps", "bulky", "leaks", "stubborn", "deaf")]
+        runs = [
+            DebuggedRun(client, app) for app in ("sleeps", "bulky", "leaks", "stubborn", "deaf")
+        ]
         for debugged in runs:
             page = f"/sessions/{debugged.key}/stream"
             for _ in range(10):

@@ -12,7 +12,7 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 
 from tests.faults.misbehaving_agents import FLOOD
-from tests.kit.debugged import Debugged
+from tests.kit.debugged import DebuggedRun
 from tests.kit.killable_servers import KillPlan, ServerForker
 from tests.kit.processes import worker_of
 from tests.kit.recording_client import RecordingClient
@@ -189,7 +189,7 @@ def kill_worker(forked, client, witnesses: list[RecordingClient], chance: random
 def test_killing_a_worker_during_a_hold_keeps_what_was_committed(agents, tmp_path):
     with running(agents, tmp_path / "data") as server, server.client() as client:
         for steps, gate, count in [(0, "before_commit", 0), (3, "after_commit", 2)]:
-            debugged = Debugged(client, "flood").start()
+            debugged = DebuggedRun(client, "flood").start()
             debugged.settled()
             for _ in range(steps):
                 debugged.tell("step_half")

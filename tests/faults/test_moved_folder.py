@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from tests.faults.misbehaving_agents import AGENTS
-from tests.kit.debugged import Debugged
+from tests.kit.debugged import DebuggedRun
 from tests.kit.server import running, write_app
 from tests.kit.terminal import devui
 
@@ -21,7 +21,7 @@ def test_a_run_waits_until_the_folder_is_back(tmp_path):
     write_app(tmp_path / "agents", "fine", AGENTS["fine"])
     data, elsewhere = tmp_path / "data", tmp_path / "elsewhere"
     with running(tmp_path / "agents", data) as server, server.client() as client:
-        debugged = Debugged(client, "fine").start()
+        debugged = DebuggedRun(client, "fine").start()
         data.rename(elsewhere)
         refusal = client.post(PATH, json={})
         assert refusal.status_code == 503
@@ -70,10 +70,10 @@ def test_nothing_is_acknowledged_without_the_log_and_nothing_is_lost(
 ) -> None:
     write_app(tmp_path / "agents", "fine", AGENTS["fine"])
     with running(tmp_path / "agents", tmp_path / "data") as server, server.client() as client:
-        debugged = Debugged(client, "fine").start(pause=False)
+        debugged = DebuggedRun(client, "fine").start(pause=False)
         debugged.settled()
         before = debugged.kept()["events"]
-        held = Debugged(client, "fine").start()
+        held = DebuggedRun(client, "fine").start()
         held.settled()
         lose(server.data / beside)
         refusal = client.post(PATH, json={})
@@ -143,13 +143,13 @@ def test_a_log_without_its_journal_is_kept_and_recovered_if_complete(tmp_path, l
     write_app(tmp_path / "agents", "fine", AGENTS["fine"])
     with running(tmp_path / "agents", tmp_path / "data") as server:
         with server.client() as client:
-            debugged = Debugged(client, "fine").start(pause=False)
+            debugged = DebuggedRun(client, "fine").start(pause=False)
             debugged.settled()
             if log == "the rest of it":
                 server.stop()  # moves everything into the file
                 server.start()
         with server.client() as client:
-            late = Debugged(client, "fine").start(pause=False)
+            late = DebuggedRun(client, "fine").start(pause=False)
             late.settled()
             debugged.client = client
             before = debugged.kept()["events"]

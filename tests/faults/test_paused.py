@@ -7,7 +7,7 @@ import psutil
 import pytest
 
 from tests.faults.misbehaving_agents import AGENTS, FLOOD
-from tests.kit.debugged import Debugged
+from tests.kit.debugged import DebuggedRun
 from tests.kit.patience import PATIENCE, wait_until
 from tests.kit.processes import worker_of, workers_of
 from tests.kit.server import running, write_app
@@ -63,15 +63,15 @@ def client(server):
         yield client
 
 
-def under_way(client, app: str = "flood") -> Debugged:
+def under_way(client, app: str = "flood") -> DebuggedRun:
     """A run that has committed some events and has many more to come."""
-    debugged = Debugged(client, app).start(pause=False)
+    debugged = DebuggedRun(client, app).start(pause=False)
     while len(debugged.kept()["events"]) < 5:
         time.sleep(0.05)
     return debugged
 
 
-def is_whole(debugged: Debugged) -> None:
+def is_whole(debugged: DebuggedRun) -> None:
     assert debugged.settled()["status"] == "done"
     deltas = [event["actions"]["stateDelta"] for event in debugged.kept()["events"]]
     assert [delta["n"] for delta in deltas if "n" in delta] == list(range(1, NUMBERS))
@@ -108,7 +108,7 @@ def test_a_suspended_worker_continues_where_it_was(server, client):
 
 
 def test_a_suspended_worker_is_not_said_to_wait_for_a_finished_call(server, client):
-    debugged = Debugged(client, "two_calls").start(pause=False)
+    debugged = DebuggedRun(client, "two_calls").start(pause=False)
     activity = f"/api/runs/{debugged.run}/activity"
     wait_until(lambda: [call["name"] for call in client.get(activity).json()["calls"]])
     (server.agents / "two_calls" / "looked_up").touch()
@@ -124,7 +124,7 @@ def test_a_suspended_worker_is_not_said_to_wait_for_a_finished_call(server, clie
     assert debugged.settled()["status"] == "done"
 
 
-def quiet(debugged: Debugged) -> str:
+def quiet(debugged: DebuggedRun) -> str:
     """The page's notice about a run without activity, or "" if there is none."""
     page = debugged.client.get(f"/sessions/{debugged.key}", headers={"Accept": "text/html"}).text
     return page.partition('<span class="quiet">')[2].partition("</a>")[0]
@@ -142,5 +142,5 @@ def test_a_run_in_a_suspended_worker_is_stopped_by_force(server, client):
     assert time.monotonic() - begin < PATIENCE
     worker.wait(timeout=PATIENCE)
     assert worker not in workers_of(server.agents, "flood_on")
-    again = Debugged(client, "fine").start(pause=False)
+    again = DebuggedRun(client, "fine").start(pause=False)
     assert again.settled()["status"] == "done"

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.kit.debugged import Debugged
+from tests.kit.debugged import DebuggedRun
 from tests.kit.server import SAMPLES, Server, running
 from tests.store.old_journals import of_version
 
@@ -45,10 +45,10 @@ def plant(journal: sqlite3.Connection, bomb: Bomb) -> None:
 def test_planted_pickles_are_unreadable_and_never_decoded(tmp_path):
     marker = tmp_path / "marker"
     with running(SAMPLES, tmp_path / "new") as server, server.client() as client:
-        flown = Debugged(client, "travel").start("Find me a flight to London", pause=False)
+        flown = DebuggedRun(client, "travel").start("Find me a flight to London", pause=False)
         flown.settled()
         whole = flown.kept()["events"]
-        Debugged(client, "travel", state={"n": 1})
+        DebuggedRun(client, "travel", state={"n": 1})
     old = of_version(1, tmp_path / "new", tmp_path / "old")
     with closing(sqlite3.connect(old / "journal.db")) as journal:
         plant(journal, Bomb(marker))

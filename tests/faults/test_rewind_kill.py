@@ -3,7 +3,7 @@
 import pytest
 
 from tests.kit.cutoff import Clerk
-from tests.kit.debugged import Debugged
+from tests.kit.debugged import DebuggedRun
 from tests.kit.killable_servers import KillPlan, ServerForker
 
 ANEW = "look again"
@@ -29,7 +29,7 @@ def test_the_message_after_a_rewind_can_be_sent_again_after_a_kill(forker, tmp_p
     clerk.will_finish()
     forked = forker.serve(tmp_path / "agents", data)
     with forked.client() as client:
-        debugged = Debugged(client, "clerk").start("look", pause=False)
+        debugged = DebuggedRun(client, "clerk").start("look", pause=False)
         debugged.settled()
         invocation = debugged.position["invocationId"]
     forked.kill()

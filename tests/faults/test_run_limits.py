@@ -6,7 +6,7 @@ import time
 import pytest
 
 from tests.faults.misbehaving_agents import AGENTS, FLOOD
-from tests.kit.debugged import Debugged
+from tests.kit.debugged import DebuggedRun
 from tests.kit.server import TOKEN, running, write_app
 from tests.kit.terminal import devui
 
@@ -55,7 +55,7 @@ def hasty(tmp_path_factory):
 
 def ended(client, app, words):
     """The events of a run that reached its limit, which its page reports in these words."""
-    debugged = Debugged(client, app).start(pause=False)
+    debugged = DebuggedRun(client, app).start(pause=False)
     while client.get(f"/api/runs/{debugged.run}").json()["status"] == "running":
         assert client.get("/health").status_code == 200
     assert debugged.settled()["status"] == "failed"
@@ -63,7 +63,7 @@ def ended(client, app, words):
     assert words in page
     assert page.count("The run reached its limit") == 2, "in the timeline and in the chat"
     assert debugged.position["error"]["type"] == "RunLimited"
-    again = Debugged(client, "fine").start(pause=False)
+    again = DebuggedRun(client, "fine").start(pause=False)
     assert again.settled()["status"] == "done"
     return debugged.kept()["events"]
 
@@ -96,15 +96,15 @@ def test_an_idle_run_is_ended_at_the_time_limit(hasty, tmp_path):
 
 
 def test_time_held_does_not_count_against_the_time_limit(hasty):
-    debugged = Debugged(hasty, "fine").start()
+    debugged = DebuggedRun(hasty, "fine").start()
     debugged.settled()
     time.sleep(SECONDS + 0.5)
     assert debugged.tell("continue")["status"] == "done"
 
 
 def test_runs_above_the_limit_are_refused(client):
-    held = [Debugged(client, "fine").start() for _ in range(LIMITS["runs"])]
-    late = Debugged(client, "fine")
+    held = [DebuggedRun(client, "fine").start() for _ in range(LIMITS["runs"])]
+    late = DebuggedRun(client, "fine")
     refusal = client.post(f"/api/sessions/{late.key}/runs", json={"message": "go"})
     assert refusal.status_code == 409
     assert re.search(r"which is the limit.*--limit runs=\d+", refusal.text)

@@ -20,7 +20,7 @@ from tests.faults.seen import (
     session_page,
     still_serves,
 )
-from tests.kit.debugged import Debugged
+from tests.kit.debugged import DebuggedRun
 from tests.kit.patience import PATIENCE
 from tests.kit.processes import workers_of
 from tests.kit.server import make_session, run_body
@@ -98,7 +98,7 @@ def test_stopping_a_run_before_its_worker_starts_it_ends_the_run(server):
 def test_a_run_is_stopped_while_its_app_reloads_after_a_crash(client, server):
     client.post("/apps/relapses/reload")
     [first] = workers_of(server.agents, "relapses")
-    debugged = Debugged(client, "relapses").start(pause=False)
+    debugged = DebuggedRun(client, "relapses").start(pause=False)
     while not [each for each in workers_of(server.agents, "relapses") if each != first]:
         time.sleep(0.02)
     client.post(f"/runs/{debugged.run}/stop", headers=HTMX)

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from tests.kit.debugged import Debugged
+from tests.kit.debugged import DebuggedRun
 
 pytestmark = pytest.mark.req("R54")
 
@@ -20,7 +20,7 @@ FAIL = {
 }
 
 
-def tools_with_results(debugged: Debugged) -> list[str]:
+def tools_with_results(debugged: DebuggedRun) -> list[str]:
     """The tools that returned something, according to the session's events."""
     names = []
     for event in debugged.kept()["events"]:
@@ -38,7 +38,7 @@ def work_counts(server) -> Counter[str]:
 @pytest.mark.parametrize("tool", sorted([*RETURN, *FAIL]))
 def test_each_call_has_one_outcome_and_finished_calls_are_not_repeated(client, server, tool):
     before = work_counts(server)
-    debugged = Debugged(client, "tools").start(tool, pause=False)
+    debugged = DebuggedRun(client, "tools").start(tool, pause=False)
     status = debugged.settled()
     assert work_counts(server) - before == {tool: 1, "fine": 1}
     if tool in RETURN:
@@ -65,7 +65,7 @@ def test_each_call_has_one_outcome_and_finished_calls_are_not_repeated(client, s
     ],
 )
 def test_values_that_cannot_be_stored_are_kept_in_a_readable_form(client, tool, state, response):
-    debugged = Debugged(client, "tools").start(tool, pause=False)
+    debugged = DebuggedRun(client, "tools").start(tool, pause=False)
     assert debugged.settled()["status"] == "done"
     session = debugged.kept()
     assert session["state"] == state

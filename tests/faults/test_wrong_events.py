@@ -7,7 +7,7 @@ from contextlib import closing
 
 import pytest
 
-from tests.kit.debugged import Debugged
+from tests.kit.debugged import DebuggedRun
 from tests.kit.server import Server, running, write_app
 
 pytestmark = pytest.mark.req("R53")
@@ -67,10 +67,10 @@ def client(tmp_path_factory):
         yield client
 
 
-def ended(client, text: str, *, partial: bool) -> Debugged:
+def ended(client, text: str, *, partial: bool) -> DebuggedRun:
     """A finished run that yielded this text as its event."""
     message = json.dumps({"text": text, "partial": partial})
-    debugged = Debugged(client, "tells").start(message, pause=False, streaming=True)
+    debugged = DebuggedRun(client, "tells").start(message, pause=False, streaming=True)
     debugged.settled()
     return debugged
 
@@ -108,7 +108,7 @@ def test_a_server_starts_even_if_a_runs_last_fragment_is_invalid(tmp_path):
     server = Server(tmp_path / "agents", tmp_path / "data").start()
     with server.client() as client:
         message = json.dumps({"text": json.dumps(EVENT), "partial": True})
-        debugged = Debugged(client, "tells").start(message, pause=False, streaming=True)
+        debugged = DebuggedRun(client, "tells").start(message, pause=False, streaming=True)
         path = f"/api/sessions/{debugged.key}/export"
         while '"type":"chunk"' not in client.get(path).text:
             time.sleep(0.05)

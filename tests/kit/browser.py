@@ -220,7 +220,7 @@ class Visit:
             self.complaints.append(f"status {response.status}: {response.url}")
 
 
-class HeldBack:
+class PausedRequests:
     """Requests of a page that wait until a test decides about them."""
 
     def __init__(self, page: Page, url: str | re.Pattern[str]) -> None:
@@ -360,9 +360,9 @@ class SessionPage:
         expect(field).to_be_focused()
         expect(self.page.locator("#notice > [role=alert]")).to_have_count(0)
 
-    def held_back(self, url: str | re.Pattern[str]) -> HeldBack:
+    def held_back(self, url: str | re.Pattern[str]) -> PausedRequests:
         """Hold back requests to this URL from now on, until `page.unroute_all`."""
-        return HeldBack(self.page, url)
+        return PausedRequests(self.page, url)
 
     def outline(self, selector: str) -> list[str]:
         """Return an element's content, without what readers and scripts do to it."""

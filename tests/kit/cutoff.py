@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from tests.kit.debugged import Debugged
+from tests.kit.debugged import DebuggedRun
 from tests.kit.server import write_app
 
 _APP = """
@@ -119,8 +119,8 @@ class Clerk:
         return self._ledger.read_text().splitlines()
 
 
-def begun(client: object, clerk: Clerk, message: str = "pay") -> Debugged:
+def begun(client: object, clerk: Clerk, message: str = "pay") -> DebuggedRun:
     """Start a run, and return it once its tool is working."""
-    debugged = Debugged(client, "clerk").start(message, pause=False)
+    debugged = DebuggedRun(client, "clerk").start(message, pause=False)
     clerk.wait_for_tool()
     return debugged

@@ -15,7 +15,7 @@ _BUSY = b"HTTP/1.1 503 Service Unavailable\r\nContent-Length: 0\r\nConnection: c
 _HEAD = 65_536
 
 
-class Cutting:
+class CuttingProxy:
     """Forwards everything, and applies the next of its cuts to each stream; a context manager."""
 
     def __init__(self, port: int, cuts: Iterable[Cut]) -> None:

@@ -36,7 +36,7 @@ def forget_sessions(client: httpx2.Client) -> None:
         assert client.delete(path).status_code == 200, session
 
 
-class Debugged:
+class DebuggedRun:
     """One session of an app, and the run that is debugged on it."""
 
     def __init__(self, client: httpx2.Client, app: str, *, user: str = "u", **session: Any) -> None:
@@ -47,7 +47,7 @@ class Debugged:
         self.run = ""
         self.position: dict[str, Any] = {}
 
-    def start(self, message: str = "go", **more: Any) -> "Debugged":
+    def start(self, message: str = "go", **more: Any) -> "DebuggedRun":
         """Start a run, held before its first event unless told otherwise."""
         body = {"message": message, "pause": True, **more}
         answer = self.client.post(f"/api/sessions/{self.key}/runs", json=body)
@@ -61,7 +61,7 @@ class Debugged:
         self.position = settled(self.client, self.run)
         return self.position
 
-    def wait_for_output(self, words: str) -> "Debugged":
+    def wait_for_output(self, words: str) -> "DebuggedRun":
         """Wait until the run has printed these words."""
         patience = time.monotonic() + PATIENCE
         while words not in self.client.get(f"/api/runs/{self.run}/log").text:

@@ -18,7 +18,7 @@ from tests.differential.script import call
 from tests.differential.stage import Stage
 
 
-class _Stay(urllib.request.HTTPRedirectHandler):
+class _NoRedirect(urllib.request.HTTPRedirectHandler):
     def redirect_request(self, *args: Any) -> None:
         """Don't follow the redirect: its address is what is wanted."""
 
@@ -26,7 +26,7 @@ class _Stay(urllib.request.HTTPRedirectHandler):
 def log_in(address: str) -> str:
     """Return the address where the user ends up."""
     try:
-        urllib.request.build_opener(_Stay).open(address)
+        urllib.request.build_opener(_NoRedirect).open(address)
     except HTTPError as redirected:
         return str(redirected.headers["Location"])
     raise ValueError(f"{address} leads nowhere")

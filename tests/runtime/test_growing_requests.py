@@ -20,7 +20,7 @@ from devui.runtime.events.event_actions import EventCompaction
 from devui.runtime.events.rewinds import live_events
 from devui.runtime.flows.llm_flows._code_execution import DataFiles
 from devui.runtime.flows.llm_flows._nl_planning import GrowingMap, common_length
-from devui.runtime.flows.llm_flows.contents import InLine
+from devui.runtime.flows.llm_flows.contents import InlineContents
 from devui.runtime.flows.llm_flows.history import History
 from devui.runtime.flows.llm_flows.visibility import View
 from devui.runtime.models import LlmRequest, Rule, Say, ScriptedLlm
@@ -100,7 +100,7 @@ def _around(events, own, branch):
 
 @given(st.lists(RUNS, max_size=5), st.data())
 def test_the_conversation_around_an_agent_equals_one_built_at_once(runs, data):
-    growing = InLine(View("one"), "root@1/one@1")
+    growing = InlineContents(View("one"), "root@1/one@1")
     events, former = [], []
     for branch, added in runs:
         events = list(events)  # each turn has its own list

@@ -6,12 +6,12 @@ import pytest
 
 from devui.store.errors import (
     BadValue,
-    Overtaken,
     RunActive,
     RunExists,
     RunNotFound,
     RunTransition,
     SessionNotFound,
+    StaleSession,
 )
 from devui.store.journal import Journal
 from devui.store.rows import OutputLine, RunStatus, SessionRow
@@ -207,6 +207,6 @@ async def test_a_run_does_not_start_after_a_newer_user_message(
     message = await journal.events.append(session.key, answer, run="r2")
     await journal.events.append(session.key, new_event("told"), run="r2")
     await journal.runs.change("r2", "done")
-    with pytest.raises(Overtaken, match=f"#{message.number}"):
+    with pytest.raises(StaleSession, match=f"#{message.number}"):
         await journal.runs.start("r3", session.key, last_seen=question.seq)
     await journal.runs.start("r3", session.key, last_seen=message.seq)

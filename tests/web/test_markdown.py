@@ -14,7 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from devui.web.text import formulas, highlighting, markdown
-from devui.web.text.effort import Effort
+from devui.web.text.effort import StepBudget
 from devui.web.text.markdown import ALLOWANCE, MAX_CHARACTERS, prepare, to_html
 from tests.kit.work import Work
 
@@ -291,7 +291,7 @@ def read_in_vain(code: str, language: str) -> int:
     before = sys.getprofile()
     sys.setprofile(count)
     try:
-        assert highlighting.to_html(code, language, Effort(ALLOWANCE))
+        assert highlighting.to_html(code, language, StepBudget(ALLOWANCE))
     finally:
         sys.setprofile(before)
     return ahead

@@ -8,7 +8,7 @@ from starlette.applications import Starlette
 from starlette.responses import JSONResponse
 from starlette.routing import Mount
 
-from devui.web.routing import Encoded, Route
+from devui.web.routing import EncodedPaths, Route
 
 
 async def names(request) -> JSONResponse:
@@ -51,7 +51,7 @@ async def get(app, path):
     ],
 )
 def test_names_are_decoded_after_a_route_has_matched(below, path, expected) -> None:
-    inner = Encoded(Starlette(routes=ROUTES))
+    inner = EncodedPaths(Starlette(routes=ROUTES))
     mount = below.replace("%20", " ")
     app = Starlette(routes=[Mount(mount, inner)]) if below else inner
     answer = asyncio.run(get(Rewriting(app), below + path))

@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from pydantic.alias_generators import to_camel
 
-from devui.debugger.adk_imports.pickled import NotPlain, read
+from devui.debugger.adk_imports.pickled import UnsupportedPickle, read
 from devui.debugger.adk_imports.sources import Notes, Unreadable
 from devui.debugger.events.shape import no_actions
 
@@ -123,6 +123,6 @@ def _of_columns(row: Mapping[str, Any], place: str, notes: Notes) -> dict[str, A
 
     try:
         event["actions"] = read(bytes(data), left_out)
-    except (NotPlain, TypeError) as error:
+    except (UnsupportedPickle, TypeError) as error:
         notes.add(f"{place}: its actions were left out because the pickle can't be read: {error}")
     return event

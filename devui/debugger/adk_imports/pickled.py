@@ -25,7 +25,7 @@ LeftOut = Callable[[str, str], None]
 """Called with the place and the description of each value that is left out."""
 
 
-class NotPlain(ValueError):
+class UnsupportedPickle(ValueError):
     """The bytes aren't a pickle that this module can read."""
 
 
@@ -52,13 +52,15 @@ class _Mark:
 
 
 def read(data: bytes, left_out: LeftOut) -> Any:
-    """Return the value in a pickle as a JSON value. Raises NotPlain."""
+    """Return the value in a pickle as a JSON value. Raises UnsupportedPickle."""
     if len(data) > _LARGEST:
-        raise NotPlain(f"it has more than {_LARGEST:,} bytes")
+        raise UnsupportedPickle(f"it has more than {_LARGEST:,} bytes")
     try:
         value = _Machine().run(data)
     except (IndexError, KeyError, ValueError, TypeError, AttributeError, RecursionError) as error:
-        raise NotPlain(f"it is damaged or in a format devui can't read: {error}") from error
+        raise UnsupportedPickle(
+            f"it is damaged or in a format devui can't read: {error}"
+        ) from error
     return _Plain(left_out).of(value, "", 0)
 
 
@@ -79,12 +81,12 @@ class _Machine:
             elif name in _STEPS:
                 _STEPS[name](self, argument)
             elif name not in _IGNORED:
-                raise NotPlain(f"devui doesn't support the pickle instruction {name}")
-        raise NotPlain("it is truncated")
+                raise UnsupportedPickle(f"devui doesn't support the pickle instruction {name}")
+        raise UnsupportedPickle("it is truncated")
 
     def _take(self, count: int) -> list[Any]:
         if len(self._stack) < count:
-            raise NotPlain("it is damaged")
+            raise UnsupportedPickle("it is damaged")
         items = self._stack[len(self._stack) - count :]
         del self._stack[len(self._stack) - count :]
         return items
@@ -96,7 +98,7 @@ class _Machine:
                 parts = self._stack[place + 1 :]
                 del self._stack[place:]
                 return parts
-        raise NotPlain("it is damaged")
+        raise UnsupportedPickle("it is damaged")
 
     def push(self, value: Any) -> None:
         self._stack.append(value)
@@ -223,14 +225,14 @@ class _Plain:
         self._size = 0
 
     def of(self, value: Any, place: str, depth: int) -> Any:
-        """Return a value as JSON; None for what is left out. Raises NotPlain."""
+        """Return a value as JSON; None for what is left out. Raises UnsupportedPickle."""
         self._count += 1
         if self._count > _MOST or depth > _DEEPEST:
-            raise NotPlain("it holds too many values, or is nested too deeply")
+            raise UnsupportedPickle("it holds too many values, or is nested too deeply")
         if isinstance(value, str | bytes | bytearray):
             self._size += len(value)
             if self._size > _LARGEST:  # one text may be referred to any number of times
-                raise NotPlain(f"its texts have more than {_LARGEST:,} characters")
+                raise UnsupportedPickle(f"its texts have more than {_LARGEST:,} characters")
         if value is None or isinstance(value, bool | int | str):
             return value
         if isinstance(value, float):

@@ -14,7 +14,7 @@ from typing import Any
 from devui.debugger.breakpoints.kinds import KINDS, On, When
 from devui.debugger.events.preview import shortened
 from devui.debugger.predicates.expressions import Condition, ConditionError, compiled, like
-from devui.debugger.predicates.facts import FACTS, Facts, Unread
+from devui.debugger.predicates.facts import FACTS, BodyNeeded, Facts
 from devui.debugger.stepping.arrivals import Arrival, GateKind
 from devui.store.rows import BreakpointRow
 from devui.store.summaries import KINDS as EVENT_KINDS
@@ -151,7 +151,7 @@ def _names_match(draft: Draft, facts: Facts) -> bool | None:
     rest: bool | None = False
     try:
         names = KINDS[draft.on].names(facts, draft.when)
-    except Unread as error:
+    except BodyNeeded as error:
         names, rest = [*error.part], None
     return any(like(name, draft.name) for name in names) or rest
 

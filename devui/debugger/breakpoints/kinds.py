@@ -44,7 +44,10 @@ class BreakpointKind:
     agent, or the first one of each agent in a run."""
 
     def names(self, facts: Facts, when: When) -> list[str]:
-        """Return what the breakpoint's name is compared with; empty for no match. Raises Unread."""
+        """Return what the breakpoint's name is compared with; empty for no match.
+
+        Raises BodyNeeded.
+        """
         if self.where is not None and not self.where.holds(facts):
             return []
         name = self.name if isinstance(self.name, str) else self.name[when == "after"]

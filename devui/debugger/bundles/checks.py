@@ -76,7 +76,7 @@ class Checks:
         self._in_order(place, "edit", record.edit, self.edits)
         self._from_run(place, record.run, inherited=self.forked is not None)
 
-    def dropped(self, place: str, record: schema.Dropped) -> None:
+    def dropped(self, place: str, record: schema.DroppedEdit) -> None:
         """Check that the event was dropped by an earlier edit, which dropped no other."""
         self._once(place, "dropped", record.edit)
         if not 1 <= record.edit <= self.edits:
@@ -209,7 +209,7 @@ class Checks:
 _STEPS: Final[dict[type, Callable[[Checks, str, Any], None]]] = {
     schema.Start: Checks.start,
     schema.Edit: Checks.edit,
-    schema.Dropped: Checks.dropped,
+    schema.DroppedEdit: Checks.dropped,
     schema.Chunk: Checks.chunk,
     schema.Write: Checks.write,
     schema.Artifact: Checks.artifact,

@@ -28,12 +28,15 @@ Members = dict[str, Any]
 """The members of an object by name, in order."""
 
 
-class Unkept(ValueError):
+class UnknownMembersError(ValueError):
     """Unknown members can't be set aside; the message says why."""
 
 
 class UnknownMembers:
-    """The unknown members of a file, added part by part in order. The methods raise Unkept."""
+    """The unknown members of a file, added part by part in order.
+
+    The methods raise UnknownMembersError.
+    """
 
     def __init__(self) -> None:
         self.members = 0
@@ -62,7 +65,7 @@ class UnknownMembers:
         self._keep("end", _unknown(value, trailer, twice=_HEADER | first.keys()))
 
     def content(self) -> Members:
-        """Return everything that was added, for `PutBack`; {} if there is nothing."""
+        """Return everything that was added, for `MemberRestorer`; {} if there is nothing."""
         return {"members": self.members, "places": self._places} if self.members else {}
 
     def _keep(self, place: str, members: Members, note: str = "") -> None:
@@ -71,15 +74,15 @@ class UnknownMembers:
         try:
             text = json_text([place, note, members], "an unknown member")
         except BadValue as error:
-            raise Unkept(str(error)) from None
+            raise UnknownMembersError(str(error)) from None
         self._size += len(text.encode())
         if self._size > LARGEST:
-            raise Unkept(f"unknown members are larger than {LARGEST:,} bytes in total")
+            raise UnknownMembersError(f"unknown members are larger than {LARGEST:,} bytes in total")
         self.members += len(members)
         self._places[place] = (note, members)
 
 
-class PutBack:
+class MemberRestorer:
     """Puts unknown members back in their places, in one pass through the parts of a session."""
 
     def __init__(self, content: Members) -> None:
@@ -127,12 +130,15 @@ class _Numbers:
 
 
 def _unknown(value: Members, model: Any, *, twice: Iterable[str] = ()) -> Members:
-    """Return the members that the model ignored. Raises Unkept if one has a name in `twice`."""
+    """Return the members that the model ignored.
+
+    Raises UnknownMembersError if one has a name in `twice`.
+    """
     if len(value) == len(model.model_fields_set):
         return {}
     members = {name: value[name] for name in value if name not in model.model_fields_set}
     if not members.keys().isdisjoint(twice):
-        raise Unkept("an object has a duplicate key")
+        raise UnknownMembersError("an object has a duplicate key")
     return members
 
 

@@ -101,7 +101,7 @@ class BundleImporter:
         fields |= {"before": compact_json(record.before), "after": compact_json(record.after)}
         self._edits[record.edit] = self._builder.edit(NewEdit(**fields))
 
-    def dropped(self, record: schema.Dropped) -> None:
+    def dropped(self, record: schema.DroppedEdit) -> None:
         """Store where an event was dropped."""
         self._builder.dropped(self._edits[record.edit])
 
@@ -211,7 +211,7 @@ class BundleImporter:
 
 _STORE: Final[dict[type, Any]] = {
     schema.Edit: BundleImporter.edit,
-    schema.Dropped: BundleImporter.dropped,
+    schema.DroppedEdit: BundleImporter.dropped,
     schema.Chunk: BundleImporter.chunk,
     schema.Write: BundleImporter.write,
     schema.Start: BundleImporter.start,

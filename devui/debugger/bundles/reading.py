@@ -12,7 +12,7 @@ from typing import IO, Any, Final
 from devui.debugger.background.jobs import Progress
 from devui.debugger.bundles import schema
 from devui.debugger.bundles.checks import BadBundle, Checks, valid
-from devui.debugger.bundles.extras import Members, Unkept, UnknownMembers
+from devui.debugger.bundles.extras import Members, UnknownMembers, UnknownMembersError
 from devui.debugger.bundles.schema import FORMAT, HEADER, RECORD, TRAILER, VERSION
 from devui.debugger.bundles.writing import OPENING
 from devui.debugger.events.checked import refuse_constant
@@ -33,7 +33,7 @@ class Bundle:
     trailer: schema.Trailer
     events: int
     extra: Members
-    """Its unknown members, in the form that `extras.PutBack` takes."""
+    """Its unknown members, in the form that `extras.MemberRestorer` takes."""
 
 
 def check(file: IO[bytes], progress: Progress) -> Bundle:
@@ -246,5 +246,5 @@ def _keep(place: str, keep: Callable[[Members, Any], None], value: Members, mode
     """Set aside unknown members."""
     try:
         keep(value, model)
-    except Unkept as error:
+    except UnknownMembersError as error:
         raise BadBundle(f"{place}: {error}") from None

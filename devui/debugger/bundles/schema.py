@@ -18,7 +18,7 @@ from pydantic import (
     model_validator,
 )
 
-from devui.debugger.events.shape import LATEST, EventShape, KeptContent
+from devui.debugger.events.shape import LATEST, ContentShape, EventShape
 
 FORMAT: Final = "devui.session"
 VERSION: Final = 1
@@ -227,7 +227,7 @@ class Touch(Strict):
     data: Annotated[dict[str, Any], _of_shape(TouchData)]
 
 
-class Dropped(Strict):
+class DroppedEdit(Strict):
     type: Literal["dropped"]
     edit: Count
 
@@ -283,7 +283,7 @@ Record: TypeAlias = Annotated[
     | Run
     | Output
     | Touch
-    | Dropped
+    | DroppedEdit
     | PieceOf
     | Span
     | Note,
@@ -291,7 +291,7 @@ Record: TypeAlias = Annotated[
 ]
 
 RECORD: Final[TypeAdapter[Any]] = TypeAdapter(Record)
-EVENT: Final = TypeAdapter(EventShape[KeptContent])
+EVENT: Final = TypeAdapter(EventShape[ContentShape])
 """A part may have members that this version doesn't know: workers may have a newer google-genai."""
 HEADER: Final = TypeAdapter(Header)
 TRAILER: Final = TypeAdapter(Trailer)

@@ -7,7 +7,7 @@ from functools import partial
 from typing import Any, Final
 
 from devui.debugger.background.slices import Yielder, beside, encode
-from devui.debugger.bundles.extras import PutBack
+from devui.debugger.bundles.extras import MemberRestorer
 from devui.debugger.bundles.schema import FORMAT, VERSION
 from devui.debugger.secrets.fragments import clean_answers, clean_fragments
 from devui.debugger.secrets.redaction import MARK, NOTHING, Redactor, without_keys
@@ -132,7 +132,7 @@ async def lines(
     """
     fields = await head(snapshot, key)
     before, unknown = fields.pop("redacted"), fields.pop("extra")
-    back = PutBack(unknown if extra else {})
+    back = MemberRestorer(unknown if extra else {})
     header = cleaning.header(back.header({"format": FORMAT, "version": VERSION, **fields}))
     yield f"{compact_json(header)[:-1]},{OPENING}\n"
     count, yielder = 0, Yielder()
@@ -148,7 +148,7 @@ async def lines(
 
 
 async def _clean(
-    snapshot: Snapshot, key: int, cleaning: Cleaning, back: PutBack
+    snapshot: Snapshot, key: int, cleaning: Cleaning, back: MemberRestorer
 ) -> AsyncIterator[Record]:
     """Yield the redacted records; the chunks of one answer are redacted together."""
     labels = _Labels()

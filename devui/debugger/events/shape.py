@@ -16,35 +16,35 @@ class EventPiece(BaseModel):
     model_config = ConfigDict(alias_generator=to_camel, populate_by_name=True, extra="allow")
 
 
-class KeptCall(EventPiece):
+class CallShape(EventPiece):
     id: str | None = None
     name: str | None = None
     args: dict[str, Any] | None = None
 
 
-class KeptResponse(EventPiece):
+class ResponseShape(EventPiece):
     id: str | None = None
     name: str | None = None
     response: dict[str, Any] | None = None
 
 
-class KeptPart(EventPiece):
+class PartShape(EventPiece):
     text: str | None = None
     thought: bool | None = None
     inline_data: dict[str, Any] | None = None
     file_data: dict[str, Any] | None = None
     executable_code: dict[str, Any] | None = None
     code_execution_result: dict[str, Any] | None = None
-    function_call: KeptCall | None = None
-    function_response: KeptResponse | None = None
+    function_call: CallShape | None = None
+    function_response: ResponseShape | None = None
 
 
-class KeptContent(EventPiece):
+class ContentShape(EventPiece):
     role: str | None = None
-    parts: list[KeptPart] | None = None
+    parts: list[PartShape] | None = None
 
 
-class KeptActions(EventPiece):
+class ActionsShape(EventPiece):
     """The actions of an event (adk-runtime 1.3)."""
 
     state_delta: dict[str, Any] = Field(default_factory=dict)
@@ -56,7 +56,7 @@ class KeptActions(EventPiece):
     requested_auth_configs: dict[str, Any] | None = None
 
 
-class KeptUsage(EventPiece):
+class UsageShape(EventPiece):
     prompt_token_count: int | None = None
     cached_content_token_count: int | None = None
     candidates_token_count: int | None = None
@@ -78,17 +78,17 @@ class EventShape(EventPiece, Generic[Says]):
     timestamp: float = Field(default_factory=time.time, ge=0, le=LATEST)
     branch: str | None = None
     content: Says | None = None
-    actions: KeptActions = Field(default_factory=KeptActions)
+    actions: ActionsShape = Field(default_factory=ActionsShape)
     partial: bool | None = None
     final: bool | None = None
     error_code: str | None = None
     error_message: str | None = None
     long_running_tool_ids: list[str] | None = None
     custom_metadata: dict[str, Any] | None = None
-    usage_metadata: KeptUsage | None = None
+    usage_metadata: UsageShape | None = None
 
 
-class _OfWorker(EventShape[KeptContent]):
+class _WorkerEvent(EventShape[ContentShape]):
     """An event from a worker: it must have an id and a timestamp.
 
     Its parts may be of a kind newer than this server; unknown members are kept as they are.
@@ -107,7 +107,7 @@ def no_actions() -> dict[str, Any]:
 def misfit(event: object) -> str | None:
     """Return where and why this isn't a valid event of a worker; None if it is one."""
     try:
-        _OfWorker.model_validate(event)
+        _WorkerEvent.model_validate(event)
     except ValidationError as error:
         first = error.errors(include_url=False, include_context=False, include_input=False)[0]
         where = "".join(f"{step}." for step in first["loc"]).removesuffix(".")

@@ -5,9 +5,9 @@
 
 An expression is compiled once and evaluated often. Evaluation always ends: there are no loops,
 definitions or regular expressions. A fact without a value and a missing key are null; values that
-can't be compared are neither less, greater nor equal. Evaluation raises nothing but `Unread`, for
-facts in a body that hasn't been read, and not if `and` or `or` can be decided without them. Text
-that can't be compiled raises `ConditionError` with the column.
+can't be compared are neither less, greater nor equal. Evaluation raises nothing but `BodyNeeded`,
+for facts in a body that hasn't been read, and not if `and` or `or` can be decided without them.
+Text that can't be compiled raises `ConditionError` with the column.
 """
 
 import re
@@ -15,10 +15,10 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final, Literal
 
-from devui.debugger.predicates.facts import FACTS, RUN, Facts, Unread
+from devui.debugger.predicates.facts import FACTS, RUN, BodyNeeded, Facts
 
 Value = Callable[[Facts], Any]
-"""Evaluates an expression. Raises Unread."""
+"""Evaluates an expression. Raises BodyNeeded."""
 
 MAX_DEPTH = 40
 """How deep brackets may be nested."""
@@ -40,7 +40,7 @@ class Condition:
     """Evaluates it."""
 
     def holds(self, facts: Facts) -> bool:
-        """Whether the value is not null, false, 0 or empty. Raises Unread."""
+        """Whether the value is not null, false, 0 or empty. Raises BodyNeeded."""
         return bool(self.value(facts))
 
 
@@ -354,12 +354,12 @@ def _decision(parts: Sequence[Value], *, by: bool) -> Value:
         return parts[0]
 
     def decide(facts: Facts) -> bool:
-        undecided: Unread | None = None
+        undecided: BodyNeeded | None = None
         for part in parts:
             try:
                 if bool(part(facts)) is by:
                     return by
-            except Unread as error:
+            except BodyNeeded as error:
                 undecided = error
         if undecided is not None:
             raise undecided

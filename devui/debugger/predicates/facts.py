@@ -1,8 +1,8 @@
 """The table of facts about an event that filters, conditions and log lines can use.
 
 `Facts` computes a fact when it is asked for. Most of them are in an event's row. A fact that only
-the event's body has raises `Unread` until the body is read, so a filter or a breakpoint reads only
-the bodies of events that their rows leave undecided.
+the event's body has raises `BodyNeeded` until the body is read, so a filter or a breakpoint reads
+only the bodies of events that their rows leave undecided.
 """
 
 import json
@@ -17,7 +17,7 @@ from devui.store.rows import EventRow, NoteRow
 from devui.store.summaries import Summary
 
 
-class Unread(Exception):
+class BodyNeeded(Exception):
     """Only the event's body has the fact; `part` is what the row has of it."""
 
     def __init__(self, part: tuple[str, ...] = ()) -> None:
@@ -69,7 +69,7 @@ class Facts:
         )
 
     def get(self, name: str) -> Any:
-        """Return the value of a fact, None if it has none. Raises Unread."""
+        """Return the value of a fact, None if it has none. Raises BodyNeeded."""
         if name in self.values:
             return self.values[name]
         read = FACTS[name].read
@@ -104,7 +104,7 @@ class Fact:
 
 def _body(facts: Facts) -> Mapping[str, Any]:
     if facts.body is None:
-        raise Unread
+        raise BodyNeeded
     return facts.body()
 
 
@@ -125,7 +125,7 @@ def _keys(facts: Facts, summary: Summary) -> list[str]:
     if len(summary.state_keys) == summary.state_count:
         return list(summary.state_keys)
     if facts.body is None:
-        raise Unread(summary.state_keys)
+        raise BodyNeeded(summary.state_keys)
     return list(_delta(facts, summary))
 
 

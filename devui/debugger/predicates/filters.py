@@ -30,7 +30,7 @@ from devui.debugger.predicates.expressions import (
     like,
     negated,
 )
-from devui.debugger.predicates.facts import FACTS, FLAGS, Facts, Unread
+from devui.debugger.predicates.facts import FACTS, FLAGS, BodyNeeded, Facts
 from devui.store.summaries import KINDS, ROW_WORDS
 
 LONGEST: Final = 1000
@@ -160,7 +160,7 @@ class Filter:
         """Whether the event matches; None if only its body can tell."""
         try:
             return bool(self._holds(facts))
-        except Unread:
+        except BodyNeeded:
             return None
 
 
@@ -340,7 +340,7 @@ def _names_match(field: Field, patterns: tuple[str, ...]) -> Value:
     def holds(facts: Facts) -> bool:
         try:
             return match(field.names(facts))
-        except Unread as error:
+        except BodyNeeded as error:
             if match(error.part):
                 return True
             raise

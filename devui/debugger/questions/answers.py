@@ -25,11 +25,11 @@ class ForeignQuestion(Exception):
     """The question wasn't asked here: it was imported with the session, or it doesn't exist."""
 
 
-class NoSuchCall(Exception):
+class CallNotFound(Exception):
     """The message answers a call that is missing or rewound, or calls of several invocations."""
 
 
-class AnsweredAlready(Exception):
+class AlreadyAnswered(Exception):
     """The question was already answered, or asked again."""
 
 
@@ -41,7 +41,7 @@ async def check_answers(
     None if it answers no question of the framework. A call of an app's own long-running tool may
     get several results, one after the other. A result without an id answers no call.
 
-    Raises ForeignQuestion, NoSuchCall and AnsweredAlready.
+    Raises ForeignQuestion, CallNotFound and AlreadyAnswered.
     """
     seq, invocations = None, set()
     for response in Content(message or {}).responses:
@@ -51,21 +51,21 @@ async def check_answers(
         if call:
             invocations.add(await _invocation_of(journal, session, call))
     if len(invocations) > 1:
-        raise NoSuchCall(
+        raise CallNotFound(
             "the message answers function calls of several invocations: send one message for each"
         )
     return seq
 
 
 async def _invocation_of(journal: Journal, session: int, call: str) -> str:
-    """Return the invocation that made the call. Raises NoSuchCall, also if it was rewound."""
+    """Return the invocation that made the call. Raises CallNotFound, also if it was rewound."""
     rows = [row for row, _ in await _calling(journal, session, call)]
     rewinds = await effective_rewinds(journal, session) if rows else NO_REWINDS
     counting = [row for row in rows if rewinds.by(row.number) is None]
     if counting:
         return counting[-1].invocation_id
     why = "a rewind has taken back" if rows else "this session does not have"
-    raise NoSuchCall(
+    raise CallNotFound(
         f"the message answers the function call {call!r}, which {why}: give the function response "
         "the id of a call that is there, or send a new message"
     )
@@ -74,16 +74,16 @@ async def _invocation_of(journal: Journal, session: int, call: str) -> str:
 async def open_until(journal: Journal, session: int, call: str, after: int) -> int:
     """Check that no event after the seq `after` answers or repeats the call; return the last seq.
 
-    Raises AnsweredAlready.
+    Raises AlreadyAnswered.
     """
     while rows := await journal.events.page(session, after=after, limit=_LOOKED_AT):
         for row in rows:
             summary = row.summary
             answers = summary.responses if row.author == USER else ()
             if any(answer.id == call for answer in answers):
-                raise AnsweredAlready(f"this was already answered in #{row.number}")
+                raise AlreadyAnswered(f"this was already answered in #{row.number}")
             if any(each.id == call for each in summary.calls):
-                raise AnsweredAlready(f"this was asked again in #{row.number}: answer there")
+                raise AlreadyAnswered(f"this was asked again in #{row.number}: answer there")
         after = rows[-1].seq
     return after
 

@@ -20,14 +20,16 @@ _OF_NODE: Final = "wf_auth:"
 
 
 @dataclass(frozen=True, slots=True)
-class Asker:
+class Requester:
     """The part of an agent that needs the credential or confirmation."""
 
     kind: Literal["tool", "toolset", "node"]
     name: str
 
 
-async def askers_in(journal: Journal, session: int, events: Iterable[Event]) -> dict[str, Asker]:
+async def askers_in(
+    journal: Journal, session: int, events: Iterable[Event]
+) -> dict[str, Requester]:
     """Return what needs the credentials and confirmations in these events, by the ids of the calls
     that ask for them. Most events have none."""
     every = [*events]
@@ -48,18 +50,18 @@ async def _call_by_id(journal: Journal, session: int, call_id: str) -> Call | No
     return next((call for call in (body[1].calls if body else ()) if call.id == call_id), None)
 
 
-async def _asker(journal: Journal, session: int, call: Call) -> Asker | None:
+async def _asker(journal: Journal, session: int, call: Call) -> Requester | None:
     if call.original:
-        return Asker("tool", call.original.name)
+        return Requester("tool", call.original.name)
     about = str(call.args.get("functionCallId") or "")
     if call.name != CREDENTIAL or not about:
         return None
     if about.startswith(_OF_TOOLSET):
-        return Asker("toolset", about.removeprefix(_OF_TOOLSET))
+        return Requester("toolset", about.removeprefix(_OF_TOOLSET))
     if about.startswith(_OF_NODE):
-        return Asker("node", name_of(about.removeprefix(_OF_NODE)))
+        return Requester("node", name_of(about.removeprefix(_OF_NODE)))
     for row, _ in await journal.events.asking(session, about):
         for each in row.summary.calls:
             if each.id == about:
-                return Asker("tool", each.name)
+                return Requester("tool", each.name)
     return None

@@ -57,7 +57,7 @@ class ForkRequest:
         return "same" if self.state is None else "state"
 
 
-class Forking:
+class ForkMaker:
     """Makes forks and notifies readers of the parent."""
 
     def __init__(self, journal: Journal, bus: Bus[News]) -> None:

@@ -29,7 +29,7 @@ from devui.wire.gates import EFFECTS, GUARD, SKIPPED, Effect
 Choice = Literal["run", "fail", "recorded", "wait"]
 _ANSWERS: Final = frozenset({"mock", "skip", "reject"})
 _TEMPORARY: Final = "temp:"
-_Stored = tuple[EventRow, Event]
+_StoredEvent = tuple[EventRow, Event]
 _HELD_BACK: Final[dict[str, Any]] = {"is_made": False, "recorded": None, "answered_by": ""}
 
 
@@ -177,7 +177,7 @@ def _type_of(error: str | None) -> str:
     return str(fields.get("type")) if isinstance(fields, dict) else ""
 
 
-async def _events(journal: Journal, session: int, invocation: str) -> list[_Stored]:
+async def _events(journal: Journal, session: int, invocation: str) -> list[_StoredEvent]:
     """Return the events from the first with an open call on. There are none if all of the agents'
     last calls were answered, so that long invocations aren't read needlessly."""
     first = await first_open_call(journal, session, invocation)
@@ -186,7 +186,7 @@ async def _events(journal: Journal, session: int, invocation: str) -> list[_Stor
     return await journal.events.of_invocation(session, invocation, after=first.seq - 1)
 
 
-def _open_calls(events: Sequence[_Stored]) -> list[UnknownCall]:
+def _open_calls(events: Sequence[_StoredEvent]) -> list[UnknownCall]:
     """Return the unanswered calls in the last event with calls of each agent on each branch."""
     answered_ids = {each.id for _, event in events for each in event.responses}
     latest: dict[tuple[str, str | None], list[UnknownCall]] = {}

@@ -8,10 +8,10 @@ from typing import Any, Final
 from devui.debugger.background.jobs import UNWATCHED, Progress
 from devui.debugger.guard.ground import guard_of_fork
 from devui.debugger.guard.guard import Policy
-from devui.debugger.recovery.forking import Forking, ForkRequest
+from devui.debugger.recovery.forking import ForkMaker, ForkRequest
 from devui.debugger.replays.recordings import NotRecorded, recording_of
 from devui.debugger.runs.options import settings_json, settings_of_run
-from devui.debugger.runs.orders import Replaying
+from devui.debugger.runs.orders import ReplayOrder
 from devui.debugger.runs.registry import NoSuchRun, Runs
 from devui.debugger.runs.request import RunRequest
 from devui.store.journal import Journal
@@ -51,7 +51,7 @@ class ReplayRequest:
 class Replays:
     """Starts replays and reports their results."""
 
-    def __init__(self, journal: Journal, runs: Runs, forking: Forking) -> None:
+    def __init__(self, journal: Journal, runs: Runs, forking: ForkMaker) -> None:
         self._journal = journal
         self._runs = runs
         self._forking = forking
@@ -164,7 +164,7 @@ def _again(recording: Recording, text: str, source: RunRow, request: ReplayReque
         pause=request.pause,
         ignores_breakpoints=not request.breakpoints,
         actor=request.actor,
-        replay=Replaying(
+        replay=ReplayOrder(
             source=source.id,
             recording=text,
             live_tools=request.live_tools,

@@ -9,10 +9,15 @@ from typing import Any, Final, Literal
 
 from devui.debugger.events.bus import Bus
 from devui.debugger.events.news import News, PositionChanged
-from devui.debugger.runs.live import LiveRun, Since
+from devui.debugger.runs.live import LiveRun, StartTime
 from devui.debugger.runs.log_lines import note
 from devui.debugger.runs.watchdog import Inspections
-from devui.debugger.stepping.commands import CallOrder, CommandRefused, InvalidCommand, Stale
+from devui.debugger.stepping.commands import (
+    CallOrder,
+    CommandRefused,
+    InvalidCommand,
+    StalePosition,
+)
 from devui.debugger.stepping.order_answers import OrderAnswers
 from devui.debugger.stepping.position import position_of
 from devui.store.journal import Journal
@@ -52,8 +57,9 @@ class Endings:
     async def carry_out(self, live: LiveRun, order: CallOrder) -> dict[str, Any]:
         """End or answer the call and return the position; a repeated order does nothing.
 
-        Raises CommandRefused with the current position: Stale if the call has ended or can't be
-        reached, InvalidCommand if the order doesn't name one call or its answer isn't valid.
+        Raises CommandRefused with the current position: StalePosition if the call has ended or
+        can't be reached, InvalidCommand if the order doesn't name one call or its answer isn't
+        valid.
         """
         async with live.ending:
             try:
@@ -71,10 +77,10 @@ class Endings:
             raise (
                 InvalidCommand(ending.problem)
                 if ending.problem
-                else Stale(_REFUSED[ending.refused])
+                else StalePosition(_REFUSED[ending.refused])
             )
         _say(live, self._bus, call, order, ending)
-        live.inspection, live.last_progress = None, Since()
+        live.inspection, live.last_progress = None, StartTime()
         live.stepper.note(order)
         answer = position_of(live)
         self._answers.remember(live.row.id, order, answer)
@@ -101,7 +107,10 @@ class Endings:
     async def _ask(
         self, live: LiveRun, call: InspectedCall, order: CallOrder, edit: EditRow
     ) -> CallEnded:
-        """Send the order to the worker and wait for its answer. Raises Stale if none comes."""
+        """Send the order to the worker and wait for its answer.
+
+        Raises StalePosition if none comes.
+        """
         number, action = next(self._numbers), _ACTIONS[order.name]
         mark = {"edit": edit.id, "gate": edit.edit.gate, "action": action, "by": order.actor}
         future: asyncio.Future[CallEnded] = asyncio.get_running_loop().create_future()
@@ -122,7 +131,7 @@ class Endings:
             async with asyncio.timeout(_ANSWER):
                 return await future
         except TimeoutError:
-            raise Stale(
+            raise StalePosition(
                 "the agent's process isn't responding: its event loop is blocked, or it is "
                 "starting; the call will end after that"
             ) from None
@@ -133,12 +142,12 @@ class Endings:
 def _call_in(inspection: Inspection | None, order: CallOrder) -> InspectedCall:
     """Return the call as the inspection shows it.
 
-    Raises Stale, and InvalidCommand if several match.
+    Raises StalePosition, and InvalidCommand if several match.
     """
     if inspection is None:
-        raise Stale("the agent's process doesn't report which calls are in progress")
+        raise StalePosition("the agent's process doesn't report which calls are in progress")
     if inspection.blocked:
-        raise Stale(
+        raise StalePosition(
             f"the app's code has blocked the event loop for {inspection.blocked:.0f} s, so calls "
             "can't be ended: stop the run"
         )
@@ -146,7 +155,7 @@ def _call_in(inspection: Inspection | None, order: CallOrder) -> InspectedCall:
         return _find_call(inspection.calls, order.call)
     activity = next((call for call in inspection.calls if call.id == order.call), None)
     if activity is None:
-        raise Stale(_REFUSED["gone"])
+        raise StalePosition(_REFUSED["gone"])
     return activity
 
 
@@ -155,7 +164,7 @@ def _find_call(calls: Sequence[InspectedCall], name: str) -> InspectedCall:
     matches = [call for call in calls if call.call == name]
     matches = matches or [call for call in calls if call.name == name]
     if not matches:
-        raise Stale(f"no call {name!r} is in progress")
+        raise StalePosition(f"no call {name!r} is in progress")
     if len(matches) > 1:
         numbers = ", ".join(f"{call.id} ({call.about})" for call in matches)
         raise InvalidCommand(f"several calls are named {name!r}: choose one by number: {numbers}")

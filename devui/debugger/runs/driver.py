@@ -28,7 +28,7 @@ from devui.debugger.runs.attempts import attempts_so_far
 from devui.debugger.runs.commit import Commits, new_event
 from devui.debugger.runs.end import RunEnd
 from devui.debugger.runs.limits import RunLimiter
-from devui.debugger.runs.live import CHUNK_BATCH, Inbound, LiveRun, Since, WorkerGone
+from devui.debugger.runs.live import CHUNK_BATCH, Inbound, LiveRun, StartTime, WorkerGone
 from devui.debugger.runs.orders import json_text, replayed
 from devui.debugger.runs.request import RunRequest
 from devui.debugger.runs.write_buffer import WriteBuffer
@@ -46,7 +46,7 @@ from devui.wire.messages import (
     Append,
     Failure,
     Gate,
-    GateLeft,
+    GateCancelled,
     Output,
     Partial,
     Reply,
@@ -271,7 +271,7 @@ class Driver:
 
     async def _begin(self, worker: Worker, request: RunRequest) -> None:
         session = self.live.session
-        self.live.start = Since()  # loading the app doesn't count
+        self.live.start = StartTime()  # loading the app doesn't count
         self.live.row = replace(self.live.row, started=self.live.start.at)
         head = await self._journal.sessions.get(session.key)
         shared_state = await self._journal.state.shared(session.key)
@@ -317,14 +317,14 @@ class Driver:
     async def _take(self, worker: Worker, message: Inbound) -> None:
         live = self.live
         if isinstance(message, Append | Gate | Partial):
-            live.last_progress = Since()
+            live.last_progress = StartTime()
         if not live.watched and self._is_watched():
             await worker.send(WatchState(run=live.row.id))
         if isinstance(message, Append | Gate):
             await self._gates.take(worker, message)
         elif isinstance(message, CommandOutcome):
             await self._gates.move(worker, message)
-        elif isinstance(message, GateLeft):
+        elif isinstance(message, GateCancelled):
             await self._gates.leave(message)
         elif isinstance(message, SpanBegan | SpanEnded):
             self._record(message)

@@ -35,7 +35,7 @@ _MAX_TEXT = 64_000
 
 
 @dataclass(frozen=True, slots=True)
-class Since:
+class StartTime:
     """A moment on the wall clock, whose age is measured by the monotonic clock (R47)."""
 
     at: float = field(default_factory=time.time)
@@ -57,12 +57,12 @@ class PythonDebugger:
     awaited: int | None = None
     """The port where the app waits for an editor before the run can begin, if it does."""
     _before: float = 0.0
-    _since: Since = field(default_factory=Since)
+    _since: StartTime = field(default_factory=StartTime)
 
     def note(self, debugger: Debugger | None) -> None:
         """Record that this debugger has stopped the code; None: the code runs again."""
         self._before = self.seconds
-        self._since = Since()
+        self._since = StartTime()
         self.debugger = debugger
 
     @property
@@ -200,9 +200,9 @@ class LiveRun:
     """What blocks the worker's event loop; None while it isn't blocked."""
     debugging: PythonDebugger = field(default_factory=PythonDebugger)
     """Which Python debugger stops its code, and for how long."""
-    start: Since = field(default_factory=Since)
+    start: StartTime = field(default_factory=StartTime)
     """When its worker was told to begin."""
-    last_progress: Since = field(default_factory=Since)
+    last_progress: StartTime = field(default_factory=StartTime)
     """When it last made progress: an event, a fragment, a gate or a command."""
     quiet: bool = False
     """Whether it has made no progress for a while although nothing is held."""

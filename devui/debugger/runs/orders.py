@@ -14,7 +14,7 @@ _MOST = 1_000_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Replaying:
+class ReplayOrder:
     """The recorded run to execute again, and how."""
 
     source: str
@@ -26,7 +26,7 @@ class Replaying:
     """The engine to use, noting differences and continuing; None for the app's own engine."""
 
 
-def replayed(replay: Replaying | None) -> dict[str, Any]:
+def replayed(replay: ReplayOrder | None) -> dict[str, Any]:
     """Return the fields of `StartRun` for a replay."""
     if replay is None:
         return {}

@@ -26,7 +26,7 @@ from devui.debugger.runs.activity import activity_after, activity_of
 from devui.debugger.runs.call_endings import Endings
 from devui.debugger.runs.driver import Driver
 from devui.debugger.runs.limits import TooManyRuns
-from devui.debugger.runs.live import LiveRun, Since, WorkerGone
+from devui.debugger.runs.live import LiveRun, StartTime, WorkerGone
 from devui.debugger.runs.log_lines import log_raw_output, note
 from devui.debugger.runs.meter import Meter
 from devui.debugger.runs.options import last_settings
@@ -38,8 +38,8 @@ from devui.debugger.stepping.commands import (
     Command,
     CommandRefused,
     InvalidCommand,
-    Stale,
-    Unfit,
+    InvalidEdit,
+    StalePosition,
 )
 from devui.debugger.stepping.order_answers import Order, OrderAnswers
 from devui.debugger.stepping.position import position_after, position_of
@@ -68,7 +68,7 @@ from devui.wire.messages import (
     Request,
     ToServer,
 )
-from devui.wire.trials import Tried
+from devui.wire.trials import TrialResult
 
 logger = logging.getLogger("devui.runs")
 
@@ -169,8 +169,8 @@ class Runs:
         """Start a run and return at once. The run that it follows, if any, is done then.
 
         Raises UnknownApp, RunActive if the session already has a run, TooManyRuns,
-        ForeignQuestion, NoSuchCall and AnsweredAlready for the answers in the message
-        (`check_answers`), and Overtaken if the user has said something since `last_seen`.
+        ForeignQuestion, CallNotFound and AlreadyAnswered for the answers in the message
+        (`check_answers`), and StaleSession if the user has said something since `last_seen`.
         """
         self._workers.folder.require(session.app)
         going = sum(not driver.live.row.pending for driver in self._drivers.values())
@@ -327,7 +327,7 @@ class Runs:
         note(live, self._bus, "debugger", str(command))
         if move.stop:
             self._begin_stop(self._drivers[run])
-        live.inspection, live.last_progress = None, Since()
+        live.inspection, live.last_progress = None, StartTime()
         answer = position_of(live)
         self._answers.remember(run, command, answer)
         self._bus.publish(live.session.key, PositionChanged(run, live.stepper.position))
@@ -335,7 +335,10 @@ class Runs:
         return answer
 
     async def _check_value(self, live: LiveRun, command: Command) -> None:
-        """Raise Unfit if the new value can't replace what is held, and Stale or InvalidCommand."""
+        """Raise InvalidEdit if the new value can't replace what is held.
+
+        Also raises StalePosition and InvalidCommand.
+        """
         hold = live.stepper.hold_to_change(command)
         if hold is None or live.worker is None:
             return
@@ -345,7 +348,7 @@ class Runs:
             live.worker, arrival.gate, action, value=command.value, payload=arrival.payload
         )
         if problem:
-            raise Unfit(f"the change doesn't fit: {problem}")
+            raise InvalidEdit(f"the change doesn't fit: {problem}")
 
     async def end_call(self, run: str, order: CallOrder) -> dict[str, Any]:
         """End or answer a call in progress and return the position. Raises what `command` does."""
@@ -357,7 +360,7 @@ class Runs:
         """Return the run, if it is in progress. Raises what `command` does."""
         live = self.under_way(run)
         if live is None:
-            raise Stale("the run is over").at(await self.position(run))
+            raise StalePosition("the run is over").at(await self.position(run))
         return live
 
     async def _earlier_answer(self, run: str, order: Order) -> dict[str, Any] | None:
@@ -373,7 +376,7 @@ class Runs:
         """Write the run's row before it begins. The run that it follows, if any, is done then.
 
         The session takes the `title` if it has none. Raises RunActive if the session already has a
-        run, and Overtaken if the user has said something since the request's `last_seen`.
+        run, and StaleSession if the user has said something since the request's `last_seen`.
         """
         row = await self._journal.runs.start(
             uuid.uuid4().hex,
@@ -450,7 +453,7 @@ class Runs:
             self._inspections.take(message)
         elif isinstance(message, CallEnded):
             self._endings.take(message)
-        elif isinstance(message, Tried):
+        elif isinstance(message, TrialResult):
             self.trials.take(message)
         elif isinstance(message, Request):
             await self._requests.serve(worker, message)

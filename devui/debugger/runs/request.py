@@ -7,7 +7,7 @@ from typing import Any, Final
 from devui.debugger.events.preview import one_line
 from devui.debugger.guard.guard import Guard
 from devui.debugger.runs.options import RunOptions
-from devui.debugger.runs.orders import Replaying
+from devui.debugger.runs.orders import ReplayOrder
 from devui.debugger.stepping.commands import Like
 from devui.store.journal import Journal
 from devui.store.rows import NewEvent
@@ -57,7 +57,7 @@ class RunRequest:
     """The request of the next run, which ends this one."""
     actor: str = "api"
     """Who makes the request, as shown to others."""
-    replay: Replaying | None = None
+    replay: ReplayOrder | None = None
     """The recorded run to execute again, if it is a replay."""
     queued: int | None = None
     """The number of its message in the session's queue, which the message leaves."""

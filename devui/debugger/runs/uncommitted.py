@@ -7,7 +7,7 @@ from typing import Any, Final, Literal
 
 from devui.store.rows import NewEvent, NewTouch, TouchRow
 from devui.store.summaries import StateNote
-from devui.wire.uncommitted import StateTouch, Touched
+from devui.wire.uncommitted import CommittedTouches, StateTouch
 
 Outcome = Literal["pending", "committed", "overwritten", "lost"]
 """How a write ended. `overwritten`: its writer wrote the key again before the commit."""
@@ -99,9 +99,9 @@ class Touches:
         else:  # a committed touch isn't reported again, so this one isn't committed
             self._events.pop(touch.number, None)
 
-    def carry(self, event: NewEvent, touched: Touched | None) -> NewEvent:
+    def carry(self, event: NewEvent, touched: CommittedTouches | None) -> NewEvent:
         """Note which touches an event settles with its commit; return the event with its notes."""
-        report = touched or Touched()
+        report = touched or CommittedTouches()
         for number in [n for n, name in self._events.items() if name == event.id]:
             self._unwritten[number] = None
             touch = self._touches.get(number)
@@ -153,7 +153,7 @@ class Touches:
             for number, touch in sorted(self._touches.items())
         ]
 
-    def _notes(self, event: NewEvent, touched: Touched) -> Iterator[StateNote]:
+    def _notes(self, event: NewEvent, touched: CommittedTouches) -> Iterator[StateNote]:
         for number in touched.reads:
             write = self._touches.get(self._touches[number].reads or 0)
             if write is not None:
@@ -166,7 +166,7 @@ class Touches:
             if other := self._beside(event, key, touched):
                 yield StateNote("overlap", key, other)
 
-    def _beside(self, event: NewEvent, key: str, touched: Touched) -> str:
+    def _beside(self, event: NewEvent, key: str, touched: CommittedTouches) -> str:
         """Return who else wrote the key at the same time, in a parallel branch or another call."""
         for number in touched.settles:
             touch = self._touches[number]

@@ -55,7 +55,7 @@ class Offer:
 
 
 @dataclass(frozen=True, slots=True)
-class KeptFiles:
+class TestFiles:
     """A test and its recordings: the text of each file, and its path relative to one folder."""
 
     name: str
@@ -109,13 +109,13 @@ class Keeper:
 
     async def files(
         self, session: SessionRow, offers: Sequence[Offer], choice: KeepOptions
-    ) -> KeptFiles:
+    ) -> TestFiles:
         """Return the test and its recordings. Raises JobStopped, and NoSuchRun without any run."""
         return await asyncio.to_thread(self._files, session, offers, choice)
 
     def _files(
         self, session: SessionRow, offers: Sequence[Offer], choice: KeepOptions
-    ) -> KeptFiles:
+    ) -> TestFiles:
         if choice.by_run is not None:
             offers = [offer for offer in offers if offer.run in choice.by_run]
         if not offers:
@@ -128,7 +128,7 @@ class Keeper:
         for place, each in enumerate(offers, start=1):
             recordings.append((recording_file(name, place), file_text(each.recording)))
             self._progress.advance()
-        return KeptFiles(name, (f"{name}.py", text), recordings, dict(self._redacted))
+        return TestFiles(name, (f"{name}.py", text), recordings, dict(self._redacted))
 
     async def _rows(self, session: SessionRow) -> list[RunRow]:
         return list(reversed(await self._journal.runs.list(session.key)))

@@ -5,11 +5,11 @@ from collections.abc import Mapping
 from pathlib import Path
 
 
-class Misplaced(ValueError):
+class InvalidTestPath(ValueError):
     """The given path isn't a place for a test."""
 
 
-class IsThere(Exception):
+class TestFileExists(Exception):
     """A file already exists, and overwriting it wasn't requested."""
 
     def __init__(self, path: Path) -> None:
@@ -18,28 +18,31 @@ class IsThere(Exception):
 
 
 def test_name(file: Path) -> str:
-    """Return the name of a test file without `.py`. Raises Misplaced if pytest wouldn't find it."""
+    """Return the name of a test file without `.py`.
+
+    Raises InvalidTestPath if pytest wouldn't find it.
+    """
     name = file.stem
     plain = name.isidentifier() and name.isascii()
     if file.suffix != ".py" or not plain or not name.startswith("test_"):
-        raise Misplaced(f"name the test file like test_trip.py, not {file.name!r}")
+        raise InvalidTestPath(f"name the test file like test_trip.py, not {file.name!r}")
     return name
 
 
 def place_below(base: Path, file: str, *, agents: Path) -> Path:
     """Return the path of a file below a folder, with links resolved, outside the agents (R33).
 
-    Raises Misplaced.
+    Raises InvalidTestPath.
     """
     path = (base / file).resolve()
     test_name(path)
     if not path.is_relative_to(base.resolve()):
-        raise Misplaced(f"{file!r} is outside {base}")
+        raise InvalidTestPath(f"{file!r} is outside {base}")
     if path.is_relative_to(agents.resolve()):
         reason = (
             "is in the agents folder, where the server doesn't write; use `devui make-test` instead"
         )
-        raise Misplaced(f"{file!r} {reason}")
+        raise InvalidTestPath(f"{file!r} {reason}")
     return path
 
 
@@ -57,12 +60,12 @@ def write_all(files: Mapping[Path, str], *, overwrite: bool) -> None:
     """Write these texts, and create their folders.
 
     All are first written to temporary files beside their targets, so that a full disk changes
-    nothing. Then they replace the targets one by one. Raises IsThere before writing anything, and
-    OSError.
+    nothing. Then they replace the targets one by one. Raises TestFileExists before writing
+    anything, and OSError.
     """
     there = [path for path in files if path.exists()]
     if there and not overwrite:
-        raise IsThere(there[-1])
+        raise TestFileExists(there[-1])
     parts = {path: path.with_name(f"{path.name}.part") for path in files}
     try:
         for path, text in files.items():

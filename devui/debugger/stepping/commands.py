@@ -108,7 +108,7 @@ class CommandRefused(Exception):
         return self
 
 
-class Stale(CommandRefused):
+class StalePosition(CommandRefused):
     """The run has moved on from the position that the command names."""
 
 
@@ -116,9 +116,9 @@ class InvalidCommand(CommandRefused):
     """The command makes no sense here, reuses another key, or names something that isn't there."""
 
 
-class Unfit(InvalidCommand):
+class InvalidEdit(InvalidCommand):
     """A value that can't replace what is held."""
 
 
-class Unchanged(Unfit):
+class UnchangedEdit(InvalidEdit):
     """An edit that changes nothing."""

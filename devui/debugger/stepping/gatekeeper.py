@@ -26,7 +26,7 @@ from devui.store.journal import Journal
 from devui.store.rows import NewEdit
 from devui.wire.events import fields_in
 from devui.wire.gates import Verdict, WorkerGate
-from devui.wire.messages import Append, ArmGates, Gate, GateLeft, Reply
+from devui.wire.messages import Append, ArmGates, Gate, GateCancelled, Reply
 
 Commit = Callable[[Append], Awaitable[Reply]]
 
@@ -97,7 +97,7 @@ class Gatekeeper:
             else:
                 await self._let_go(worker, hold.arrival)
 
-    async def leave(self, message: GateLeft) -> None:
+    async def leave(self, message: GateCancelled) -> None:
         """Drop the hold of a request that was cancelled."""
         if self._live.stepper.leave(message.gate) and not self._live.stopping:
             await self._keep()

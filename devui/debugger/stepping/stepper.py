@@ -26,8 +26,8 @@ from devui.debugger.stepping.commands import (
     CommandName,
     InvalidCommand,
     Like,
-    Stale,
-    Unchanged,
+    StalePosition,
+    UnchangedEdit,
 )
 from devui.debugger.stepping.pauses import Pauses
 from devui.debugger.stepping.plans import Lane, Plan, plan_of
@@ -275,7 +275,8 @@ class Stepper:
     def command(self, command: Command) -> CommandOutcome:
         """Carry out a command and return what it releases.
 
-        Raises Stale if the run has moved on from the command's position, and InvalidCommand.
+        Raises StalePosition if the run has moved on from the command's position, and
+        InvalidCommand.
         """
         self._check(command)
         hold = self._target(command)
@@ -289,8 +290,8 @@ class Stepper:
     def hold_to_change(self, command: Command) -> Hold | None:
         """Return the hold whose value an edit or mock replaces, so that the value can be checked.
 
-        None for other commands, and where the gate doesn't allow the command. Raises Stale if the
-        run has moved on from the command's position, and InvalidCommand.
+        None for other commands, and where the gate doesn't allow the command. Raises StalePosition
+        if the run has moved on from the command's position, and InvalidCommand.
         """
         if command.name not in {"edit", "mock"}:
             return None
@@ -311,7 +312,9 @@ class Stepper:
         by = ""
         if self.last is not None and (command.position or 0) < self._commanded:
             by = f": {self.last.command.actor} chose {ORDERS[self.last.command.name]!r}"
-        raise Stale(f"the run has moved from position {command.position} to {self.position}{by}")
+        raise StalePosition(
+            f"the run has moved from position {command.position} to {self.position}{by}"
+        )
 
     def _apart(self, command: Command) -> bool:
         """Whether the command names a current hold and no other command came since its position."""
@@ -395,7 +398,7 @@ def _edit(command: Command, hold: Hold | None) -> None:
         raise InvalidCommand(f"at {gate} you can use {actions}, not {action}")
     if action == "edit" and _same(command.value, original(gate, hold.arrival.payload)):
         if hold.edit is None and hold.refused_edit is None:
-            raise Unchanged("nothing was changed: change a value, or continue without editing")
+            raise UnchangedEdit("nothing was changed: change a value, or continue without editing")
         hold.edit = hold.refused_edit = None
         return
     edit = Edit(action=action, value=command.value, actor=command.actor, at=time.time())

@@ -16,9 +16,9 @@ from io import FileIO
 
 from devui.debugger.workers.process import (
     PATIENT,
-    Ladder,
     OnOutput,
     Receive,
+    ShutdownTimeouts,
     deliver,
     load_codecs,
     pipe,
@@ -106,7 +106,7 @@ class HostedWorker:
             self._end.set()
         return 0
 
-    async def stop(self, ladder: Ladder = PATIENT) -> None:
+    async def stop(self, ladder: ShutdownTimeouts = PATIENT) -> None:
         """Ask the worker to end, and hang up if it doesn't."""
         await self.send(Shutdown())
         try:

@@ -13,7 +13,7 @@ CHARACTERS: Final = 64_000
 _LINE: Final = 4_000
 
 
-class Printed:
+class ImportOutput:
     """The first lines of one import."""
 
     def __init__(self) -> None:

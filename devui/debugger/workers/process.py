@@ -28,7 +28,7 @@ _CHUNK = 64 * 1024
 _SECONDS_TO_TERMINATE = 2.0
 
 
-class Ladder(NamedTuple):
+class ShutdownTimeouts(NamedTuple):
     """How long to wait for a process to end before the next, harder step, in seconds."""
 
     leave: float
@@ -37,8 +37,8 @@ class Ladder(NamedTuple):
     """After SIGTERM; then comes SIGKILL."""
 
 
-PATIENT = Ladder(leave=4.0, terminate=_SECONDS_TO_TERMINATE)
-HASTY = Ladder(leave=2.0, terminate=1.0)
+PATIENT = ShutdownTimeouts(leave=4.0, terminate=_SECONDS_TO_TERMINATE)
+HASTY = ShutdownTimeouts(leave=2.0, terminate=1.0)
 """For the server's shutdown, which has five seconds for everything (R56)."""
 
 
@@ -187,7 +187,7 @@ class WorkerProcess:
         self._kill_group()
         asyncio.get_running_loop().call_later(_SECONDS_TO_TERMINATE, wire.close)
 
-    async def stop(self, ladder: Ladder = PATIENT) -> None:
+    async def stop(self, ladder: ShutdownTimeouts = PATIENT) -> None:
         """End the process: a request, then SIGTERM, then SIGKILL to the whole group (R52)."""
         await self.send(Shutdown())
         if await self._has_ended(ladder.leave):

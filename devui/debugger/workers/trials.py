@@ -17,16 +17,16 @@ from devui.store.runs.trials import TrialRow
 from devui.store.state import prefixed
 from devui.wire.framing import FrameTooLarge
 from devui.wire.trials import (
+    AddToMemory,
     CheckEdit,
     CheckModel,
     DescribeApp,
     DescribeBuild,
     DescribeTools,
     Recall,
-    Remember,
     StopTrial,
     Trial,
-    Tried,
+    TrialResult,
     TryModel,
     TryTool,
 )
@@ -61,7 +61,7 @@ class Trials:
         self._journal = journal
         self._workers = workers
         self._numbers = itertools.count(1)
-        self._waiting: dict[int, tuple[Worker, asyncio.Future[Tried]]] = {}
+        self._waiting: dict[int, tuple[Worker, asyncio.Future[TrialResult]]] = {}
 
     async def tools(self, app: str) -> dict[str, list[dict[str, Any]]]:
         """Return the declarations of each agent's tools, with those of its toolsets, and which
@@ -126,7 +126,7 @@ class Trials:
         """Add a session to the memory of its app; raises what `tools` does."""
         outcome = await self._try(
             session.app,
-            lambda number: Remember(trial=number, user=session.user, session=session.id),
+            lambda number: AddToMemory(trial=number, user=session.user, session=session.id),
         )
         if outcome.error is not None:
             raise TrialFailed(_message(outcome))
@@ -219,7 +219,7 @@ class Trials:
             ),
         )
 
-    def take(self, outcome: Tried) -> None:
+    def take(self, outcome: TrialResult) -> None:
         """Record an answer; one that arrives too late is ignored."""
         _, future = self._waiting.get(outcome.trial, (None, None))
         if future is not None and not future.done():
@@ -231,14 +231,14 @@ class Trials:
             if each is worker and not future.done():
                 future.set_exception(TrialFailed("the app's process ended during the call"))
 
-    async def _try(self, app: str, make: Callable[[int], Trial]) -> Tried:
+    async def _try(self, app: str, make: Callable[[int], Trial]) -> TrialResult:
         return await self._try_with(await self._workers.worker(app), make, patience=PATIENCE)
 
     async def _try_with(
         self, worker: Worker, make: Callable[[int], Trial], *, patience: float
-    ) -> Tried:
+    ) -> TrialResult:
         number = next(self._numbers)
-        future: asyncio.Future[Tried] = asyncio.get_running_loop().create_future()
+        future: asyncio.Future[TrialResult] = asyncio.get_running_loop().create_future()
         self._waiting[number] = (worker, future)
         name = f"trial-{number}"
         worker.take(name)  # so that it isn't ended meanwhile
@@ -255,7 +255,7 @@ class Trials:
                     await worker.send(StopTrial(trial=number))
             self._workers.release(worker, name, stuck=False)
 
-    async def _keep(self, outcome: Tried, row: TrialRow) -> TrialRow:
+    async def _keep(self, outcome: TrialResult, row: TrialRow) -> TrialRow:
         full_row = replace(row, result=outcome.result, error=outcome.error, seconds=outcome.seconds)
         if row.session is None:
             return replace(full_row, at=time.time())
@@ -265,6 +265,6 @@ class Trials:
             raise TrialFailed(f"the result can't be saved: {error}") from error
 
 
-def _message(outcome: Tried) -> str:
+def _message(outcome: TrialResult) -> str:
     error = json.loads(outcome.error or "{}")
     return f"{error.get('type')}: {error.get('message')}"

@@ -21,7 +21,7 @@ from devui.debugger.background.tasks import Tasks
 from devui.debugger.events.bus import Bus
 from devui.debugger.events.news import APPS, AppChanged, News
 from devui.debugger.workers.hosted import HostedWorker
-from devui.debugger.workers.import_output import Printed
+from devui.debugger.workers.import_output import ImportOutput
 from devui.debugger.workers.process import HASTY, WorkerProcess
 from devui.interpreter import WrongPython
 from devui.settings import WorkerLimits
@@ -76,7 +76,7 @@ class Worker:
     """Whether any run or trial has begun."""
     retired: bool = False
     """Whether it takes no more runs: its code is outdated, or one of its threads is stuck."""
-    printed: Printed = field(default_factory=Printed)
+    printed: ImportOutput = field(default_factory=ImportOutput)
     """The output of its app's import."""
     last_use: float = 0.0
     """When it was last used, in seconds of the loop's clock."""
@@ -124,7 +124,7 @@ class _App:
     error: AgentError | None = None
     environment: str = ""
     """The engine and Python of the failed import; see `AppBroken`."""
-    printed: Printed = field(default_factory=Printed)
+    printed: ImportOutput = field(default_factory=ImportOutput)
     """The output of the newest import, failed or not."""
     loading: bool = False
     tried: bool = False
@@ -151,7 +151,7 @@ class AppStatus:
     """Why the newest version doesn't load; an older one may still be running."""
     environment: str
     """The engine and Python of the failed import; "" if unknown."""
-    printed: Printed
+    printed: ImportOutput
     """The output of the newest import."""
     choice: EngineChoice | None
     """The engine that a person chose for it, if any."""

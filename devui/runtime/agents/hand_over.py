@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(slots=True)
-class _Produced:
+class _EventInTransit:
     """An event in transit, and the signal that its producer may continue."""
 
     event: Event
@@ -44,7 +44,7 @@ class _Ended:
     error: BaseException | None
 
 
-class _Queue(asyncio.Queue["_Produced | _Ended"]):
+class _Queue(asyncio.Queue["_EventInTransit | _Ended"]):
     """The events that the runs have produced, and the ends of the runs."""
 
     def is_carrying(self) -> bool:
@@ -72,7 +72,7 @@ async def merge(
         running = len(tasks)
         while running:
             item = await queue.get()
-            if isinstance(item, _Produced):
+            if isinstance(item, _EventInTransit):
                 yield item.event
                 item.consumed.set()
             elif item.error is not None:
@@ -87,7 +87,7 @@ async def merge(
 
 
 async def produce(
-    run: AsyncGenerator[Event, None], queue: asyncio.Queue[_Produced | _Ended]
+    run: AsyncGenerator[Event, None], queue: asyncio.Queue[_EventInTransit | _Ended]
 ) -> None:
     """Put the events of one run into the queue, each after the previous one was consumed.
 
@@ -100,7 +100,7 @@ async def produce(
     try:
         async with aclosing(run):
             async for event in run:
-                produced = _Produced(event)
+                produced = _EventInTransit(event)
                 await queue.put(produced)
                 await produced.consumed.wait()
     except BaseException as exception:  # noqa: BLE001  raised again by the consumer

@@ -6,7 +6,7 @@ from typing import Self
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from devui.runtime.events.event import Event
-from devui.runtime.mistakes import Spelt
+from devui.runtime.mistakes import SpellCheckedModel
 
 # `BaseEventsSummarizer`: condenses a stretch of history (adk-runtime 3.8).
 
@@ -23,7 +23,7 @@ class BaseEventsSummarizer(ABC):
         """
 
 
-class ResumabilityConfig(Spelt):
+class ResumabilityConfig(SpellCheckedModel):
     """Whether agents record checkpoints, so that a stopped run can be resumed (resume seed)."""
 
     is_resumable: bool = False

@@ -288,7 +288,7 @@ class FileArtifactService(BaseArtifactService):
             file_name=filename,
             display_name=blob.display_name if blob else None,
         )
-        where = _Where(self.root_dir, app_name, user_id, filename, session_id)
+        where = _FileLocation(self.root_dir, app_name, user_id, filename, session_id)
         return await _in_folder(where, lambda folder: write(folder, part, about))
 
     async def load_artifact(
@@ -301,7 +301,7 @@ class FileArtifactService(BaseArtifactService):
         version: int | None = None,
     ) -> types.Part | None:
         """Return that version, or the newest; None if it doesn't exist."""
-        where = _Where(self.root_dir, app_name, user_id, filename, session_id)
+        where = _FileLocation(self.root_dir, app_name, user_id, filename, session_id)
         return await _in_folder(where, lambda folder: _load(folder, version))
 
     async def list_artifact_keys(
@@ -316,7 +316,7 @@ class FileArtifactService(BaseArtifactService):
         self, *, app_name: str, user_id: str, filename: str, session_id: str | None = None
     ) -> None:
         """Delete all versions; does nothing if there are none."""
-        where = _Where(self.root_dir, app_name, user_id, filename, session_id)
+        where = _FileLocation(self.root_dir, app_name, user_id, filename, session_id)
         scope = user_folder(self.root_dir, app_name, user_id)
         await _in_folder(where, lambda folder: remove(folder, scope))
 
@@ -324,14 +324,14 @@ class FileArtifactService(BaseArtifactService):
         self, *, app_name: str, user_id: str, filename: str, session_id: str | None = None
     ) -> list[int]:
         """Return the numbers of the versions, ascending; a failed save may leave a gap."""
-        where = _Where(self.root_dir, app_name, user_id, filename, session_id)
+        where = _FileLocation(self.root_dir, app_name, user_id, filename, session_id)
         return await _in_folder(where, numbers)
 
     async def list_artifact_versions(
         self, *, app_name: str, user_id: str, filename: str, session_id: str | None = None
     ) -> list[ArtifactVersion]:
         """Return the metadata of each version, ascending."""
-        where = _Where(self.root_dir, app_name, user_id, filename, session_id)
+        where = _FileLocation(self.root_dir, app_name, user_id, filename, session_id)
         return await _in_folder(where, _describe_all)
 
     async def get_artifact_version(
@@ -344,11 +344,11 @@ class FileArtifactService(BaseArtifactService):
         version: int | None = None,
     ) -> ArtifactVersion | None:
         """Return the metadata of that version, or of the newest; None if it doesn't exist."""
-        where = _Where(self.root_dir, app_name, user_id, filename, session_id)
+        where = _FileLocation(self.root_dir, app_name, user_id, filename, session_id)
         return await _in_folder(where, lambda folder: _describe(folder, version))
 
 
-class _Where(NamedTuple):
+class _FileLocation(NamedTuple):
     """The location of a file's versions."""
 
     root: Path
@@ -358,7 +358,7 @@ class _Where(NamedTuple):
     session_id: str | None
 
 
-async def _in_folder(where: _Where, work: Callable[[Path], T]) -> T:
+async def _in_folder(where: _FileLocation, work: Callable[[Path], T]) -> T:
     """Call `work` with a file's folder, all in a thread, since finding it follows links."""
 
     def work_there() -> T:

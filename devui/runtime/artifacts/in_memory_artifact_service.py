@@ -26,7 +26,7 @@ _REFERENCE = re.compile(
 
 
 @dataclass(frozen=True, slots=True)
-class _Stored:
+class _StoredPart:
     part: types.Part
     about: ArtifactVersion
 
@@ -39,7 +39,7 @@ class InMemoryArtifactService(BaseArtifactService):
     """
 
     def __init__(self) -> None:
-        self.artifacts: dict[str, list[_Stored]] = {}
+        self.artifacts: dict[str, list[_StoredPart]] = {}
         """Versions by `<app>/<user>/<session, or "user">/<file>`."""
 
     async def save_artifact(
@@ -66,7 +66,7 @@ class InMemoryArtifactService(BaseArtifactService):
             mime_type=_mime_type(part, app_name, user_id, session_id),
         )
         about.custom_metadata = copy.deepcopy(custom_metadata or {})  # keys may be anything here
-        versions.append(_Stored(part, about))
+        versions.append(_StoredPart(part, about))
         return about.version
 
     async def load_artifact(
@@ -151,7 +151,7 @@ class InMemoryArtifactService(BaseArtifactService):
 
 def _stored_version(
     service: InMemoryArtifactService, path: str, version: int | None
-) -> _Stored | None:
+) -> _StoredPart | None:
     version = version_number(version)
     versions = service.artifacts.get(path, [])
     index = len(versions) - 1 if version is None else version

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from pydantic import ConfigDict, Field
 
-from devui.runtime.mistakes import Spelt
+from devui.runtime.mistakes import SpellCheckedModel
 
 if TYPE_CHECKING:
     from devui.runtime.agents.invocation_context import InvocationContext
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     )
 
 
-class BaseCodeExecutor(Spelt, ABC):
+class BaseCodeExecutor(SpellCheckedModel, ABC):
     """Finds code in an agent's answers, runs it, and gives the model the result."""
 
     model_config = ConfigDict(arbitrary_types_allowed=True)

@@ -18,7 +18,7 @@ Delimiters = tuple[str, str]
 
 
 @dataclass(frozen=True, slots=True)
-class FoundCode:
+class CodeBlock:
     """The first code of an answer, and the answer up to the end of that code."""
 
     code: str
@@ -27,7 +27,7 @@ class FoundCode:
 
 def find_code(
     content: types.Content, delimiters: Sequence[Delimiters], *, is_planned: bool = False
-) -> FoundCode | None:
+) -> CodeBlock | None:
     """Return the first code without a result: a part of its own, or a fenced block in text.
 
     The model's thoughts are kept, but not searched. Under a planner, which marks text that it reads
@@ -44,7 +44,7 @@ def find_code(
     if match is None:
         return None
     code, parts = match
-    return FoundCode(code, content.model_copy(update={"parts": [*thoughts, *parts]}))
+    return CodeBlock(code, content.model_copy(update={"parts": [*thoughts, *parts]}))
 
 
 def first_code(

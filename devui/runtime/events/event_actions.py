@@ -12,7 +12,7 @@ from pydantic.alias_generators import to_camel
 from devui.runtime.auth.auth_tool import AuthConfig
 from devui.runtime.copying import blank, renewed
 from devui.runtime.jsonable import jsonable
-from devui.runtime.mistakes import Declared, brief, caller, without_json
+from devui.runtime.mistakes import ExplainedModel, brief, caller, without_json
 
 # `ToolConfirmation`: a tool call that waits for a human's yes (adk-runtime 1.3, 8.5).
 #
@@ -93,7 +93,7 @@ class EventCompaction(BaseModel):
     """The summary of these events."""
 
 
-class EventActions(Declared):
+class EventActions(ExplainedModel):
     """The side effects and control signals of an event, committed together with it."""
 
     model_config = ConfigDict(

@@ -5,11 +5,11 @@ from typing import Any
 from pydantic import ConfigDict, Field
 from pydantic.alias_generators import to_camel
 
-from devui.runtime.mistakes import Spelt
+from devui.runtime.mistakes import SpellCheckedModel
 from devui.runtime.platform.uuid import new_uuid
 
 
-class RequestInput(Spelt):
+class RequestInput(SpellCheckedModel):
     """A question to a person, and the expected form of the answer."""
 
     model_config = ConfigDict(

@@ -5,12 +5,12 @@ from collections.abc import Iterator, Sequence
 
 from google.genai import types
 
-from devui.runtime.mistakes import Spelt
+from devui.runtime.mistakes import SpellCheckedModel
 
 # `Example`: one exchange to learn from (adk-runtime 8.8).
 
 
-class Example(Spelt):
+class Example(SpellCheckedModel):
     """An example input with the model's expected output."""
 
     input: types.Content

@@ -9,7 +9,7 @@ from devui.runtime.agents.llm_agent import LlmAgent
 from devui.runtime.events.event import Event
 from devui.runtime.events.rewinds import live_events_backwards
 from devui.runtime.invocations.aborts import INVOCATION_ABORTED
-from devui.runtime.invocations.messages import Answered
+from devui.runtime.invocations.messages import AnsweredCalls
 from devui.runtime.sessions.latest_sessions import Beginnings
 from devui.runtime.sessions.session import Session
 from devui.runtime.workflow.base_node import BaseNode
@@ -31,7 +31,7 @@ class OpenTasks:
         self._closed: Beginnings[None] = Beginnings(_SESSIONS_KEPT)
         """The last known point at which no task was open, for each of the latest sessions."""
 
-    def spoken_to(self, root: BaseNode, session: Session) -> Answered | None:
+    def spoken_to(self, root: BaseNode, session: Session) -> AnsweredCalls | None:
         """Return the task that the user's next message is for: the latest that hasn't ended.
 
         A task ends when it is finished, when its call gets another answer, or when an invocation is
@@ -46,7 +46,7 @@ class OpenTasks:
         return task
 
 
-def _latest_open(history: Sequence[Event], closing: Event | None) -> Answered | None:
+def _latest_open(history: Sequence[Event], closing: Event | None) -> AnsweredCalls | None:
     """Return the latest open task; none was open when `closing` was the last event."""
     closed_scopes: set[str | None] = {None}
     aborted: set[str] = set()
@@ -76,14 +76,14 @@ def _gives_tasks(root: BaseNode) -> bool:
     return any(isinstance(each, LlmAgent) and each.mode == "task" for each in family(root))
 
 
-def _opened_task(event: Event, latest: Mapping[str | None, Event]) -> Answered | None:
+def _opened_task(event: Event, latest: Mapping[str | None, Event]) -> AnsweredCalls | None:
     """Return the task that began with the event, or None.
 
     `latest` has the last event of each task in question.
     """
     for call in event.get_function_calls():
         if call.id in latest:
-            return Answered(
+            return AnsweredCalls(
                 event,
                 frozenset({event.author}),
                 scope=call.id,
@@ -95,7 +95,7 @@ def _opened_task(event: Event, latest: Mapping[str | None, Event]) -> Answered |
         for scope, last in latest.items():  # a root agent's task begins with a message
             if last.invocation_id == event.invocation_id:
                 callers = frozenset({last.author})
-                return Answered(last, callers, scope=scope, in_words=True)
+                return AnsweredCalls(last, callers, scope=scope, in_words=True)
     return None
 
 

@@ -113,7 +113,7 @@ def check_speaks(root: BaseNode) -> None:
 
 
 @dataclass(frozen=True, slots=True)
-class Answered:
+class AnsweredCalls:
     """The function calls that a message answers, or the task whose agent it is for."""
 
     event: Event
@@ -144,7 +144,7 @@ class Answered:
         return self.begun_in or self.event.invocation_id
 
 
-def find_answer(message: types.Content | None, history: Sequence[Event]) -> Answered | None:
+def find_answer(message: types.Content | None, history: Sequence[Event]) -> AnsweredCalls | None:
     """Find the calls in the history that the message answers; None if it answers none by id.
 
     Raises ValueError for an id that nobody asked about, and for answers to several invocations.
@@ -177,7 +177,7 @@ def find_answer(message: types.Content | None, history: Sequence[Event]) -> Answ
     branch = common_branch(event.branch for event in events.values())
     scopes = {event.isolation_scope for event in events.values()}
     others = tuple(event for event in events.values() if event is not first)
-    return Answered(
+    return AnsweredCalls(
         first,
         callers,
         branch,

@@ -13,7 +13,7 @@ from devui.runtime.agents.invocation_context import InvocationContext, forget
 from devui.runtime.agents.llm_agent import LlmAgent
 from devui.runtime.agents.unrecorded_progress import WORKFLOWS, caller_of, note_progress
 from devui.runtime.invocations.agent_choice import last_speaker, latest_branch
-from devui.runtime.invocations.messages import Answered
+from devui.runtime.invocations.messages import AnsweredCalls
 from devui.runtime.sessions.session import Session
 from devui.runtime.workflow.base_node import BaseNode
 
@@ -30,7 +30,7 @@ def goes_on(root: BaseNode, *, resumable: bool) -> bool:
 
 
 def node_of_turn(
-    ctx: InvocationContext, root: BaseNode, answer: Answered | None, choose: Choice
+    ctx: InvocationContext, root: BaseNode, answer: AnsweredCalls | None, choose: Choice
 ) -> BaseNode | None:
     """Return the agent to run, or the root if it is a graph; None if everything is done.
 
@@ -50,7 +50,7 @@ def node_of_turn(
 
 
 def _node_of_turn(
-    ctx: InvocationContext, root: BaseNode, answer: Answered | None, choose: Choice
+    ctx: InvocationContext, root: BaseNode, answer: AnsweredCalls | None, choose: Choice
 ) -> BaseNode:
     if isinstance(root, BaseAgent):
         return agent_of_turn(ctx, root, answer, choose)
@@ -60,7 +60,7 @@ def _node_of_turn(
 
 
 def agent_of_turn(
-    ctx: InvocationContext, root: BaseAgent, answer: Answered | None, choose: Choice
+    ctx: InvocationContext, root: BaseAgent, answer: AnsweredCalls | None, choose: Choice
 ) -> BaseAgent:
     """Return the agent to run; `ctx` gets the recorded progress of the invocation and the branch.
 
@@ -82,7 +82,7 @@ def agent_of_turn(
     )
 
 
-def _answering(ctx: InvocationContext, root: BaseAgent, answer: Answered) -> BaseAgent:
+def _answering(ctx: InvocationContext, root: BaseAgent, answer: AnsweredCalls) -> BaseAgent:
     caller, branch = caller_of(root, answer.event, ctx.session.events)
     first = _first(ctx, root) if ctx.is_resumable else None
     names = {caller.name, *ctx.agent_states, *ctx.end_of_agents}

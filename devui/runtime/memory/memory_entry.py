@@ -5,10 +5,10 @@ from typing import Any
 from google.genai import types
 from pydantic import ConfigDict, Field
 
-from devui.runtime.mistakes import Spelt
+from devui.runtime.mistakes import SpellCheckedModel
 
 
-class MemoryEntry(Spelt):
+class MemoryEntry(SpellCheckedModel):
     """A remembered content, with its origin."""
 
     model_config = ConfigDict(defer_build=True)

@@ -12,7 +12,7 @@ from weakref import WeakKeyDictionary
 from google.genai import types
 from pydantic import BaseModel, ConfigDict
 
-from devui.runtime.mistakes import Declared, Spelt
+from devui.runtime.mistakes import ExplainedModel, SpellCheckedModel
 from devui.runtime.models.llm_request import LlmRequest
 from devui.runtime.models.llm_response import LlmResponse
 
@@ -46,7 +46,7 @@ class LlmCapabilities(BaseModel):
     """Whether one request may carry both an output schema and tools."""
 
 
-class BaseLlm(Declared, Spelt):
+class BaseLlm(ExplainedModel, SpellCheckedModel):
     """A model. One instance may serve concurrent calls from several agents and sessions."""
 
     model_config = ConfigDict(arbitrary_types_allowed=True, defer_build=True)

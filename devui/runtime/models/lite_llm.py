@@ -139,7 +139,7 @@ _ON = ("enabled", "adaptive")
 
 
 @dataclass(frozen=True, slots=True)
-class Thinker:
+class ThinkingSupport:
     """The thinking settings that a model supports."""
 
     name: str
@@ -502,14 +502,14 @@ async def _hung_up(chunks: Any) -> AsyncIterator[None]:
             await chunks.aclose()
 
 
-def _thinker(way: Route) -> Thinker:
+def _thinker(way: Route) -> ThinkingSupport:
     """Return the thinking settings that a model supports, according to litellm."""
     custom = way.provider or None
     takes: Any = ()
     if litellm.supports_reasoning(way.name, custom_llm_provider=custom):
         takes = litellm.get_supported_openai_params(way.name, custom_llm_provider=custom) or ()
     facts = (takes and _facts(way)) or {}
-    return Thinker(
+    return ThinkingSupport(
         name=way.name.lower(),
         claude=way.is_claude or facts.get("litellm_provider") == "anthropic",
         gemini=way.is_gemini,

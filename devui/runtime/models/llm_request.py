@@ -14,7 +14,7 @@ from pydantic import BeforeValidator, ConfigDict, Field, PrivateAttr
 from devui.runtime.agents.context_cache_config import ContextCacheConfig
 from devui.runtime.copying import blank, copy_with, json_copy
 from devui.runtime.duplicate_tools import DuplicateToolError, is_same
-from devui.runtime.mistakes import Spelt, brief, place
+from devui.runtime.mistakes import SpellCheckedModel, brief, place
 from devui.runtime.models.llm_response import CacheMetadata
 
 # Contents for user code, which may change them in place (adk-runtime 7.3).
@@ -227,7 +227,7 @@ def _own_part(part: types.Part) -> types.Part:
 # Contents of a single request, such as a file that the model has asked for (adk-runtime 8.8).
 
 
-class Aside(types.Content):
+class RequestOnlyContent(types.Content):
     """A content that is part of a single request, and never of the history.
 
     For example, an instruction moved out of the system instruction, a memory or a file. It may
@@ -238,7 +238,9 @@ class Aside(types.Content):
 
 def newest_first(contents: list[types.Content]) -> Iterator[types.Content]:
     """Iterate over the contents, newest first, without asides."""
-    return (content for content in reversed(contents) if not isinstance(content, Aside))
+    return (
+        content for content in reversed(contents) if not isinstance(content, RequestOnlyContent)
+    )
 
 
 # Copies of a request's settings, so that changes don't affect the originals (adk-runtime 7.2).
@@ -314,7 +316,7 @@ class DeclaredTool(Protocol):
     def _origin(self) -> str: ...
 
 
-class LlmRequest(Spelt):
+class LlmRequest(SpellCheckedModel):
     """One request to a model (adk-runtime 9.1).
 
     Its contents are the session's own `Content` objects, not copies: to change one, a model
@@ -506,7 +508,7 @@ def _split_instruction(content: types.Content) -> tuple[list[str], list[types.Co
         name = f"{kind}_{len(extra)}"
         texts.append(f"[See {name}{details}]")
         label = types.Part(text=f"This is {name}:")
-        extra.append(Aside(role="user", parts=[label, part]))
+        extra.append(RequestOnlyContent(role="user", parts=[label, part]))
     return texts, extra
 
 

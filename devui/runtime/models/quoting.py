@@ -8,7 +8,7 @@ text are replaced, so that the text can't close its own fence (adk-runtime 7.3, 
 
 from google.genai import types
 
-from devui.runtime.models.llm_request import Aside
+from devui.runtime.models.llm_request import RequestOnlyContent
 
 BEGIN_AGENT = "<<<BEGIN_QUOTED_AGENT_CONTENT>>>"
 END_AGENT = "<<<END_QUOTED_AGENT_CONTENT>>>"
@@ -35,7 +35,7 @@ def quote_agent(text: str) -> str:
 def instruction_content(text: str) -> types.Content:
     """Return an instruction as a user content that says where it comes from."""
     fenced = f"{INSTRUCTION_PREAMBLE}\n{BEGIN_INSTRUCTION}\n{_without_markers(text)}\n"
-    return Aside(role="user", parts=[types.Part(text=fenced + END_INSTRUCTION)])
+    return RequestOnlyContent(role="user", parts=[types.Part(text=fenced + END_INSTRUCTION)])
 
 
 def is_quoted(content: types.Content) -> bool:

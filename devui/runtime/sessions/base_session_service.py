@@ -7,7 +7,7 @@ from typing import Any
 from pydantic import BaseModel, Field
 
 from devui.runtime.events.event import Event
-from devui.runtime.mistakes import Spelt, brief
+from devui.runtime.mistakes import SpellCheckedModel, brief
 from devui.runtime.sessions.session import Session
 from devui.runtime.sessions.state import State, check_keys, detached
 
@@ -67,7 +67,7 @@ def check_config(config: object) -> None:
         )
 
 
-class GetSessionConfig(Spelt):
+class GetSessionConfig(SpellCheckedModel):
     """How much of the history to read."""
 
     num_recent_events: int | None = Field(default=None, ge=0)

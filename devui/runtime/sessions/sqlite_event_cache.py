@@ -60,7 +60,7 @@ class _History:
         return True
 
 
-class Growing(NamedTuple):
+class GrowingSession(NamedTuple):
     """A session to which an event is being added, and the events it had before."""
 
     key: Key
@@ -110,16 +110,16 @@ class EventCache:
             self._check(connection)
             self._keep(key, _History([]))
 
-    def grows(self, key: Key) -> Growing:
+    def grows(self, key: Key) -> GrowingSession:
         """Record that an event is being stored; until `grown`, reads go to the file."""
         with self._lock:
             self._writes += 1
             self._growing[key] = self._writes
             history = self._entries.pop(key, None)
             self._size -= len(history or ())
-            return Growing(key, self._writes, history)
+            return GrowingSession(key, self._writes, history)
 
-    def grown(self, growing: Growing, event: StoredEvent) -> None:
+    def grown(self, growing: GrowingSession, event: StoredEvent) -> None:
         """Record that the event is stored."""
         history = growing.history
         with self._lock:

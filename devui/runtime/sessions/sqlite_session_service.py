@@ -25,7 +25,7 @@ from devui.runtime.sessions.base_session_service import (
     given_state,
 )
 from devui.runtime.sessions.session import Session
-from devui.runtime.sessions.sqlite_event_cache import EventCache, Growing
+from devui.runtime.sessions.sqlite_event_cache import EventCache, GrowingSession
 from devui.runtime.sessions.sqlite_rows import Key, Layout, StoredEvent, open_layout
 from devui.runtime.sessions.state import ScopedState
 from devui.runtime.sessions.storable import make_json_safe_state
@@ -215,7 +215,7 @@ def _begin_commit(
     key = Key(session.app_name, session.user_id, session.id)
     last_seen = session.last_update_time
 
-    def job(connection: sqlite3.Connection) -> tuple[float | None, Growing]:
+    def job(connection: sqlite3.Connection) -> tuple[float | None, GrowingSession]:
         changed = sqlite_rows.insert_event(
             connection, service._file_layout, key, stored_event, last_seen=last_seen
         )

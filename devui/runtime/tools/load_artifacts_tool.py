@@ -11,7 +11,7 @@ from google.genai import types
 
 from devui.runtime.artifacts.base_artifact_service import USER_PREFIX
 from devui.runtime.calling import call
-from devui.runtime.models.llm_request import Aside, LlmRequest, newest_first
+from devui.runtime.models.llm_request import LlmRequest, RequestOnlyContent, newest_first
 from devui.runtime.tools.artifact_parts import as_safe_part_for_llm
 from devui.runtime.tools.base_tool import BaseTool
 from devui.runtime.tools.tool_context import ToolContext
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 # Contents that a model requests by name, shown in one request only (adk-runtime 8.8, 8.9).
 
 
-class AskedContentsTool(BaseTool):
+class RequestedContentsTool(BaseTool):
     """A tool with which a model requests contents by name.
 
     Its response holds the names. Their contents are added after it in the next request, and never
@@ -75,7 +75,7 @@ class AskedContentsTool(BaseTool):
 
 def labelled(what: str, part: types.Part) -> types.Content:
     """Return a content that shows the part after a label."""
-    return Aside(role="user", parts=[types.Part(text=f"{what} is:"), part])
+    return RequestOnlyContent(role="user", parts=[types.Part(text=f"{what} is:"), part])
 
 
 __all__ = ["LoadArtifactsTool", "as_safe_part_for_llm", "load_artifacts_tool"]
@@ -92,7 +92,7 @@ _INSTRUCTION = (
 ProcessArtifactCallback = Callable[[types.Part, str], Any]
 
 
-class LoadArtifactsTool(AskedContentsTool):
+class LoadArtifactsTool(RequestedContentsTool):
     """Lists the artifacts for the model, and shows it the ones it requests.
 
     The content is added to the next request and never to the history.

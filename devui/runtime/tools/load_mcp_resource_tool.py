@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from google.genai import types
 
-from devui.runtime.tools.load_artifacts_tool import AskedContentsTool, labelled
+from devui.runtime.tools.load_artifacts_tool import RequestedContentsTool, labelled
 
 if TYPE_CHECKING:
     from devui.runtime.agents.context import Context, ReadonlyContext
@@ -35,7 +35,7 @@ class Resources(Protocol):
         """Return the contents of a resource."""
 
 
-class LoadMcpResourceTool(AskedContentsTool):
+class LoadMcpResourceTool(RequestedContentsTool):
     """Tells the model which resources there are, and shows it the ones it requests.
 
     If the server can't list or read them, the error is logged and the agent continues without them.

@@ -7,7 +7,7 @@ from google.genai import types
 from pydantic import BaseModel, Field
 
 from devui.runtime.memory.memory_entry import MemoryEntry
-from devui.runtime.models.llm_request import Aside, LlmRequest
+from devui.runtime.models.llm_request import LlmRequest, RequestOnlyContent
 from devui.runtime.tools.base_tool import BaseTool
 from devui.runtime.tools.function_tool import FunctionTool
 from devui.runtime.tools.tool_context import ToolContext
@@ -103,7 +103,7 @@ class PreloadMemoryTool(BaseTool):
         if not lines:
             return
         text = _TEMPLATE.format(memories="\n".join(lines))
-        aside = Aside(role="user", parts=[types.Part(text=text)])
+        aside = RequestOnlyContent(role="user", parts=[types.Part(text=text)])
         llm_request.insert_before_user_turn([aside])
 
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Protocol
 
 from google.genai import types
 
-from devui.runtime.models.llm_request import Aside, LlmRequest, newest_first
+from devui.runtime.models.llm_request import LlmRequest, RequestOnlyContent, newest_first
 from devui.runtime.skills.models import Skill, SkillRegistry, format_skills_as_xml
 from devui.runtime.tools.base_tool import BaseTool
 from devui.runtime.utils.instructions_utils import inject_session_state
@@ -481,7 +481,7 @@ class LoadSkillResourceTool(SkillTool):
             kind = mimetypes.guess_type(result["file_path"])[0] or "application/octet-stream"
             label = types.Part(text=f"The file '{result['file_path']}' of the skill {skill.name}:")
             blob = types.Part(inline_data=types.Blob(data=data, mime_type=kind))
-            llm_request.contents.append(Aside(role="user", parts=[label, blob]))
+            llm_request.contents.append(RequestOnlyContent(role="user", parts=[label, blob]))
 
 
 def resource(skill: Skill, path: str) -> str | bytes | None:

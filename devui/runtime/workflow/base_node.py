@@ -10,7 +10,7 @@ from pydantic import BaseModel, ConfigDict, ValidationError, field_validator
 
 from devui.runtime.events.event import Event
 from devui.runtime.events.request_input import RequestInput
-from devui.runtime.mistakes import Declared, Spelt, note_on_names, yielding
+from devui.runtime.mistakes import ExplainedModel, SpellCheckedModel, note_on_names, yielding
 from devui.runtime.workflow.errors import WorkflowConfigurationError
 from devui.runtime.workflow.requests import request_event
 from devui.runtime.workflow.retry_config import RetryConfig
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from devui.runtime.agents.context import Context
 
 
-class BaseNode(Declared, Spelt):
+class BaseNode(ExplainedModel, SpellCheckedModel):
     """A unit of work with an input and an output.
 
     Subclasses define the work in `_run_impl`. Agents are nodes, too.

@@ -5,7 +5,7 @@ from typing import Any
 
 from pydantic import field_validator
 
-from devui.runtime.mistakes import Spelt
+from devui.runtime.mistakes import SpellCheckedModel
 from devui.runtime.workflow.errors import WorkflowConfigurationError
 
 _ATTEMPTS = 5
@@ -15,7 +15,7 @@ _FACTOR = 2.0
 _JITTER = 1.0
 
 
-class RetryConfig(Spelt):
+class RetryConfig(SpellCheckedModel):
     """How often to retry a node; a field that is None has its default value."""
 
     max_attempts: int | None = None

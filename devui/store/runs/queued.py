@@ -35,7 +35,7 @@ class QueuedRow:
     at: float
 
 
-class Queued:
+class QueuedMessages:
     def __init__(self, database: Database, clock: Callable[[], float]) -> None:
         self._database = database
         self._clock = clock

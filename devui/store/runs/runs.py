@@ -10,11 +10,11 @@ from dataclasses import replace
 from typing import Any
 
 from devui.store.errors import (
-    Overtaken,
     RunActive,
     RunExists,
     RunNotFound,
     RunTransition,
+    StaleSession,
     StoreError,
 )
 from devui.store.rows import OutputLine, RunRow, RunStatus
@@ -178,7 +178,7 @@ class Runs:
 
         - `message` is the user's message as JSON text, kept until a user's event is committed in
           the run.
-        - `last_seen` makes it raise Overtaken if the user has said anything after that seq.
+        - `last_seen` makes it raise StaleSession if the user has said anything after that seq.
         - `request` is everything the run was asked to do, as JSON text; kept permanently.
         - `follows` is a run that becomes `done` in the same transaction and hands over its message,
           so that the message is never without a run.
@@ -455,7 +455,7 @@ def _check_free(connection: sqlite3.Connection, run_id: str, session_key: int) -
 
 def _check_silence(connection: sqlite3.Connection, session_key: int, last_seen: int) -> None:
     for (number,) in connection.execute(_SAID_SINCE, (session_key, last_seen, USER)):
-        raise Overtaken(f"the user has said #{number} in session {session_key!r} meanwhile")
+        raise StaleSession(f"the user has said #{number} in session {session_key!r} meanwhile")
 
 
 def _change(

@@ -8,7 +8,7 @@ from devui.store.rows import Hold, SpanRow
 from devui.wire.events import USER
 
 
-class Timed(Protocol):
+class TimedRow(Protocol):
     """The members of an `EventRow` that working time is computed from."""
 
     @property
@@ -23,7 +23,7 @@ class Timed(Protocol):
     def began(self) -> float | None: ...
 
 
-def seconds_of_work(row: Timed, before: Timed | None) -> float | None:
+def seconds_of_work(row: TimedRow, before: TimedRow | None) -> float | None:
     """Return the time from the previous event, or the run's start, to this event, in seconds,
     excluding the time that the run was held.
 

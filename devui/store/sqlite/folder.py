@@ -179,7 +179,7 @@ _OF_THE_NETWORK: Final = frozenset(
 _ESCAPED: Final = re.compile(r"\\([0-7]{3})")
 
 
-class Danger(NamedTuple):
+class JournalRisk(NamedTuple):
     """A risk to the journal that comes from the location of its data folder."""
 
     what: str
@@ -188,17 +188,17 @@ class Danger(NamedTuple):
     """The possible consequences, and what to do."""
 
 
-def dangers(folder: Path) -> Iterator[Danger]:
+def dangers(folder: Path) -> Iterator[JournalRisk]:
     """Yield the risks to a journal in this folder, which must exist."""
     place = folder.resolve()
     for synced in sorted(_SYNCED & set(place.parts)):
-        yield Danger(
+        yield JournalRisk(
             f"is inside {synced}",
             "Programs that copy the journal while it is in use can damage it. Move the folder.",
         )
     kind = _file_system(place)
     if kind in _OF_THE_NETWORK:
-        yield Danger(
+        yield JournalRisk(
             f"is on a network disk ({kind})",
             "SQLite can lose writes there or damage the journal. Move the folder to a disk of "
             "this machine.",

@@ -10,7 +10,7 @@ from devui.web.adk.answers import (
     AdkMetricsJson,
     AdkTelemetryJson,
 )
-from devui.web.errors import BadRequest, Forbidden, NotFound, NotThere
+from devui.web.errors import BadRequest, Forbidden, NotFound, UnsupportedRoute
 from devui.web.lazy_modules import Endpoint
 from devui.web.operation import Refusal, operation
 from devui.web.security.intake import read_json
@@ -39,7 +39,7 @@ _LIVE = (
 )
 
 
-def _refusal(error: type[Forbidden | NotThere], reason: str, more: str = "") -> Endpoint:
+def _refusal(error: type[Forbidden | UnsupportedRoute], reason: str, more: str = "") -> Endpoint:
     async def endpoint(_: Request) -> Response:
         raise error(reason)
 
@@ -49,11 +49,13 @@ def _refusal(error: type[Forbidden | NotThere], reason: str, more: str = "") -> 
 
 recording = _refusal(Forbidden, _RECORDING)
 builder = _refusal(Forbidden, _BUILDER)
-evaluation = _refusal(NotThere, _EVALUATIONS)
-rerun = _refusal(NotThere, _TESTS)
-deployment = _refusal(NotThere, _DEPLOYMENT)
-identity = _refusal(NotThere, _IDENTITY)
-live = _refusal(NotThere, _LIVE, "A WebSocket is accepted, and closed with 1011 and that reason.")
+evaluation = _refusal(UnsupportedRoute, _EVALUATIONS)
+rerun = _refusal(UnsupportedRoute, _TESTS)
+deployment = _refusal(UnsupportedRoute, _DEPLOYMENT)
+identity = _refusal(UnsupportedRoute, _IDENTITY)
+live = _refusal(
+    UnsupportedRoute, _LIVE, "A WebSocket is accepted, and closed with 1011 and that reason."
+)
 
 
 async def live_socket(socket: WebSocket) -> None:

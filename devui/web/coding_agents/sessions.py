@@ -12,7 +12,7 @@ from typing import Any, Final, Self
 from starlette.datastructures import Headers
 from starlette.types import Message, Receive, Scope, Send
 
-from devui.web.errors import NotThere
+from devui.web.errors import UnsupportedRoute
 from devui.web.lazy_modules import LazyModule
 
 _protocol = LazyModule("devui.mcp.protocol")
@@ -131,6 +131,6 @@ def _load_protocol() -> ModuleType:
     except ModuleNotFoundError as error:
         if (error.name or "").partition(".")[0] not in _PACKAGES:
             raise
-        raise NotThere(
+        raise UnsupportedRoute(
             "the server has no MCP without the package mcp: pip install 'devui[mcp]'"
         ) from error

@@ -37,10 +37,10 @@ def for_range(scope: Scope, send: Send) -> Send:
     # whole response, as RFC 9110 (14.2) allows: there is no good use for them, but a bad one.
     if match is None or scope["method"] != "GET" or b"if-range" in headers:
         return send
-    return _Cut(send, match[1], match[2])
+    return _DelayedResponse(send, match[1], match[2])
 
 
-class _Cut:
+class _DelayedResponse:
     """Sends one response; its start is delayed until the body arrives."""
 
     def __init__(self, send: Send, first: bytes, last: bytes) -> None:

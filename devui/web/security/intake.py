@@ -162,7 +162,7 @@ def parse_json(body: bytes, *, allow_runtime_json: bool = False) -> Json:
     _check_depth(text, allow_runtime_json=allow_runtime_json)
     try:
         value: Json = (_RUNTIME_DECODER if allow_runtime_json else _DECODER).decode(text)
-    except _NotKept:
+    except _UnrepresentableNumber:
         _require_kept(_LOOKING.decode(text), ["body"])
         raise
     except json.JSONDecodeError as error:
@@ -291,7 +291,7 @@ def _number(digits: str) -> float:
     raise BadRequest("the JSON has a number that is too large")
 
 
-class _NotKept(BadRequest):
+class _UnrepresentableNumber(BadRequest):
     """A number that Python can't represent; `_LOOKING` puts the error in its place to locate it."""
 
 
@@ -299,14 +299,16 @@ def _any_integer(digits: str) -> int:
     try:
         return int(digits)
     except ValueError:
-        raise _NotKept(f"this whole number has {len(digits):,} digits, which is too many") from None
+        raise _UnrepresentableNumber(
+            f"this whole number has {len(digits):,} digits, which is too many"
+        ) from None
 
 
 def _any_number(digits: str) -> float:
     number = float(digits)
     if math.isfinite(number):
         return number
-    raise _NotKept(f"the number {digits[:20]} is too large")
+    raise _UnrepresentableNumber(f"the number {digits[:20]} is too large")
 
 
 def _error_instead(read: Callable[[str], float]) -> Callable[[str], Any]:
@@ -315,7 +317,7 @@ def _error_instead(read: Callable[[str], float]) -> Callable[[str], Any]:
     def reading(digits: str) -> Any:
         try:
             return read(digits)
-        except _NotKept as error:
+        except _UnrepresentableNumber as error:
             return error
 
     return reading
@@ -348,7 +350,7 @@ def _require_kept(value: Any, place: list[str | int]) -> None:
             half = f"the lone surrogate {value[error.start]!r} at {error.start}"
             message = f"the text contains {half}: replace it"
             raise _misfit("string_unicode", place, message) from error
-    elif isinstance(value, _NotKept):
+    elif isinstance(value, _UnrepresentableNumber):
         raise _misfit("number_too_large", place, str(value))
     elif isinstance(value, dict):
         for key, each in value.items():

@@ -10,7 +10,7 @@ class TooMuch(Exception):
     """The text would exceed its allowance of work."""
 
 
-class Effort:
+class StepBudget:
     """The remaining allowance of a text, in steps."""
 
     __slots__ = ("remaining",)

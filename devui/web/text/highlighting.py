@@ -13,7 +13,7 @@ from markupsafe import escape
 from pygments.lexers import get_lexer_by_name
 from pygments.token import STANDARD_TYPES, _TokenType
 
-from devui.web.text.effort import Effort, TooMuch
+from devui.web.text.effort import StepBudget, TooMuch
 
 MAX_CHARACTERS: Final = 16_384
 """Longer blocks stay plain."""
@@ -56,7 +56,7 @@ _READING: Final = 3
 _TOKEN: Final = 5
 
 
-def to_html(code: str, language: str, effort: Effort) -> str:
+def to_html(code: str, language: str, effort: StepBudget) -> str:
     """Return `code` as HTML: escaped, with `<span class>` around its tokens.
 
     The code isn't highlighted if the language is unknown, the text is too long, or the work exceeds
@@ -73,7 +73,9 @@ def to_html(code: str, language: str, effort: Effort) -> str:
         return str(escape(code))
 
 
-def _charge(tokens: Iterable[_Token], name: str, behind: int, effort: Effort) -> Iterator[_Token]:
+def _charge(
+    tokens: Iterable[_Token], name: str, behind: int, effort: StepBudget
+) -> Iterator[_Token]:
     reading = READING.get(name, _READING)
     for kind, text in tokens:
         effort.spend(_TOKEN + behind * reading // 1_000)

@@ -20,7 +20,7 @@ from markdown_it.utils import EnvType, OptionsDict
 from markupsafe import Markup
 
 from devui.web.text import formulas, highlighting
-from devui.web.text.effort import Effort, TooMuch
+from devui.web.text.effort import StepBudget, TooMuch
 from devui.web.text.markdown_parser import effort_of, environment, is_prose, paid_parser
 
 _DRAWN: Final = 10
@@ -96,7 +96,7 @@ def _cached_long(text: str) -> Markup:
 def _convert(text: str) -> Markup:
     if is_prose(text):
         return _paragraphs(text)
-    env = environment(Effort(ALLOWANCE))
+    env = environment(StepBudget(ALLOWANCE))
     try:
         tokens = _PARSER.parse(text, env)
         html = _PARSER.renderer.render(tokens, _PARSER.options, env)

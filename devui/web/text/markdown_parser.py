@@ -17,7 +17,7 @@ from markdown_it.rules_inline import StateInline, image, link
 from markdown_it.token import Token
 from markdown_it.utils import EnvType
 
-from devui.web.text.effort import Effort
+from devui.web.text.effort import StepBudget
 
 _PROSE: Final = re.compile(
     r"(?:(?:\n+|\A)(?!\d{1,9}[.)])[^\W_]"
@@ -43,7 +43,7 @@ Nesting = Literal[-1, 0, 1]
 
 
 def paid_parser() -> MarkdownIt:
-    """Return a parser that accepts no HTML and spends the `Effort` in its environment."""
+    """Return a parser that accepts no HTML and spends the `StepBudget` in its environment."""
     parser = MarkdownIt("js-default", {"linkify": False, "typographer": False})
     parser.inline = _Inline()
     parser.block = _Blocks()
@@ -61,14 +61,14 @@ def is_prose(text: str) -> bool:
     return _PROSE.fullmatch(text) is not None
 
 
-def environment(effort: Effort) -> EnvType:
+def environment(effort: StepBudget) -> EnvType:
     """Return the environment to pass to the parser with a text."""
     return {_EFFORT: effort}
 
 
-def effort_of(env: EnvType) -> Effort:
+def effort_of(env: EnvType) -> StepBudget:
     """Return the allowance of the text that is being parsed or rendered."""
-    effort: Effort = env[_EFFORT]
+    effort: StepBudget = env[_EFFORT]
     return effort
 
 

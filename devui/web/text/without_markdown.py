@@ -11,7 +11,7 @@ from typing import Final
 
 from markdown_it.token import Token
 
-from devui.web.text.effort import Effort, TooMuch
+from devui.web.text.effort import StepBudget, TooMuch
 from devui.web.text.markdown_parser import environment, is_prose, paid_parser
 
 LONGEST: Final = 300
@@ -53,7 +53,7 @@ def _cached(text: str) -> str:
     if "\0" in text or not _SPECIAL.search(text) or is_prose(text):
         return text
     try:
-        tokens = _PARSER.parse(_in_lines(text), environment(Effort(_ALLOWANCE)))
+        tokens = _PARSER.parse(_in_lines(text), environment(StepBudget(_ALLOWANCE)))
         words = " ".join("".join(_words(tokens, cut=text.endswith(_CUT))).split())
     except (TooMuch, RecursionError, ValueError, IndexError):
         return text

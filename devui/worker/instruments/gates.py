@@ -19,7 +19,7 @@ from devui.runtime.plugins.base_plugin import BasePlugin
 from devui.runtime.time_limits import clock_stopped
 from devui.wire.framing import FrameTooLarge
 from devui.wire.gates import EDITED, SKIPPED, Verdict, WorkerGate
-from devui.wire.messages import Gate, GateLeft
+from devui.wire.messages import Gate, GateCancelled
 from devui.worker.engines.kit import (
     BaseAgent,
     BaseTool,
@@ -273,7 +273,7 @@ class Gates:
             note = as_json({"tooLarge": str(error)})
             return await self._request(lambda number: make(number, note))
         except asyncio.CancelledError:
-            self._link.send(GateLeft(run=place.run, gate=gate_number))
+            self._link.send(GateCancelled(run=place.run, gate=gate_number))
             raise
         finally:
             self._asking[place.run] -= 1

@@ -128,7 +128,7 @@ class _Run:
 
 
 @dataclass(slots=True)
-class _Open:
+class _OpenSpan:
     """A span that has begun."""
 
     run: str
@@ -269,11 +269,11 @@ class Recorder(BasePlugin):
         record = self._runs.get(current_run.get() or "")
         return self._prompts.of(record.session, request, stream=stream) if record else None
 
-    def _begin(self, **about: Any) -> _Open:
+    def _begin(self, **about: Any) -> _OpenSpan:
         run = current_run.get() or ""
         record = self._runs.setdefault(run, _Run(0))
         record.spans += 1
-        span = _Open(run, record.spans)
+        span = _OpenSpan(run, record.spans)
         message = SpanBegan(
             run=run, span=span.number, parent=_around.get(), at=time.time(), **about
         )
@@ -285,14 +285,14 @@ class Recorder(BasePlugin):
             self._send(replace(message, prompt=None, args=None))
         return span
 
-    def _add_cause(self, span: _Open, key: str, answer: LlmResponse | None = None) -> None:
+    def _add_cause(self, span: _OpenSpan, key: str, answer: LlmResponse | None = None) -> None:
         if record := self._runs.get(span.run):
             record.causes[key] = [span.number]
             if answer is not None:
                 record.answers[key] = AnswerContent.of(answer)
 
     @contextmanager
-    def _inside(self, span: _Open) -> Iterator[None]:
+    def _inside(self, span: _OpenSpan) -> Iterator[None]:
         """Make this span the parent of those that begin inside the block."""
         outer = _around.get()
         _around.set(span.number)
@@ -305,7 +305,7 @@ class Recorder(BasePlugin):
             _around.set(outer)
 
     @contextmanager
-    def _ending(self, span: _Open, result: Callable[[_Open], str | None]) -> Iterator[None]:
+    def _ending(self, span: _OpenSpan, result: Callable[[_OpenSpan], str | None]) -> Iterator[None]:
         """Report how the span ended."""
         try:
             yield
@@ -322,23 +322,23 @@ class Recorder(BasePlugin):
             if span.unreported or span.error:
                 self._tell(span, result)
 
-    def _tell(self, span: _Open, result: Callable[[_Open], str | None]) -> None:
+    def _tell(self, span: _OpenSpan, result: Callable[[_OpenSpan], str | None]) -> None:
         try:
             self._send(span.message(result(span)))
         except FrameTooLarge:
             self._send(replace(span.message(None), effects=None))
 
 
-def _hear(span: _Open, answer: LlmResponse) -> None:
+def _hear(span: _OpenSpan, answer: LlmResponse) -> None:
     seconds = span.elapsed()
     span.first = seconds if span.first is None else span.first
     span.results.append(f"[{seconds:.6f},{as_json(answer)}]")
     span.complete, span.unreported = not answer.partial, True
 
 
-def _responses(span: _Open) -> str:
+def _responses(span: _OpenSpan) -> str:
     return f"[{','.join(span.results)}]"
 
 
-def _only(span: _Open) -> str | None:
+def _only(span: _OpenSpan) -> str | None:
     return span.results[0] if span.results else None

@@ -140,7 +140,7 @@ def _replace_names(text: str | None, names: dict[str, str]) -> str | None:
 _PARTS = ("system", "tools", "config")
 
 
-class SentNow:
+class CurrentRequest:
     """A request of the replay, in the form of a recorded one."""
 
     def __init__(self, request: LlmRequest, *, stream: bool) -> None:
@@ -224,7 +224,7 @@ def as_made(recording: Recording) -> Iterator[tuple[int, dict[str, Any]]]:
             yield place, changed or recording.events[place]
 
 
-class Expected:
+class ExpectedEvents:
     """What is still to come, in order: the places of events, and the fragments, by source."""
 
     def __init__(self, recording: Recording, ids: Ids, *, live_tools: bool) -> None:

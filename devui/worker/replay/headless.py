@@ -38,7 +38,7 @@ from devui.worker.tools import Effects
 
 
 @dataclass(slots=True)
-class Replayed:
+class HeadlessReplay:
     """The result of a replay without a server."""
 
     verdict: ReplayVerdict
@@ -67,7 +67,7 @@ async def replay_headless(
     *,
     live_tools: bool = False,
     tolerant: bool = False,
-) -> Replayed:
+) -> HeadlessReplay:
     """Replay a recording on an app or a root agent.
 
     A difference raises no exception: the verdict describes it, and the events are those before it.
@@ -88,10 +88,10 @@ async def replay_headless(
         error = None
     elif replay.end is not None:
         error = f"{DIVERGED}: {replay.end}"
-    return Replayed(verdict, events, session.state, error, replay.ids)
+    return HeadlessReplay(verdict, events, session.state, error, replay.ids)
 
 
-class Hearing(Protocol):
+class ReplayListener(Protocol):
     """Receives a run's events, as JSON text, and may end the run by raising."""
 
     def fragment(self, text: str) -> None:
@@ -108,7 +108,7 @@ class Headless:
     """Executes a recorded run once, with the recorded input, in a session in memory."""
 
     def __init__(
-        self, exported: App | BaseNode, recording: Recording, hearing: Hearing, kit: Kit
+        self, exported: App | BaseNode, recording: Recording, hearing: ReplayListener, kit: Kit
     ) -> None:
         """`exported` is the app or root agent to run."""
         self._recording = recording
@@ -215,7 +215,7 @@ class Headless:
 class _Sessions(InMemorySessionService):
     """Passes on what is committed to the session with this id."""
 
-    def __init__(self, session: str, hearing: Hearing, effects: Effects, kit: Kit) -> None:
+    def __init__(self, session: str, hearing: ReplayListener, effects: Effects, kit: Kit) -> None:
         super().__init__()
         self._kit = kit
         self._session = session

@@ -14,14 +14,14 @@ from devui.wire.recordings import RecordedEdit, Recording
 from devui.worker.engines.kit import BaseTool, Context, Kit, LlmRequest, LlmResponse
 from devui.worker.instruments.gates import response, revise_args, revise_request, revised_result
 from devui.worker.json_text import apply_effects, as_json
-from devui.worker.replay.comparison import Expected, Ids, differences
+from devui.worker.replay.comparison import ExpectedEvents, Ids, differences
 
 
 class RecordedEdits:
     """The edits of a recording, each of which the replay makes once."""
 
     def __init__(
-        self, recording: Recording, ids: Ids, expected: Expected, turns: Mapping[str, int]
+        self, recording: Recording, ids: Ids, expected: ExpectedEvents, turns: Mapping[str, int]
     ) -> None:
         """`turns`: by agent, how many of its runs and calls the replay has reached."""
         self.repeated: list[RecordedEdit] = []

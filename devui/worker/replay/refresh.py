@@ -42,8 +42,8 @@ from devui.worker.engines.kit import (
 from devui.worker.instruments.recorder import Recorder
 from devui.worker.json_text import as_json
 from devui.worker.replay.comparison import (
+    CurrentRequest,
     Ids,
-    SentNow,
     comparable,
     differences,
     request_differences,
@@ -259,7 +259,7 @@ class Reuse(BasePlugin):
         """Yield the recorded responses to an equal request, or else the model's."""
         self.replay.commits.progress()
         agent = callback_context.agent_name
-        call = self._model(agent, SentNow(llm_request, stream=stream))
+        call = self._model(agent, CurrentRequest(llm_request, stream=stream))
         if call is None:
             self.live.append(f"the model of {agent}")
         answers = (
@@ -316,7 +316,7 @@ class Reuse(BasePlugin):
     def _is_busy(self) -> bool:
         return self._going > 0
 
-    def _model(self, agent: str, request: SentNow) -> RecordedCall | None:
+    def _model(self, agent: str, request: CurrentRequest) -> RecordedCall | None:
         actual = request.in_full(self.replay.ids)
         pieces = self.replay.recording.pieces
 
@@ -345,7 +345,7 @@ class Reuse(BasePlugin):
 
 
 @dataclass(frozen=True, slots=True)
-class Refreshed:
+class RefreshedRecording:
     """A recording that was made again."""
 
     recording: Recording
@@ -353,11 +353,11 @@ class Refreshed:
     """The calls that were made live, in words; all others were answered from the recording."""
 
 
-async def refresh_headless(exported: App | BaseNode, recording: Recording) -> Refreshed:
+async def refresh_headless(exported: App | BaseNode, recording: Recording) -> RefreshedRecording:
     """Execute a recorded run again; calls that aren't in the recording are made live."""
     run, kit = uuid.uuid4().hex, kit_of(exported)
     reuse, tape = Reuse(recording, kit), Tape(run, kit)
-    headless = Headless(exported, recording, _Taped(reuse, tape), kit)
+    headless = Headless(exported, recording, _TapeRecorder(reuse, tape), kit)
     outcome, error = await headless.execute(
         run, [tape.recorder, reuse], reuse.replay.recorded_edits
     )
@@ -373,10 +373,10 @@ async def refresh_headless(exported: App | BaseNode, recording: Recording) -> Re
         fragments=tape.fragments,
         events=tape.events,
     )
-    return Refreshed(steadied(fresh, recording, reuse.replay.ids), reuse.live)
+    return RefreshedRecording(steadied(fresh, recording, reuse.replay.ids), reuse.live)
 
 
-class _Taped:
+class _TapeRecorder:
     """Stores committed and streamed events before they are compared."""
 
     def __init__(self, reuse: Reuse, tape: Tape) -> None:

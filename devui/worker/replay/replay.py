@@ -16,9 +16,9 @@ from devui.worker.engines.kit import Context, Event, Kit, LlmRequest, LlmRespons
 from devui.worker.json_text import apply_effects, as_json
 from devui.worker.replay.call_tree import CallTree, CommitCounter, call_summary
 from devui.worker.replay.comparison import (
-    Expected,
+    CurrentRequest,
+    ExpectedEvents,
     Ids,
-    SentNow,
     by_hand,
     diff_text,
     differences,
@@ -174,7 +174,7 @@ class Replay:
         self._kit = kit
         self.live_tools = live_tools
         self.ids = Ids()
-        self.expected = Expected(recording, self.ids, live_tools=live_tools)
+        self.expected = ExpectedEvents(recording, self.ids, live_tools=live_tools)
         self.commits = CommitCounter(lambda: busy() or self._committing or self._executing > 0)
         self._tree = CallTree(recording, anywhere=anywhere)
         self.recorded_edits = RecordedEdits(recording, self.ids, self.expected, self._tree.turns)
@@ -237,7 +237,9 @@ class Replay:
         call = self._tree.model(parent, agent, branch)
         if call is None:
             await self._broken_off(parent)
-            self._unexpected("model", context, SentNow(request, stream=stream).in_full(self.ids))
+            self._unexpected(
+                "model", context, CurrentRequest(request, stream=stream).in_full(self.ids)
+            )
         self._compare_request(call, request, stream=stream, context=context)
         async with aclosing(self.responses(call)) as responses:
             async for response in responses:
@@ -456,7 +458,7 @@ class Replay:
         self, call: RecordedCall, request: LlmRequest, *, stream: bool, context: Context
     ) -> None:
         self.commits.progress()
-        actual = SentNow(request, stream=stream)
+        actual = CurrentRequest(request, stream=stream)
         if call.request is None:
             self._notes.append(f"a request of {call.agent} was too large to record")
             return

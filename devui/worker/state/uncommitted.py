@@ -14,9 +14,9 @@ from pathlib import Path
 from typing import Any, Final
 
 from devui.runtime.sessions.state import State, detached
-from devui.wire.uncommitted import StateTouch, Touched
+from devui.wire.uncommitted import CommittedTouches, StateTouch
 from devui.worker.engines.kit import Event
-from devui.worker.link import Refused
+from devui.worker.link import RequestRefused
 from devui.worker.state.actors import NOBODY, Actor, current_actor
 from devui.worker.state.live import LiveState
 from devui.worker.state.values import (
@@ -39,7 +39,7 @@ class Write:
 
 
 @dataclass(slots=True, eq=False)
-class Leaving:
+class CommittingEvent:
     """An event that is being committed."""
 
     event: Event
@@ -56,23 +56,23 @@ class Leaving:
         return key in delta and json_of(delta[key]) == write.touch.value
 
 
-class Departures:
+class CommittingEvents:
     """The events of one run that are being committed; not thread-safe."""
 
     def __init__(self, send: Callable[[StateTouch], None]) -> None:
         self._send = send
-        self._leaving: dict[int, Leaving] = {}
+        self._leaving: dict[int, CommittingEvent] = {}
         """By identity of the event: two may have the same id until one is refused."""
 
-    def of(self, event: Event) -> Leaving:
+    def of(self, event: Event) -> CommittingEvent:
         """Return the entry of an event, which is being committed from now on."""
-        return self._leaving.setdefault(id(event), Leaving(event))
+        return self._leaving.setdefault(id(event), CommittingEvent(event))
 
     def has(self, write: Write) -> bool:
         """Return whether an event that is being committed carries the write."""
         return any(write in leaving.writes for leaving in self._leaving.values())
 
-    def take(self, writes: Iterable[Write], *, but: Leaving | None = None) -> None:
+    def take(self, writes: Iterable[Write], *, but: CommittingEvent | None = None) -> None:
         """Assign and report writes that an event carries unannounced; `but` is skipped."""
         for write in writes:
             for leaving in self._leaving.values():
@@ -135,7 +135,7 @@ class Uncommitted:
         """Dirty reads that aren't assigned to an event yet."""
         self._handed: dict[str, set[Actor]] = {}
         """Keys with a mutable value, and the actors that hold a reference to it."""
-        self._leaving = Departures(send)
+        self._leaving = CommittingEvents(send)
         self._latest_texts: dict[str, str] = {}
         """The last value, by key, that was flagged as changed in place."""
 
@@ -288,7 +288,7 @@ class Uncommitted:
         answered = True
         try:
             yield
-        except Refused:
+        except RequestRefused:
             raise
         except BaseException:  # cancelled, or the server is gone; the event may still be committed
             answered = False
@@ -297,7 +297,7 @@ class Uncommitted:
             with self._lock:
                 self._leaving.end(event, answered=answered)
 
-    def at_commit(self, event: Event) -> Touched | None:
+    def at_commit(self, event: Event) -> CommittedTouches | None:
         """Return what the event settles if it is committed as it is now; None if nothing.
 
         Called again for a revised event, which may carry other writes; reads and changes in place
@@ -318,7 +318,7 @@ class Uncommitted:
         flags = [write.touch.number for write in leaving.flags if write.touch.key not in delta]
         if not (settles or leaving.reads or flags):
             return None
-        return Touched(settles=settles, reads=list(leaving.reads), flags=flags)
+        return CommittedTouches(settles=settles, reads=list(leaving.reads), flags=flags)
 
     def committed(self, event: Event) -> None:
         """Remove the writes that a committed event carried."""

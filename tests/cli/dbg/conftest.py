@@ -3,7 +3,7 @@
 import pytest
 
 from tests.api.test_stepping import COUNT, WEATHER
-from tests.kit.debugged import Debugged
+from tests.kit.debugged import DebuggedRun
 from tests.kit.server import running, write_app
 
 SLOW = """import asyncio
@@ -33,6 +33,6 @@ def server(tmp_path):
 
 @pytest.fixture
 def held(client):
-    debugged = Debugged(client, "count").start("hello")
+    debugged = DebuggedRun(client, "count").start("hello")
     assert debugged.settled()["status"] == "held"
     return debugged

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from tests.kit.debugged import Debugged
+from tests.kit.debugged import DebuggedRun
 
 
 def test_attach_follows_a_session_and_ctrl_c_leaves_the_run_alone(terminal, held):
@@ -59,7 +59,7 @@ def test_attach_ends_with_its_server(terminal, held):
 @pytest.mark.req("R20")
 @pytest.mark.req("R21")
 def test_control_characters_from_an_agent_are_escaped(terminal, client):
-    debugged = Debugged(client, "count").start("\x1b[2J\u202egnp\rhidden")
+    debugged = DebuggedRun(client, "count").start("\x1b[2J\u202egnp\rhidden")
     debugged.settled()
     output = terminal("dbg", "where").stdout
     assert "\\u001b[2J" in output

@@ -1,6 +1,6 @@
 """`devui dbg` adds, changes and deletes breakpoints, and refuses invalid conditions."""
 
-from tests.kit.debugged import Debugged
+from tests.kit.debugged import DebuggedRun
 
 
 def test_breakpoints_are_added_listed_switched_changed_and_deleted(terminal, client):
@@ -10,7 +10,7 @@ def test_breakpoints_are_added_listed_switched_changed_and_deleted(terminal, cli
     assert terminal("dbg", "break", "disable", "1").stdout.startswith("   1  off")
     assert terminal("dbg", "break", "enable", "1").stdout.startswith("   1  on ")
     assert "off for ada" in terminal("dbg", "break", "disable", "1", "--user", "ada").stdout
-    debugged = Debugged(client, "count").start(pause=False)
+    debugged = DebuggedRun(client, "count").start(pause=False)
     assert debugged.settled()["holds"][0]["breakpoint"] == 1
     assert "breakpoint 1" in terminal("dbg", "where").stdout
     assert "hit once" in terminal("dbg", "break", "list").stdout

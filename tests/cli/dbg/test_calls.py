@@ -5,12 +5,12 @@ import json
 import time
 
 from tests.api.test_calls import results
-from tests.kit.debugged import Debugged
+from tests.kit.debugged import DebuggedRun
 from tests.kit.patience import PATIENCE
 
 
 def begun(client):
-    return Debugged(client, "slow").start(pause=False).wait_for_output("began")
+    return DebuggedRun(client, "slow").start(pause=False).wait_for_output("began")
 
 
 def has_results(debugged, count: int) -> None:
@@ -53,7 +53,7 @@ def test_ending_a_call_that_is_not_under_way_is_refused(terminal, client):
 
 
 def test_a_tool_with_unknown_effects_is_tried_only_with_sure(terminal, client):
-    debugged = Debugged(client, "weather").start(pause=False)
+    debugged = DebuggedRun(client, "weather").start(pause=False)
     debugged.settled()
     there = ("-s", str(debugged.key))
     assert "weather  unknown  forecaster" in terminal("dbg", "tools", *there).stdout

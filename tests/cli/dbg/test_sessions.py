@@ -3,11 +3,11 @@
 import json
 import re
 
-from tests.kit.debugged import Debugged
+from tests.kit.debugged import DebuggedRun
 
 
 def test_an_ambiguous_or_unknown_session_is_an_error(terminal, client, held):
-    other = Debugged(client, "count").start()
+    other = DebuggedRun(client, "count").start()
     other.settled()
     unclear = terminal("dbg", "step")
     assert unclear.returncode == 2
@@ -88,7 +88,7 @@ def is_found_by_its_number(client, debugged):
 
 
 def test_a_session_is_annotated_forked_rewound_counted_and_traced(terminal, client):
-    debugged = Debugged(client, "weather").start(pause=False)
+    debugged = DebuggedRun(client, "weather").start(pause=False)
     debugged.settled()
     there = ("-s", str(debugged.key))
     prompts_are_shown(terminal, there)
@@ -128,7 +128,7 @@ def test_a_session_is_annotated_forked_rewound_counted_and_traced(terminal, clie
 
 
 def test_the_exit_status_says_whether_the_run_failed_or_did_not_start(terminal, client):
-    debugged = Debugged(client, "weather").start(pause=False)
+    debugged = DebuggedRun(client, "weather").start(pause=False)
     debugged.settled()
     at_the_call = ("dbg", "fork", "2", "-s", str(debugged.key), "--run", "--guard", "run", "--json")
     refusal = terminal(*at_the_call)

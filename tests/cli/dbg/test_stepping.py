@@ -3,7 +3,7 @@
 import json
 import re
 
-from tests.kit.debugged import Debugged
+from tests.kit.debugged import DebuggedRun
 
 
 def test_a_run_is_stepped_to_its_end(terminal, held):
@@ -68,7 +68,7 @@ def test_the_same_key_steps_once(terminal, held):
 
 
 def test_a_held_call_is_edited_and_mocked(terminal, client):
-    debugged = Debugged(client, "weather").start()
+    debugged = DebuggedRun(client, "weather").start()
     debugged.settled()
     debugged.tell("run_to", like={"gate": "before_tool"})
     assert 'weather(city="Oslo")' in terminal("dbg", "where").stdout
@@ -118,7 +118,7 @@ def test_the_state_is_shown_with_pending_writes_and_as_of_an_event(terminal, hel
 
 
 def test_why_says_what_a_run_waits_for_and_where_in_the_code(terminal, client):
-    Debugged(client, "slow").start(pause=False).wait_for_output("began")
+    DebuggedRun(client, "slow").start(pause=False).wait_for_output("began")
     reasons = terminal("dbg", "why").stdout
     assert re.search(r"^call \d+  tool wait  \{\}  by waiter", reasons, re.MULTILINE)
     assert "slow/agent.py:9 in wait  await asyncio.Event().wait()" in reasons
@@ -137,7 +137,7 @@ def test_a_finished_run_cannot_be_stepped(terminal, held):
 
 
 def test_a_run_is_started_held_or_without_a_pause(terminal, client):
-    debugged = Debugged(client, "count")
+    debugged = DebuggedRun(client, "count")
     done = terminal("dbg", "start", "go", "-s", str(debugged.key))
     assert "Paused before the commit" in done.stdout
     assert terminal("dbg", "stop").stdout.startswith("stopped")
@@ -147,7 +147,7 @@ def test_a_run_is_started_held_or_without_a_pause(terminal, client):
 
 
 def test_a_run_is_started_in_a_new_session_of_an_app(terminal, client):
-    before = Debugged(client, "count")
+    before = DebuggedRun(client, "count")
     done = terminal("dbg", "start", "go", "--new", "count")
     assert "Paused before the commit" in done.stdout
     newest = client.get("/api/sessions").json()["sessions"][0]

@@ -69,7 +69,7 @@ class CurrentTurn:
         )
 
 
-class OwnRun:
+class OwnRunContents:
     """The events of an agent that answers once, and the answers to its calls."""
 
     def __init__(self, view: View, path: str) -> None:
@@ -100,7 +100,7 @@ class OwnRun:
         return self._history.contents(self.events)
 
 
-class InLine:
+class InlineContents:
     """The conversation around an agent that answers once.
 
     It holds what was said above the agent and in earlier runs at the same place, and nothing from
@@ -237,12 +237,12 @@ class Contents:
         """
         agent, path = agent_of(ctx), ctx.node_path or ""
         call_place = ctx.history.unsettled.get((view.branch or "").rpartition("@")[2])
-        own = self._sessions.of(ctx.session, (view, path), OwnRun, view, path)
+        own = self._sessions.of(ctx.session, (view, path), OwnRunContents, view, path)
         since = own.contents(ctx.history.events, call_place.index if call_place else 0)
         before: list[types.Content] = []
         if "include_contents" in agent.model_fields_set and agent.include_contents == "default":
             around = view._replace(branch=None)  # each call of the agent has its own branch
-            line = self._sessions.of(ctx.session, (around, path), InLine, around, path)
+            line = self._sessions.of(ctx.session, (around, path), InlineContents, around, path)
             before = line.contents(ctx.session.events, own.events, view.branch)
         message = ctx.user_content
         if message is None or any(map(is_, reversed(before), repeat(message))):

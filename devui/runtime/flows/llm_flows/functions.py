@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 
 
 _Task = asyncio.Task["types.Part | None"]
-Finished = list[tuple["types.Part | None", "ToolCall"]]
+CallResults = list[tuple["types.Part | None", "ToolCall"]]
 
 
 class _Batch:
@@ -58,7 +58,7 @@ class _Batch:
 
 async def run_batch(
     calls: Sequence[ToolCall], passages: list[Passage]
-) -> tuple[Finished, BaseException | None]:
+) -> tuple[CallResults, BaseException | None]:
     """Return what the calls returned, in order, and the error of the first one that failed.
 
     When a call fails, the others end as if plain functions took no time: a call that waits for
@@ -79,7 +79,7 @@ async def run_batch(
         raise
     finally:
         passages.remove(batch)
-    results: Finished = []
+    results: CallResults = []
     error: BaseException | None = None
     for task, call in zip(tasks, calls, strict=True):
         if task.cancelled():
@@ -188,7 +188,7 @@ _NO_SIGNALS: dict[str, Any] = {
 _ANSWER = types.Content(role="user")
 
 
-class Executed(NamedTuple):
+class CallsOutcome(NamedTuple):
     """The outcome of the calls of one answer."""
 
     event: Event | None
@@ -270,23 +270,23 @@ async def execute(
     calls: Sequence[types.FunctionCall],
     tools: Mapping[str, BaseTool],
     confirmations: Mapping[str, ToolConfirmation] | None = None,
-) -> Executed:
+) -> CallsOutcome:
     """Run all calls concurrently and gather their responses in one event.
 
     `confirmations` are the user's decisions on calls, by call id.
     """
     if not calls:
-        return Executed(None)
+        return CallsOutcome(None)
     decisions = confirmations or {}
     running = [ToolCall(ctx, call, tools, decisions.get(call.id or "")) for call in calls]
     try:
         if len(running) == 1:
             part = await running[0].run()
-            return Executed(_response_event(ctx, [(part, running[0])], running))
+            return CallsOutcome(_response_event(ctx, [(part, running[0])], running))
         results, error = await run_batch(running, ctx.abort_switch.passages)
         if error is not None:
             results = [(part, call) for part, call in results if part is None or _is_plain(call)]
-        return Executed(_response_event(ctx, results, running), error)
+        return CallsOutcome(_response_event(ctx, results, running), error)
     except BaseException:  # the run was interrupted: the spans of its calls end with it
         for call in running:
             if call.span is not None:
@@ -295,7 +295,7 @@ async def execute(
 
 
 def _response_event(
-    ctx: InvocationContext, results: Finished, calls: Sequence[ToolCall]
+    ctx: InvocationContext, results: CallResults, calls: Sequence[ToolCall]
 ) -> Event | None:
     """Return the event of the responses, if there are any, and end the spans of the calls."""
     event, spans = _event(ctx, results), instruments()
@@ -318,7 +318,7 @@ def _is_plain(call: ToolCall) -> bool:
     return call.actions.model_copy(update=_NO_SIGNALS) == EventActions()
 
 
-def _event(ctx: InvocationContext, results: Finished) -> Event | None:
+def _event(ctx: InvocationContext, results: CallResults) -> Event | None:
     """Return the event of the responses; None if there are none and nothing changed."""
     parts = [
         each for part, call in results for each in (part, call.spoken_part) if each is not None
@@ -397,7 +397,7 @@ async def run_calls(
     """
     work = execute(ctx, calls, tools, confirmations)
     if any(tool.emits_events for call in calls if (tool := tools.get(call.name or ""))):
-        relay = EventRelay[Executed](ctx)
+        relay = EventRelay[CallsOutcome](ctx)
         async with aclosing(relay.events(work)) as events:
             async for event in events:
                 yield event
@@ -411,7 +411,7 @@ async def run_calls(
 
 
 def _answers(
-    ctx: InvocationContext, calls: Sequence[types.FunctionCall], executed: Executed
+    ctx: InvocationContext, calls: Sequence[types.FunctionCall], executed: CallsOutcome
 ) -> list[Event]:
     """Return the event of the responses, the requests to the user and the structured answer."""
     if executed.event is None:

@@ -59,7 +59,7 @@ class Entry(NamedTuple):
     """Who gave the responses; None if they only ask for a confirmation or a credential."""
 
 
-class Arranged(NamedTuple):
+class ArrangedContents(NamedTuple):
     """The contents of entries, in an order that models accept."""
 
     contents: list[types.Content]
@@ -79,7 +79,7 @@ class _Response:
     given_at: int
 
 
-def arrange(entries: Sequence[Entry]) -> Arranged:
+def arrange(entries: Sequence[Entry]) -> ArrangedContents:
     """Arrange the contents in an order that models accept.
 
     Of several responses to one call, the last counts. A call without a response is left out unless
@@ -101,7 +101,7 @@ def arrange(entries: Sequence[Entry]) -> Arranged:
             contents.extend(_with_answers(entry, own_answers))
         else:
             contents.append(entry.content)
-    return Arranged([without_client_ids(each) for each in contents], starts, bool(between))
+    return ArrangedContents([without_client_ids(each) for each in contents], starts, bool(between))
 
 
 def without_client_ids(content: types.Content) -> types.Content:
@@ -357,7 +357,7 @@ class History:
         self._starts[first:] = [start + each for each in arranged.starts]
         self._is_settled, self._open = not arranged.may_change, ()
 
-    def _arranged_from(self, index: int) -> tuple[int, Arranged]:
+    def _arranged_from(self, index: int) -> tuple[int, ArrangedContents]:
         """Arrange the entries from an index on, or from the first call that they answer.
 
         Returns:

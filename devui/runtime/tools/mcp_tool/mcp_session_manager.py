@@ -15,7 +15,7 @@ from mcp.types import INTERNAL_ERROR, METHOD_NOT_FOUND
 from pydantic import ConfigDict
 
 from devui.runtime.http_client import Timeouts, httpx
-from devui.runtime.mistakes import Spelt, brief
+from devui.runtime.mistakes import SpellCheckedModel, brief
 
 # One open connection to an MCP server (adk-runtime 8.9).
 
@@ -244,7 +244,7 @@ _IDLE_SECONDS = 900.0
 """How long an unused connection is kept, in seconds, as in ADK."""
 
 
-class StdioConnectionParams(Spelt):
+class StdioConnectionParams(SpellCheckedModel):
     """A server that runs as a child process and communicates over its pipes."""
 
     server_params: StdioServerParameters
@@ -253,7 +253,7 @@ class StdioConnectionParams(Spelt):
     """The time limit for the start and for each call, in seconds."""
 
 
-class SseConnectionParams(Spelt):
+class SseConnectionParams(SpellCheckedModel):
     """A server over HTTP with server-sent events, the older transport."""
 
     model_config = ConfigDict(arbitrary_types_allowed=True)

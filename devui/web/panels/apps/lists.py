@@ -8,7 +8,7 @@ from typing import Final
 
 from devui.debugger.apps.apps import AppSource, LeftOut
 from devui.debugger.apps.root_agent import RootAgent
-from devui.debugger.workers.import_output import Printed
+from devui.debugger.workers.import_output import ImportOutput
 from devui.debugger.workers.workers import AppStatus
 from devui.store.rows import ForkRow, NoteRow, SessionRow
 from devui.store.summaries import Damaged
@@ -199,7 +199,7 @@ def other_folders(names: Sequence[str]) -> OtherFolders | None:
     )
 
 
-def printed_text(output: Printed) -> str:
+def printed_text(output: ImportOutput) -> str:
     """Return what an app printed and logged during its import; log records have their level."""
     lines = [
         line.text if line.stream in {"stdout", "stderr"} else f"{line.stream}: {line.text}"

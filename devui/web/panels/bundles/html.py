@@ -79,7 +79,7 @@ _LARGEST: Final = 2_000_000
 """The size in bytes up to which the page embeds a file."""
 
 
-class Inlined:
+class InlineAssets:
     """The inlined styles and script, and the policy that allows these and nothing else."""
 
     def __init__(self, assets: Assets, styles: Sequence[str], script: str) -> None:
@@ -246,7 +246,7 @@ class _Writer:
         self._session = session
         self._name = name
         self._progress = progress
-        self._inlined = Inlined(services.render.assets, STYLES, SCRIPT)
+        self._inlined = InlineAssets(services.render.assets, STYLES, SCRIPT)
         self._formatting = _Formatting()
         self._yielder = Yielder()
 

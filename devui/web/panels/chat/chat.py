@@ -17,7 +17,7 @@ from typing import Any, Final, TypeAlias
 
 from devui.debugger.events.nodes import answers, name_of
 from devui.debugger.events.summary import other_fields
-from devui.debugger.questions.askers import Asker
+from devui.debugger.questions.askers import Requester
 from devui.debugger.questions.questions import HUMAN_CALLS, answered_once, question_of
 from devui.debugger.recovery.forking import message_text
 from devui.store.summaries import CallSummary, ResponseSummary, Summary
@@ -127,13 +127,13 @@ def say_again(number: int, event: Event, session: int) -> RerunButton | None:
 
 TRANSFER = "transfer_to_agent"
 """The framework's own tool; the chat shows the transfer instead of the call."""
-_NOBODY: Mapping[str, Asker] = MappingProxyType({})
+_NOBODY: Mapping[str, Requester] = MappingProxyType({})
 Pictures: TypeAlias = AbstractSet[tuple[str, int]]
 """The names and versions of artifacts that are shown as pictures."""
 
 
 @dataclass(frozen=True, slots=True)
-class Answered:
+class CallAnswers:
     """What events say about calls, including calls from other events or runs."""
 
     outcomes: Mapping[str, ToolOutcome] = field(default_factory=dict)
@@ -146,7 +146,7 @@ class Answered:
     @classmethod
     def of(
         cls, events: Iterable[tuple[int, str | None, Summary, Event | None]], session: int
-    ) -> "Answered":
+    ) -> "CallAnswers":
         """Collect the answers in events, given with number and author, the oldest first."""
         outcomes: dict[str, ToolOutcome] = {}
         calls: set[tuple[str | None, int]] = set()
@@ -168,7 +168,7 @@ def chat_message(
     *,
     session: int,
     previous_author: str | None = None,
-    askers: Mapping[str, Asker] = _NOBODY,
+    askers: Mapping[str, Requester] = _NOBODY,
     pictures: Pictures = frozenset(),
     results: Mapping[str, Fields] = NOTHING,
 ) -> ChatMessage | None:
@@ -224,9 +224,9 @@ def conversation(
     session: int,
     previous_author: str | None = None,
     going_on: int | None = None,
-    askers: Mapping[str, Asker] = _NOBODY,
+    askers: Mapping[str, Requester] = _NOBODY,
     pictures: Pictures = frozenset(),
-    call_answers: Answered | None = None,
+    call_answers: CallAnswers | None = None,
     cut: str | None = None,
 ) -> tuple[ChatMessage, ...]:
     """Return the messages for a window of events, each tool chip with its outcome.
@@ -238,7 +238,7 @@ def conversation(
     cut off in the middle.
     """
     if call_answers is None:
-        call_answers = Answered.of(((n, e.author, s, e) for n, e, s in events), session)
+        call_answers = CallAnswers.of(((n, e.author, s, e) for n, e, s in events), session)
     messages: list[ChatMessage] = []
     speaker = previous_author
     for number, event, summary in events:
@@ -343,7 +343,7 @@ def _parts(
     event: Event,
     summary: Summary,
     session: int,
-    askers: Mapping[str, Asker],
+    askers: Mapping[str, Requester],
     results: Mapping[str, Fields],
 ) -> tuple[ChatPart, ...]:
     calls = iter(enumerate(summary.calls))
@@ -374,7 +374,7 @@ def _parts(
     return tuple(parts)
 
 
-def _answer_line(answer: ResponseSummary, asker: Asker | None) -> AnswerLine:
+def _answer_line(answer: ResponseSummary, asker: Requester | None) -> AnswerLine:
     """Return the line for a person's answer; of a credential, it says only that one was given."""
     tool = visible(asker.name) if asker else ""
     if answer.name == CREDENTIAL:
@@ -383,7 +383,7 @@ def _answer_line(answer: ResponseSummary, asker: Asker | None) -> AnswerLine:
         payload = answer.preview.removeprefix(answer.verdict).strip()
         return AnswerLine(answer.verdict.capitalize(), tool, visible(payload.removeprefix("with ")))
     name = tool or ("" if answer.name in HUMAN_CALLS else visible(answer.name))
-    return AnswerLine("Answered", name, visible(answer.preview))
+    return AnswerLine("CallAnswers", name, visible(answer.preview))
 
 
 def _response_files(event: Event, file: FileLink) -> Iterator[FilePart]:
@@ -444,7 +444,7 @@ def _chip(number: int, position: int, call: CallSummary, question: str, session:
     )
 
 
-def who_asks(agent: str, asker: Asker | None) -> str:
+def who_asks(agent: str, asker: Requester | None) -> str:
     """Return who needs an answer, as the beginning of a sentence."""
     return visible(f"The {asker.kind} {asker.name} of {agent}" if asker else agent)
 

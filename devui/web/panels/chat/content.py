@@ -71,13 +71,14 @@ def content_parts(
     `rest(path)` links to what is omitted at that path of the event, `file(path)` to the file there.
     """
     parts = (
-        _part(part, _Within(number, rest, file), event) for number, part in enumerate(event.parts)
+        _part(part, _PartPosition(number, rest, file), event)
+        for number, part in enumerate(event.parts)
     )
     return (*(part for part in parts if part), *around(event))
 
 
 @dataclass(frozen=True, slots=True)
-class _Within:
+class _PartPosition:
     """The position of one part in an event, and links into it."""
 
     number: int
@@ -96,7 +97,7 @@ class _Within:
         )
 
 
-def _part(part: Part, within: _Within, event: Event) -> ContentPart | None:
+def _part(part: Part, within: _PartPosition, event: Event) -> ContentPart | None:
     if part.call:
         return _call(part.call, within, event)
     if part.response:
@@ -283,7 +284,7 @@ def _list(value: object) -> list[Any]:
     return value if isinstance(value, list) else []
 
 
-def _call(call: Call, within: _Within, event: Event) -> CallPart:
+def _call(call: Call, within: _PartPosition, event: Event) -> CallPart:
     return CallPart(
         name=visible(call.name),
         id=visible(str(call.id or "")),
@@ -293,7 +294,7 @@ def _call(call: Call, within: _Within, event: Event) -> CallPart:
     )
 
 
-def _response(response: Response, within: _Within, event: Event) -> ResponsePart:
+def _response(response: Response, within: _PartPosition, event: Event) -> ResponsePart:
     value = unwrapped(response.value)
     wrap = () if value is response.value else ("result",)
     files = response_files(response, within.number, within.file)

@@ -52,7 +52,7 @@ class Activity:
 
 
 @dataclass(frozen=True, slots=True)
-class Course:
+class GraphActivity:
     """The activity of each node, by its position, and how often each edge was taken."""
 
     nodes: tuple[Activity, ...]
@@ -65,7 +65,7 @@ def course(
     moment: Moment,
     *,
     edges: Iterable[StructureEdge] = (),
-) -> Course:
+) -> GraphActivity:
     """Compute the activity of the nodes up to a moment, from the events and spans until then.
 
     `edges` are the edges within workflows.
@@ -270,7 +270,7 @@ class _Reading:
         else:
             self._raised.discard(position)
 
-    def course(self) -> Course:
+    def course(self) -> GraphActivity:
         """Return the result; a node with a descendant that ran counts as having run."""
         for position, reason in self._withheld.values():
             self.nodes[position].withheld[reason] += 1
@@ -287,7 +287,7 @@ class _Reading:
             if owner is not None and self.nodes[position].count:
                 self.nodes[owner].count = max(self.nodes[owner].count, 1)
                 self._ways.setdefault((owner, position), self.nodes[position].count)
-        return Course(tuple(self.nodes), self._ways)
+        return GraphActivity(tuple(self.nodes), self._ways)
 
 
 def _reason_withheld(response: ResponseSummary, summary: Summary) -> str:

@@ -18,7 +18,7 @@ from devui.store.rows import EventRow, SessionRow
 from devui.web.links import breakpoints_url, session_url
 from devui.web.panels.graph.activity import (
     Activity,
-    Course,
+    GraphActivity,
     Status,
     course,
     structure_of_events,
@@ -143,7 +143,7 @@ def _graph(
 
 def app_graph(info: AppInfo) -> GraphPanel:
     """Return the graph of an app's structure, without activity."""
-    idle = Course(tuple(Activity() for _ in info.nodes), Counter())
+    idle = GraphActivity(tuple(Activity() for _ in info.nodes), Counter())
     panel = picture((info.nodes, info.edges), idle, title="")
     places = {f"graph-{number}": node for number, node in enumerate(info.nodes)}
     return replace(
@@ -161,7 +161,7 @@ def _with_menu(box: GraphNode, node: StructureNode) -> GraphNode:
 
 def picture(
     structure: tuple[Sequence[StructureNode], Sequence[StructureEdge]],
-    course: Course,
+    course: GraphActivity,
     *,
     title: str,
     note: str = "",
@@ -255,7 +255,7 @@ def _menu(node: StructureNode, key: int, word: str) -> NodeMenu:
     )
 
 
-def _line(line: Line, nodes: Sequence[StructureNode], course: Course) -> GraphLine:
+def _line(line: Line, nodes: Sequence[StructureNode], course: GraphActivity) -> GraphLine:
     source, target = course.nodes[line.source], course.nodes[line.target]
     times = course.ways[line.source, line.target]
     begins = nodes[line.source].kind == "start"

@@ -10,12 +10,12 @@ from starlette.responses import Response
 from typing_extensions import TypedDict
 
 from devui.debugger.questions.answers import latest_result, open_until
-from devui.debugger.questions.askers import Asker
+from devui.debugger.questions.askers import Requester
 from devui.debugger.questions.open import open_questions
 from devui.debugger.questions.questions import answered_once
 from devui.debugger.runs.options import last_options
 from devui.debugger.runs.request import RunRequest
-from devui.store.errors import Overtaken, RunActive
+from devui.store.errors import RunActive, StaleSession
 from devui.store.rows import EventRow, RunRow, SessionRow
 from devui.web.adk.bodies import parse
 from devui.web.adk.contents import Strict
@@ -71,7 +71,7 @@ async def answer_question(
     Raises:
         WrongFields: a field has an invalid value.
         Unprocessable: there is no such choice.
-        AnsweredAlready, ForeignQuestion: the question is not open here.
+        AlreadyAnswered, ForeignQuestion: the question is not open here.
         Conflict: the run that asks is still in progress.
     """
     name = question.name
@@ -93,7 +93,7 @@ async def answer_question(
         await services.runs.over(session.key, within=_SECONDS_TO_ASK)
         try:
             return await services.runs.start(session, replace(run_request, last_seen=last_seen))
-        except Overtaken:
+        except StaleSession:
             continue  # a message sent in the meantime may be the answer
         except RunActive as error:
             raise Conflict(_STILL_ASKING) from error
@@ -168,7 +168,7 @@ async def every(request: Request) -> Response:
     forms = []
     for each in await open_questions(services.journal, run) if run else ():
         question = await question_at(services, session, each["event"], each["call"])
-        asker = Asker(**each["for"]) if each["for"] else None
+        asker = Requester(**each["for"]) if each["for"] else None
         latest = await _latest(services, session, question)
         forms.append(_form(question, who_asks(each["agent"], asker), latest))
     return answer({"questions": forms})

@@ -17,7 +17,7 @@ from devui.debugger.recovery.answers import (
     opening,
 )
 from devui.debugger.recovery.cutoff import is_over
-from devui.debugger.recovery.forking import Forking, ForkRequest, NotForkable, message_text
+from devui.debugger.recovery.forking import ForkMaker, ForkRequest, NotForkable, message_text
 from devui.debugger.recovery.message_files import with_files
 from devui.debugger.recovery.unknown import unknown_calls
 from devui.debugger.runs.options import last_options
@@ -45,7 +45,7 @@ class NoCheckpoints(Conflict):
     """The invocation can't be resumed: its app records no checkpoints."""
 
 
-class Finished(Conflict):
+class NothingToResume(Conflict):
     """The invocation has nothing left to resume."""
 
 
@@ -75,7 +75,7 @@ async def decisions_for(
     runs = await services.journal.runs.list(session.key)
     newest = next((run for run in runs if run.invocation_id == invocation), None)
     if newest is not None and await is_over(services.journal, newest):
-        raise Finished(
+        raise NothingToResume(
             f"invocation {invocation} is done, so nothing is left to resume: send a message, or"
             " fork the session to run a part of it again"
         )
@@ -112,7 +112,7 @@ async def make_fork(services: Services, session: SessionRow, request: ForkReques
         original = body[1].fields if body else {}
         request = replace(request, event=await restore_secrets(services, request.event, original))
     try:
-        return await Forking(services.journal, services.bus).fork(session, request)
+        return await ForkMaker(services.journal, services.bus).fork(session, request)
     except NotForkable as error:
         raise Unprocessable(str(error)) from error
 

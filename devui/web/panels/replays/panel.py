@@ -5,7 +5,7 @@ from dataclasses import replace
 from typing import Any, Final, Literal
 
 from devui.debugger.events.preview import one_line
-from devui.debugger.recovery.forking import Forking
+from devui.debugger.recovery.forking import ForkMaker
 from devui.debugger.replays.replays import Replays
 from devui.store.rows import SessionRow
 from devui.web.links import (
@@ -30,7 +30,7 @@ from devui.web.text.worddiff import word_diff
 
 def replays(services: Services) -> Replays:
     """Return the replays of a server, which makes them in forks."""
-    return Replays(services.journal, services.runs, Forking(services.journal, services.bus))
+    return Replays(services.journal, services.runs, ForkMaker(services.journal, services.bus))
 
 
 _OFFERED: Final = 30

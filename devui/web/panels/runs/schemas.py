@@ -267,14 +267,14 @@ class TaskJson(TypedDict):
     """Outermost first."""
 
 
-class AskerJson(TypedDict):
+class RequesterJson(TypedDict):
     """The tool, toolset or node that needs the credential or the confirmation."""
 
     kind: Literal["tool", "toolset", "node"]
     name: str
 
 
-_For = TypedDict("_For", {"for": AskerJson | None})
+_For = TypedDict("_For", {"for": RequesterJson | None})
 
 
 class QuestionJson(_For):

@@ -11,7 +11,12 @@ from devui.debugger.questions.questions import answered_once
 from devui.debugger.recovery.answers import CallDecision, DecisionRequired, opening
 from devui.debugger.runs.options import RunOptions, last_options, options_of_run
 from devui.debugger.runs.request import RunRequest
-from devui.debugger.stepping.commands import CommandRefused, InvalidCommand, Unchanged, Unfit
+from devui.debugger.stepping.commands import (
+    CommandRefused,
+    InvalidCommand,
+    InvalidEdit,
+    UnchangedEdit,
+)
 from devui.debugger.stepping.stepper import Hold
 from devui.store.rows import SessionRow
 from devui.web.adk.bodies import parse
@@ -294,7 +299,7 @@ async def _carry_out(
             following["like"] = like
             next_body = parse(CommandBody, following)
             position = await services.runs.command(run, next_body.to_command())
-    except Unfit as error:
+    except InvalidEdit as error:
         raise WrongFields({field: str(error)}) from error
     except CommandRefused as error:
         raise Conflict(f"{error}; the page shows the current state of the run") from error
@@ -307,7 +312,7 @@ async def _apply(
     """Return the position after the command; if `optional`, an edit may change nothing."""
     try:
         return await services.runs.command(run, body.to_command())
-    except Unchanged as error:
+    except UnchangedEdit as error:
         if not optional:
             raise
         return error.position

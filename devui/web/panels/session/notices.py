@@ -16,7 +16,7 @@ from devui.store.errors import (
 )
 from devui.store.journal import Journal
 from devui.store.rows import SessionRow
-from devui.store.sqlite.folder import Danger
+from devui.store.sqlite.folder import JournalRisk
 from devui.web.basic_parts import Notice
 from devui.web.links import app_url, session_url
 from devui.web.panels.apps.lists import app_failure, printed_text
@@ -98,7 +98,7 @@ def aside_notices(journal: Journal) -> tuple[Notice, ...]:
     return (Notice("warn", "The journal was damaged, so a new one was created.", visible(text)),)
 
 
-def danger_notices(journal: Journal, dangers: Sequence[Danger]) -> Iterator[Notice]:
+def danger_notices(journal: Journal, dangers: Sequence[JournalRisk]) -> Iterator[Notice]:
     """Return notices that the journal is in a folder where it may be damaged (R46)."""
     for danger in dangers:
         text = f"{danger.why} It is {journal.path}; choose another folder with --data-dir."

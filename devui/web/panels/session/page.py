@@ -370,7 +370,7 @@ def tour_url(services: Services) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class _Stand:
+class _PageData:
     """The data of a page as of one moment of the journal."""
 
     head: int
@@ -401,17 +401,17 @@ class _Stand:
 
 async def _stand(
     services: Services, session: SessionRow, row: EventRow | None, query: PageQuery
-) -> _Stand:
+) -> _PageData:
     journal = services.journal
     head, run = await _now(journal, session.key)
     session = await journal.sessions.get(session.key) or session
     query = await with_matches(services, session, query, head=head)
     window = await _window(journal, session, row, head, query.at)
     rows = await filtered_rows(services, session, row, query=query) if query.matches else None
-    return _Stand(head, session, run, query, window, rows)
+    return _PageData(head, session, run, query, window, rows)
 
 
-def _stream(services: Services, stand: _Stand, after: int) -> PageStream:
+def _stream(services: Services, stand: _PageData, after: int) -> PageStream:
     """Return the stream of everything after seq `after`, in the form of this page."""
     return PageStream(
         stream_url(
@@ -424,7 +424,7 @@ def _stream(services: Services, stand: _Stand, after: int) -> PageStream:
 
 
 async def _timeline(
-    services: Services, stand: _Stand, row: EventRow | None, tab: str | None
+    services: Services, stand: _PageData, row: EventRow | None, tab: str | None
 ) -> Timeline:
     """Return the rows of the window, or those that match the filter, and the trace if shown."""
     session, query, rows = stand.session, stand.query, stand.rows
@@ -451,7 +451,7 @@ async def _timeline(
     )
 
 
-async def _rows(services: Services, stand: _Stand, row: EventRow | None) -> RowsWithGaps:
+async def _rows(services: Services, stand: _PageData, row: EventRow | None) -> RowsWithGaps:
     """Return the rows of the window, without a filter."""
     gutter = Gutter.of(services.book, services.prices, stand.session)
     items = await stand.window.items(
@@ -521,7 +521,7 @@ def session_engine(session: SessionRow, app: AppStatus | None) -> EngineOfApp:
 
 
 async def _chat(
-    services: Services, stand: _Stand, live: LiveRun | None, app: AppStatus | None
+    services: Services, stand: _PageData, live: LiveRun | None, app: AppStatus | None
 ) -> Chat:
     session, window, at = stand.session, stand.window, stand.query.at
     is_imported = await services.journal.imports.get(session.key) is not None

@@ -14,8 +14,14 @@ from devui.debugger.background.jobs import UNWATCHED, Progress
 from devui.debugger.bundles.exchange import ExportOptions
 from devui.debugger.replays.recordings import NotRecorded
 from devui.debugger.saved_tests.checks import Check
-from devui.debugger.saved_tests.keeper import Keeper, KeepOptions, KeptFiles, Offer
-from devui.debugger.saved_tests.placing import IsThere, Misplaced, place_below, way_to, write_all
+from devui.debugger.saved_tests.keeper import Keeper, KeepOptions, Offer, TestFiles
+from devui.debugger.saved_tests.placing import (
+    InvalidTestPath,
+    TestFileExists,
+    place_below,
+    way_to,
+    write_all,
+)
 from devui.debugger.saved_tests.testfile import file_name
 from devui.store.rows import SessionRow
 from devui.web.adk.bodies import parse
@@ -160,7 +166,7 @@ class NewTest:
 
     offers: list[Offer]
     """The runs that it could be made from."""
-    files: KeptFiles
+    files: TestFiles
     paths: list[str]
     """The paths of the written files, with the test first."""
 
@@ -183,7 +189,7 @@ async def make_test(
         await asyncio.to_thread(write_all, texts, overwrite=body.overwrite)
     except NotRecorded as error:
         raise Unprocessable(str(error)) from error
-    except IsThere as error:
+    except TestFileExists as error:
         message = f"{display_path(error.path)} already exists: set overwrite to replace it"
         raise Conflict(message) from error
     except OSError as error:
@@ -200,7 +206,7 @@ def wanted_of(
     if body.file is not None:
         try:
             place = place_below(Path.cwd(), body.file, agents=services.apps.path)
-        except (Misplaced, OSError, ValueError) as error:
+        except (InvalidTestPath, OSError, ValueError) as error:
             raise Unprocessable(str(error)) from error
         name = place.stem
         agent = way_to(services.apps.place(session.app), place.parent, session.app)

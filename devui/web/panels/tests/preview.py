@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Final
 
-from devui.debugger.saved_tests.keeper import KeptFiles, Offer
+from devui.debugger.saved_tests.keeper import Offer, TestFiles
 from devui.web.links import session_url
 from devui.web.panels.tests.parts import CheckChoice, RunChoice, TestPreview
 from devui.web.text.formats import plural
@@ -42,7 +42,7 @@ def _run(session: int, offer: Offer, choices: Mapping[str, Sequence[str]] | None
     )
 
 
-def preview(file: str, files: KeptFiles, *, there: bool, overwrite: bool) -> TestPreview:
+def preview(file: str, files: TestFiles, *, there: bool, overwrite: bool) -> TestPreview:
     """Return the preview of a test at the path `file`; `there` is whether that file exists."""
     return TestPreview(
         file=visible(file),

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
 from devui.debugger.history.rewinds import NO_REWINDS, EffectiveRewinds, effective_rewinds
-from devui.debugger.questions.askers import Asker, askers_in
+from devui.debugger.questions.askers import Requester, askers_in
 from devui.debugger.questions.questions import answered_once
 from devui.debugger.timeline import Entry, News, Timeline, fold
 from devui.store.journal import Journal
@@ -18,7 +18,7 @@ from devui.store.rows import EditRow, EventRow, NoteRow, RunRow
 from devui.store.summaries import ANSWERS, Summary
 from devui.web.panels.artifacts.pictures import saved_pictures
 from devui.web.panels.breakpoints.gutter import Gutter
-from devui.web.panels.chat.chat import Answered, Pictures, conversation, spoken_by
+from devui.web.panels.chat.chat import CallAnswers, Pictures, conversation, spoken_by
 from devui.web.panels.chat.file_data import without_file_data
 from devui.web.panels.chat.parts import ChatMessage, ChatPart, ComposerState, RunNote, ToolChip
 from devui.web.panels.chat.run_notes import run_note
@@ -64,7 +64,7 @@ class Window:
     """The events among them that people dropped."""
     notes: Mapping[int, NoteRow] = field(default_factory=dict)
     """People's notes on events, by event number."""
-    askers: Mapping[str, Asker] = field(default_factory=dict)
+    askers: Mapping[str, Requester] = field(default_factory=dict)
     """Who needs the answers to the events' questions, by the ids of the calls that ask."""
     pictures: Pictures = frozenset()
     """The artifacts they saved that the chat shows."""
@@ -111,15 +111,15 @@ class Window:
         *_, (rows, _) = self._segments()
         return rows
 
-    def _call_answers(self) -> Answered:
+    def _call_answers(self) -> CallAnswers:
         events = (
             (row.number, row.author, row.summary, self.bodies.get(row.number))
             for row in (*self.rows, *self.later)
         )
-        return Answered.of(events, self.session)
+        return CallAnswers.of(events, self.session)
 
     def _conversation(
-        self, rows: Sequence[EventRow], call_answers: Answered
+        self, rows: Sequence[EventRow], call_answers: CallAnswers
     ) -> tuple[ChatMessage, ...]:
         return conversation(
             [(row.number, self.bodies[row.number], row.summary) for row in rows],

@@ -24,7 +24,7 @@ from devui.debugger.otlp_import.protobuf import (
 from devui.debugger.otlp_import.spans import BadTrace, ReceivedSpan, spans_in
 from devui.debugger.secrets.fragments import clean_answers
 from devui.store.errors import BadValue
-from devui.store.imports import NewTrace, TakenName
+from devui.store.imports import NewTrace, SessionIdTaken
 from devui.store.rows import SpanRow
 from devui.web.errors import BadRequest, EdgeError, NotFound, TooLarge, UnsupportedMedia
 from devui.web.json_answers import answer
@@ -124,7 +124,7 @@ async def _keep(services: Services, spans: list[ReceivedSpan]) -> list[str]:
             key = await services.journal.received.take(new, lambda texts: compose(texts, words_of))
             if key is not None:
                 services.bus.publish(key, SessionRemade(key))
-        except (TakenName, BadValue) as error:
+        except (SessionIdTaken, BadValue) as error:
             rejections += [str(error)] * len(own)
         except (TypeError, ValueError, LookupError, AttributeError, RecursionError) as error:
             _log.warning("trace %s cannot be made a session of", trace, exc_info=True)
