@@ -494,7 +494,7 @@ def test_an_event_is_dropped_and_a_replacement_that_is_not_json_is_refused(pause
     change(paused, "{}", "Drop the event")
     expect(paused.page.locator("#held .change-note")).to_contain_text("dropped this event")
     expect(paused.page.locator("#held .change-note")).to_be_in_viewport()
-    paused.page.locator("#held .change-note").get_by_role("button", name="Undo").click()
+    paused.page.locator("#held .edit-notice").get_by_role("button", name="Undo").click()
     expect(paused.page.locator("#held .change-note")).to_have_count(0)
     press(paused, "c")
     paused.ends()

@@ -70,7 +70,7 @@ def test_an_edit_folds_its_form_and_the_card_shows_its_effect(at_the_tool):
     state.get_by_role("button", name="Use these values").click()
     expect(changes).to_contain_text("Bern")
     expect(changes).not_to_contain_text("London")
-    expect(card.locator(".change-note")).to_contain_text("You edited this")
+    expect(card.locator(".edit-notice")).to_contain_text("You edited this")
     unfold(edit)
     state.get_by_label("city", exact=True).fill('"Oslo"')
     card.get_by_role("button", name="Drop the event").click()

@@ -187,7 +187,7 @@ def test_a_forked_run_stops_before_a_tool_with_effects_and_reuses_its_result(vis
     guard = session.page.locator(".held-guard")
     expect(guard).to_contain_text("This tool has side effects. It already ran with these")
     expect(guard).to_contain_text("The recorded result will be used.")
-    expect(session.page.locator("#held .change-note, #held .change[open]")).to_have_count(0)
+    expect(session.page.locator("#held .edit-notice, #held .change[open]")).to_have_count(0)
     expect(guard).to_contain_text("#5 in the parent session")
     expect(guard.locator("[aria-pressed=true]")).to_have_text("Use recorded result")
     session.page.locator("#rows").press("c")

@@ -51,7 +51,7 @@ export const STEPS = [
     enter: () => { first = hold().id; },
     at: hold,
     isReady: () => get("#held .change"),
-    isDone: () => get("#held .change-note"),
+    isDone: () => get("#held .edit-notice"),
     lost: () => !document.getElementById(first) && CONTINUED,
     next: () => get("#held .change")?.open && field()?.value === "75.6" && get("#held .held-form button.primary"),
     act: () => {
@@ -66,7 +66,7 @@ export const STEPS = [
     title: "Continue",
     text: "The event will be committed with your value. Choose Continue, or press c: everything after it works with 75.6.",
     at: () => get("#do-continue"),
-    isUndone: () => document.getElementById(first)?.querySelector(".change") && !get("#held .change-note"),
+    isUndone: () => document.getElementById(first)?.querySelector(".change") && !get("#held .edit-notice"),
     isDone: () => !hold() && get("#run .done"),
     lost: () => !hold() && hasEnded() && "The run ended early. Start over in a new session; the breakpoint is still there.",
     isReady: () => get("#do-continue"),
