@@ -324,6 +324,11 @@ def block_url(key: int, span: int, position: int) -> str:
     return f"/sessions/{key}/spans/{span}/blocks/{position}"
 
 
+def block_file_url(key: int, span: int, position: int, path: Path) -> str:
+    """The content of a file at a path in a block, as `event_file_url` has it for events."""
+    return _with(f"{block_url(key, span, position)}/file", path=path_text(path))
+
+
 def span_api_url(key: int, span: int) -> str:
     """The request and response of a span, for programs."""
     return f"/api/sessions/{key}/spans/{span}"

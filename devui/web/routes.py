@@ -115,6 +115,9 @@ pages = [
     Route("/sessions/{key}/graph", graphs.show, methods=["GET"]),
     Route("/sessions/{key}/spans/{span}/raw", requests.raw, methods=["GET"]),
     Route("/sessions/{key}/spans/{span}/blocks/{position}", requests.block, methods=["GET"]),
+    Route(
+        "/sessions/{key}/spans/{span}/blocks/{position}/file", requests.block_file, methods=["GET"]
+    ),
     Route("/sessions/{key}/spans/{span}/again", trial_views.again, methods=["GET", "POST"]),
     Route("/sessions/{key}/runs", runs.start, methods=["POST"]),
     Route("/sessions/{key}/queue/{number}", queue_views.change, methods=["POST"]),

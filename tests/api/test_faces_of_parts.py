@@ -104,6 +104,7 @@ def test_a_picture_in_a_tool_result_is_shown_and_opens(client, value):
     assert "[image/png]" in text, "the row"
     links = set(re.findall(r'(?:href|src)="(/sessions/\d+/events/2/file[^"]*)"', page))
     [link] = map(html.unescape, links)
+    assert text.count("inline data image/png · 70 B Open Save") == 2, "in the chat and the details"
     answer = client.get(link)
     assert (answer.content, answer.headers["Content-Type"]) == (PIXEL, "image/png")
     assert "sandbox" in answer.headers["Content-Security-Policy"]
@@ -138,6 +139,16 @@ def test_a_saved_picture_has_a_thumbnail_while_its_version_exists(client):
     assert f"data:image/png;base64,{data}".startswith(inlined)
     assert client.delete(f"{files}/map.png").status_code == 200
     assert thumbnails(f"/sessions/{key}") == of_both[1:]
+
+
+def test_a_file_is_saved_from_the_html_file(client):
+    data = base64.b64encode(b"city,nights").decode()
+    blob = {"mimeType": "text/csv", "displayName": "a.csv", "data": data}
+    key = opened(client, agent_event({"inlineData": blob}))
+    whole = client.get(f"/api/sessions/{key}/export?format=html").text
+    saved = re.findall(r'<a class="file-save" href="data:[^;]*;base64,([^"]*)"', whole)
+    assert saved == [data] * 2
+    assert 'class="file-open"' not in whole
 
 
 def test_a_file_that_a_browser_could_execute_is_only_downloaded(client):

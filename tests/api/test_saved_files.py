@@ -1,7 +1,9 @@
 """Files sent with a message are saved as artifacts, if wanted, and named in the message."""
 
 import base64
+import html
 import json
+import re
 import shutil
 
 import pytest
@@ -120,6 +122,18 @@ def test_a_file_is_sent_inline_unless_it_is_to_be_saved(reader):
     assert event["content"]["parts"][1]["inlineData"]["displayName"] == "note.txt"
     assert not event["actions"].get("artifactDelta")
     assert answer_of(reader)["read"] == "no such file"
+
+
+def test_the_request_shows_an_inline_file_and_serves_it(reader):
+    reader.start(message(), pause=False).settled()
+    page = {"Accept": "text/html"}
+    rows = reader.client.get(f"/api/sessions/{reader.key}/events").json()["events"]
+    tab = f"/sessions/{reader.key}?event={rows[-1]['number']}&tab=request"
+    request = reader.client.get(tab, headers=page).text
+    [link] = set(re.findall(r'href="([^"]*/blocks/[^"]*/file[^"]*)"', request))
+    assert reader.client.get(html.unescape(link)).content == b"Buy milk."
+    missing = html.unescape(link).replace("%5B1%5D", "%5B7%5D")
+    assert reader.client.get(missing).status_code == 404
 
 
 @pytest.mark.parametrize("padding", [0, 1_500_000])

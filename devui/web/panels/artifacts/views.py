@@ -9,7 +9,7 @@ from starlette.responses import RedirectResponse, Response
 
 from devui.debugger.background.jobs import UNWATCHED
 from devui.debugger.events.news import ArtifactsChanged
-from devui.debugger.history.paths import path_of
+from devui.debugger.history.paths import Path, path_of
 from devui.web.errors import BadRequest, NotFound
 from devui.web.links import artifact_url, event_file_url, pdf_page_url, session_url
 from devui.web.lookup import event_of as stored_event
@@ -18,7 +18,7 @@ from devui.web.page_query import PageQuery, view_of
 from devui.web.panels.artifacts.panel import artifacts_panel
 from devui.web.panels.artifacts.parts import PdfPages
 from devui.web.panels.artifacts.pdf import UnreadablePdf, can_draw, draw
-from devui.web.panels.chat.content import inline_file
+from devui.web.panels.chat.content import InlineFile, inline_file
 from devui.web.panels.chat.previews import MEDIA, is_true_type, media_type
 from devui.web.security.intake import read_form
 from devui.web.services import services_of
@@ -120,17 +120,29 @@ async def of_event(request: Request) -> Response:
     services, session = await session_of(request)
     row = await stored_event(services, session, request.path_params["number"])
     body = await services.journal.events.body(session.key, row.number) if row else None
+    path = path_in(request)
+    file = inline_file(body[1], path) if body else None
+    return await file_answer(
+        request, file, event_file_url(session.key, request.path_params["number"], path)
+    )
+
+
+def path_in(request: Request) -> Path:
+    """Return the path in `?path=`. Raises BadRequest."""
     try:
-        path = path_of(request.query_params.get("path") or "")
+        return path_of(request.query_params.get("path") or "")
     except ValueError as error:
         raise BadRequest(str(error)) from error
-    file = inline_file(body[1], path) if body else None
+
+
+async def file_answer(request: Request, file: InlineFile | None, href: str) -> Response:
+    """Serve a file at the URL `href`, or pages of it. Raises NotFound without a file."""
     if file is None:
-        raise NotFound("there is no such file in this event")
-    href = event_file_url(session.key, request.path_params["number"], path)
+        raise NotFound("there is no such file here")
     if (pages := await _pages(request, file.content, href)) is not None:
         return pages
-    return _inert(file.content, file.mime, services.view.text(file.name))
+    name = services_of(request).view.text(file.name)
+    return _inert(file.content, file.mime, name)
 
 
 async def _pages(request: Request, content: bytes, href: str) -> Response | None:

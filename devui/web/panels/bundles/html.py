@@ -30,7 +30,7 @@ from devui.web.panels.apps.lists import session_name
 from devui.web.panels.breakpoints.gutter import Gutter
 from devui.web.panels.bundles.parts import ExportedPage
 from devui.web.panels.chat.chat import markdown_texts
-from devui.web.panels.chat.content import inline_file
+from devui.web.panels.chat.content import InlineFile, inline_file
 from devui.web.panels.chat.content_parts import TextPart
 from devui.web.panels.chat.parts import ChatMessage, RunNote
 from devui.web.panels.chat.previews import MEDIA, is_true_type, media_type
@@ -74,7 +74,9 @@ _ID: Final = re.compile(r'\s(id|for|aria-describedby|aria-labelledby)="([\w:.-]+
 _EVENT: Final = re.compile(r"/sessions/\d+")
 _FILE: Final = re.compile(r"/sessions/\d+/artifacts/([^/?]+)")
 _OF_EVENT: Final = re.compile(r"/sessions/\d+/events/(\d+)/file")
+_NO_LINK: Final = re.compile(r'<a class="file-(?:open|save)"(?![^>]* href=)[^>]*>[^<]*</a>')
 _NO_THUMBNAIL: Final = re.compile(r'<a class="picture thumbnail"[^>]*><img(?! src=)[^>]*></a>')
+_OPENS: Final = ('<a class="file-open"', '<a class="picture"')
 _LARGEST: Final = 2_000_000
 """The size in bytes up to which the page embeds a file."""
 
@@ -109,6 +111,7 @@ async def link_free(
             text = whole.sub("", text)
     tags = {tag: await _alone(tag, journal, session, apart) for tag in set(_TAG.findall(text))}
     text = _TAG.sub(lambda match: tags[match[0]], text)
+    text = _NO_LINK.sub("", text) if 'class="file-' in text else text
     return _NO_THUMBNAIL.sub("", text) if "thumbnail" in text else text
 
 
@@ -117,6 +120,8 @@ async def _alone(tag: str, journal: Journal, session: SessionRow, apart: int | N
     for url in _SOURCE.findall(tag):
         tag = tag.replace(f' src="{url}"', await _picture(url, journal, session))
     for url in _LINK.findall(tag):
+        if tag.startswith(_OPENS):  # browsers open no embedded file as a page
+            tag = tag.replace(f' href="{url}"', "")
         tag = tag.replace(f' href="{url}"', await _place(url, journal, session))
     if apart is None:
         return tag
@@ -127,10 +132,8 @@ async def _picture(url: str, journal: Journal, session: SessionRow) -> str:
     """Return the replacement for the `src="url"` of a picture in an event or artifact; "" for
     none."""
     parts = urlsplit(url.replace("&amp;", "&"))
-    if event := _OF_EVENT.fullmatch(parts.path):
-        body = await journal.events.body(session.key, int(event[1]))
-        path = path_of(parse_qs(parts.query)["path"][0])
-        file = inline_file(body[1], path) if body else None
+    if _OF_EVENT.fullmatch(parts.path):
+        file = await _file_of_event(parts, journal, session)
         mime, content = (file.mime, file.content) if file else ("", b"")
     else:
         artifact = await _artifact(parts, journal, session)
@@ -153,9 +156,21 @@ async def _place(url: str, journal: Journal, session: SessionRow) -> str:
     content = artifact and (
         artifact.data if artifact.data is not None else (artifact.text or "").encode()
     )
+    file = await _file_of_event(parts, journal, session)
+    if file and MEDIA.get(media_type(file.mime)) != "picture":  # the file has the picture itself
+        content = file.content
     if not content or len(content) > _LARGEST:
         return ""
     return f' href="data:application/octet-stream;base64,{base64.b64encode(content).decode()}"'
+
+
+async def _file_of_event(
+    url: SplitResult, journal: Journal, session: SessionRow
+) -> InlineFile | None:
+    """Return the file in an event that a URL names; None for other URLs, or if there is none."""
+    event, path = _OF_EVENT.fullmatch(url.path), parse_qs(url.query).get("path")
+    body = await journal.events.body(session.key, int(event[1])) if event and path else None
+    return inline_file(body[1], path_of(path[0])) if body and path else None
 
 
 async def _artifact(url: SplitResult, journal: Journal, session: SessionRow) -> Artifact | None:

@@ -3,6 +3,7 @@
 import asyncio
 import json
 from collections.abc import Iterator, Sequence
+from functools import partial
 from itertools import accumulate, pairwise
 from statistics import median
 from typing import Any, Final
@@ -18,6 +19,7 @@ from devui.store.summaries import Usage
 from devui.web.basic_parts import Fact
 from devui.web.links import (
     again_url,
+    block_file_url,
     block_url,
     event_value_url,
     raw_request_url,
@@ -26,6 +28,7 @@ from devui.web.links import (
     try_call_url,
 )
 from devui.web.panels.chat.chat import StreamedCalls
+from devui.web.panels.chat.content import FileLink, InlineFile, inline_file
 from devui.web.panels.inspector.parts import Hint
 from devui.web.panels.request.answer import answers_in, model_answer
 from devui.web.panels.request.parts import (
@@ -49,6 +52,7 @@ from devui.web.panels.request.prompt_diff import (
     blocks_of,
     body_of,
     declarations,
+    event_of,
     prompt_diff,
     tool_shown,
 )
@@ -218,7 +222,24 @@ async def block_body(services: Services, span: SpanRow, position: int) -> BlockB
     if request is None:
         return None
     blocks = await asyncio.to_thread(blocks_of, request)
-    return body_of(blocks[position].value) if position < len(blocks) else None
+    if position >= len(blocks):
+        return None
+    return body_of(blocks[position].value, _file_link(span, position))
+
+
+async def block_file(
+    services: Services, span: SpanRow, position: int, path: Path
+) -> InlineFile | None:
+    """Return the file at a path in a block of a request; None if there is none."""
+    request, _ = await request_and_answers(services.journal, span)
+    blocks = await asyncio.to_thread(blocks_of, request) if request else []
+    if position >= len(blocks):
+        return None
+    return await asyncio.to_thread(inline_file, event_of(blocks[position].value), path)
+
+
+def _file_link(span: SpanRow, position: int) -> FileLink:
+    return partial(block_file_url, span.session, span.id, position)
 
 
 def _nothing(row: EventRow) -> Hint:
@@ -378,6 +399,7 @@ def _blocks(span: SpanRow | None, texts: list[BlockText], tokens: float | None) 
         total += len(each.text)
         at_once = span is None or total <= _AT_ONCE or len(each.text) <= PREVIEW
         newest = position == len(texts) - 1
+        link = _file_link(span, position) if span else None
         blocks.append(
             Block(
                 dom_id=f"block-{span.id if span else 'held'}-{position}",
@@ -386,7 +408,7 @@ def _blocks(span: SpanRow | None, texts: list[BlockText], tokens: float | None) 
                 place=each.place,
                 preview=visible(one_line(each.text, PREVIEW)),
                 size=_size(len(each.text), tokens),
-                body=body_of(each.value) if at_once else None,
+                body=body_of(each.value, link) if at_once else None,
                 href=block_url(span.session, span.id, position) if span and not at_once else "",
                 open=at_once and len(each.text) <= _UNFOLDED and (newest or not each.place),
             )

@@ -13,7 +13,7 @@ from devui.debugger.events.preview import shortened
 from devui.debugger.events.spans import Piece, SentRequest
 from devui.store.rows import SpanRow
 from devui.web.links import session_url
-from devui.web.panels.chat.content import content_parts
+from devui.web.panels.chat.content import FileLink, content_parts
 from devui.web.panels.request.parts import (
     BlockBody,
     DiffBlock,
@@ -56,10 +56,15 @@ def blocks_of(request: SentRequest) -> list[BlockText]:
     return [*_system(request.system), *_messages(request.contents)]
 
 
-def body_of(value: Any) -> BlockBody:
-    """Return the full content of a block."""
+def body_of(value: Any, file: FileLink | None = None) -> BlockBody:
+    """Return the full content of a block; `file` links to the files in it."""
+    return BlockBody(content_parts(event_of(value), file=file))
+
+
+def event_of(value: Any) -> Event:
+    """Return an event with the content of a block."""
     content = value if isinstance(value, Mapping) else {"parts": _parts(value)}
-    return BlockBody(content_parts(Event.of({"author": "user", "content": content})))
+    return Event.of({"author": "user", "content": content})
 
 
 def declarations(tools: Any) -> Iterator[tuple[str, str, Any]]:

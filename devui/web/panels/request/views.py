@@ -6,8 +6,10 @@ from starlette.responses import RedirectResponse, Response
 from devui.store.rows import SpanRow
 from devui.web.errors import NotFound
 from devui.web.htmx import opens_page
-from devui.web.links import session_url
+from devui.web.links import block_file_url, session_url
 from devui.web.lookup import session_of
+from devui.web.panels.artifacts.views import file_answer, path_in
+from devui.web.panels.request import panel
 from devui.web.panels.request.panel import block_body, raw_request, request_panel
 from devui.web.services import Services
 from devui.web.text.numbers import whole_number
@@ -36,6 +38,15 @@ async def block(request: Request) -> Response:
     if body is None:
         raise NotFound("there is no such block in this request")
     return services.render.page(body)
+
+
+async def block_file(request: Request) -> Response:
+    """Serve the `inlineData` at `?path=` in a block of a request."""
+    services, span = await _model_call(request)
+    position, path = whole_number(request.path_params["position"]), path_in(request)
+    file = None if position is None else await panel.block_file(services, span, position, path)
+    href = block_file_url(span.session, span.id, position or 0, path)
+    return await file_answer(request, file, href)
 
 
 async def _model_call(request: Request) -> tuple[Services, SpanRow]:
