@@ -55,6 +55,19 @@ def test_a_fork_that_repeats_the_message_is_equal(client, travelled):
     assert prompts["aspects"] == []
 
 
+def test_a_paused_run_is_called_paused_as_on_its_page(client, travelled):
+    paused = DebuggedRun(client, "travel").start(BOOK)
+    paused.settled()
+    query = {"left": travelled, "right": paused.key}
+    page = client.get("/compare", params=query, headers={"Accept": "text/html"}).text
+    assert '<span class="status held"><i class="shape"></i>paused</span>' in page
+    assert "<td>done</td>" in page
+    assert "<td>paused</td>" in page
+    paused.tell("stop")
+    page = client.get("/compare", params=query, headers={"Accept": "text/html"}).text
+    assert "<td>stopped</td>" in page
+
+
 def test_the_page_shows_a_changed_key_as_in_the_state(client, travelled):
     query = {"left": travel_session(client, BOOK), "right": travelled}
     page = client.get("/compare", params=query, headers={"Accept": "text/html"}).text

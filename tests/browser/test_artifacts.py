@@ -70,6 +70,9 @@ def test_files_are_viewed_compared_uploaded_and_deleted(visit, trip):
     expect(panel.locator(".preview.open img")).to_have_js_property("naturalWidth", 1)
     panel.get_by_role("navigation", name="Compare with").get_by_text("v0").click()
     expect(panel.locator(".sides img")).to_have_count(2)
+    before, after = (each.bounding_box() for each in panel.locator(".sides figure").all())
+    assert before["y"] == after["y"]
+    assert before["x"] + before["width"] <= after["x"]
 
     upload = {"name": "notes.md", "mimeType": "text/markdown", "buffer": b"# Hi"}
     panel.get_by_label("File to upload").set_input_files(upload)

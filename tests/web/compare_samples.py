@@ -100,7 +100,7 @@ def page(
         verdict=verdict(diff, PROMPTS if query.unfolded else ()),
         folded=not query.unfolded,
         fold_href=links.compare_url(links.SideNames("7", "8@2"), unfolded=True),
-        figures=figures(PRICES, *sides),
+        figures=figures(PRICES, *sides, outcomes=("done", "paused")),
         table=replace(table, before_href="/compare?from=0", after_href="/compare?from=400")
         if query.start
         else table,

@@ -13,13 +13,12 @@ from devui.debugger.compare.facts import SideFacts, facts_of
 from devui.debugger.compare.moments import Moment, moment
 from devui.debugger.compare.sides import MOST, NoSuchRun, Side, read_side
 from devui.debugger.events.prices import Prices
-from devui.store.rows import RunRow, SessionRow
-from devui.web.basic_parts import Status
+from devui.store.rows import SessionRow
 from devui.web.errors import BadRequest, NotFound
 from devui.web.links import SideNames, choose_url, session_url
 from devui.web.panels.apps.lists import forked_at, session_name
 from devui.web.panels.compare.parts import CompareChoice, CompareFigure, CompareSide
-from devui.web.panels.runs.status import WORDS
+from devui.web.panels.runs.status import run_of
 from devui.web.panels.session.parts import MenuItem
 from devui.web.services import Services, services_of
 from devui.web.text import formats
@@ -89,11 +88,13 @@ async def choice(
     return CompareChoice(
         side=_name(side) if side else "",
         sessions=await _sessions(services, app, side.session.key if side else None, href),
-        runs=tuple(_runs(side, href)) if side else (),
+        runs=await _runs(services, side, href) if side else (),
     )
 
 
-def figures(prices: Prices, left: Side, right: Side) -> tuple[CompareFigure, ...]:
+def figures(
+    prices: Prices, left: Side, right: Side, *, outcomes: tuple[str, str]
+) -> tuple[CompareFigure, ...]:
     """Return the figures of both sides."""
     first, second = facts_of(left, prices), facts_of(right, prices)
     measures: tuple[tuple[str, Callable[[SideFacts], str]], ...] = (
@@ -103,13 +104,8 @@ def figures(prices: Prices, left: Side, right: Side) -> tuple[CompareFigure, ...
         ("cost", lambda facts: money(facts.cost, more=facts.unpriced > 0)),
         ("time", lambda facts: elapsed(facts.seconds)),
     )
-    ends = [_outcome(side) for side in (left, right)]
-    rows = [("outcome", *ends), *((label, say(first), say(second)) for label, say in measures)]
+    rows = [("outcome", *outcomes), *((label, say(first), say(second)) for label, say in measures)]
     return tuple(CompareFigure(label, a, b, a != b and label != "time") for label, a, b in rows)
-
-
-def _outcome(side: Side) -> str:
-    return WORDS[side.run.status] if side.run else WORDS["idle"]
 
 
 async def _side(
@@ -117,17 +113,17 @@ async def _side(
 ) -> CompareSide:
     session = side.session
     about = [f"session {session.key}", await _kind(services, side)]
-    status: Status = side.run.status if side.run else "idle"
+    status = await run_of(services, session.key, side.run)
     first = side.events[0].number if side.place and side.events else None
     return CompareSide(
         label=label,
         title=session_name(session),
         about=" · ".join([*filter(None, about), visible(session.app), visible(session.user)]),
         href=session_url(session.key, event=first),
-        status=status,
-        word=WORDS[status],
+        status=status.status,
+        word=status.word,
         sessions=await _sessions(services, session.app, session.key, href),
-        runs=tuple(_runs(side, href)),
+        runs=await _runs(services, side, href),
         note=_note(side),
     )
 
@@ -153,23 +149,20 @@ def _note(side: Side) -> str:
     if side.left_out:
         notes.append(f"only its first {formats.group_digits(MOST)} events are compared")
     if side.run and side.run.ended is None:
-        notes.append("still running: reload the page to see new events")
+        notes.append("the run is still in progress: reload the page to see new events")
     return "; ".join(notes)
 
 
-def _runs(side: Side, href: Callable[[str], str]) -> list[MenuItem]:
+async def _runs(services: Services, side: Side, href: Callable[[str], str]) -> tuple[MenuItem, ...]:
     if len(side.runs) <= 1:
-        return []
-    key = str(side.session.key)
-    whole = MenuItem("the whole session", href(key), current=side.place is None)
-    newest = list(enumerate(side.runs, 1))[-_IN_MENU:]
-    return [whole, *(_run(run, place, side, href) for place, run in reversed(newest))]
-
-
-def _run(run: RunRow, place: int, side: Side, href: Callable[[str], str]) -> MenuItem:
-    name = f"{side.session.key}@{place}"
-    current = place == side.place
-    return MenuItem(f"run {place}", href(name), note=WORDS[run.status], current=current)
+        return ()
+    key = side.session.key
+    items = [MenuItem("the whole session", href(str(key)), current=side.place is None)]
+    for place, run in reversed([*enumerate(side.runs, 1)][-_IN_MENU:]):
+        status = await run_of(services, key, run)
+        link, current = href(f"{key}@{place}"), place == side.place
+        items.append(MenuItem(f"run {place}", link, note=status.word, current=current))
+    return tuple(items)
 
 
 async def _sessions(

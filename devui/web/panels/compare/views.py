@@ -42,7 +42,7 @@ async def show(request: Request) -> Response:
         right=second,
         swap_href=compare_url(SideNames(right.name, left.name), at=_swap(query.at)),
         verdict=verdict(comparison, prompts),
-        figures=figures(services.prices, left, right),
+        figures=figures(services.prices, left, right, outcomes=(first.word, second.word)),
         folded=not query.unfolded,
         fold_href=compare_url(
             SideNames(left.name, right.name), unfolded=not query.unfolded, at=query.at
