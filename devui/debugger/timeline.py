@@ -68,7 +68,16 @@ class Line:
     """Whether its row directly follows the row of the preceding event."""
 
 
-Item: TypeAlias = Heading | Line | EditRow | RunRow
+@dataclass(frozen=True, slots=True)
+class Ending:
+    """The row of a run's end."""
+
+    run: RunRow
+    previous: EventRow | None
+    """The event whose row it directly follows, if any."""
+
+
+Item: TypeAlias = Heading | Line | EditRow | Ending
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,9 +118,10 @@ def fold(timeline: Timeline, news: Iterable[News]) -> tuple[Timeline, Changes]:
     for item in news:
         if isinstance(item, Entry):
             end.add(item)
-        else:
-            end.items.append(item)
-            end.ends_with_row = False
+            continue
+        previous = end.last if end.ends_with_row else None
+        end.items.append(Ending(item, previous) if isinstance(item, RunRow) else item)
+        end.ends_with_row = False
     changes = Changes(tuple(end.items), end.heading)
     after = Timeline(
         end.last, end.first, end.continued, end.headed, ends_with_row=end.ends_with_row

@@ -1,5 +1,6 @@
 """Interrupted runs, forks and rewinds, as a person handles them on the page."""
 
+import re
 from contextlib import ExitStack
 
 import pytest
@@ -225,6 +226,11 @@ def test_results_and_errors_of_a_retried_call_show_their_attempt(visit_app, tmp_
     visit = visit_app("fragile", FRAGILE)
     session = visit.session("fragile")
     session.say("go", "failed")
+    # The row above has the message; the run's end adds where it was raised.
+    expect(session.events.last.locator(".what")).to_contain_text("KeyError: 'GBP'")
+    end = session.page.locator("#rows > .run-end")
+    expect(end.locator(".what")).to_have_text(re.compile(r"^\s*fragile/agent\.py:\d+ in rate"))
+    expect(end.locator("summary")).to_have_text("Traceback")
     button(session, "Retry from here").click()
     expect(session.messages).to_have_count(4)
     session.ends("failed")
@@ -238,7 +244,12 @@ def test_results_and_errors_of_a_retried_call_show_their_attempt(visit_app, tmp_
     for page in (session, again):
         errors = page.messages.locator(".what")
         expect(errors).to_have_text(["KeyError 'GBP'", "KeyError 'GBP'try 2"])
-        expect(page.messages.locator(".outcome")).to_have_text("0.85try 3")
+        expect(page.messages.locator(".outcome")).to_have_text(["no result", "0.85try 3"])
+        # The result stands where it was returned: after the failures, and before the answer.
+        numbers = [int(each.get_attribute("data-event")) for each in page.messages.all()]
+        assert numbers == sorted(numbers)
+        repeated = page.messages.filter(has_text="0.85try 3")
+        expect(repeated).to_have_attribute("data-event", str(numbers[-2]))
         flags = page.events.locator(".flag.attempt")
         expect(flags).to_contain_text(["try 2", "try 3"])
     for selector in ("#messages", "#rows"):

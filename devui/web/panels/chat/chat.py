@@ -284,20 +284,30 @@ def spoken_by(message: ChatMessage) -> str | None:
 
 
 def tool_outcomes(number: int, summary: Summary, *, session: int) -> tuple[ToolOutcome, ...]:
-    """Return the outcomes that the event's tool responses bring to the chips of their calls."""
+    """Return the outcomes that the event's tool responses bring to the chips of their calls.
+
+    A call that was made again has no outcome there: the chat shows it after the failure, where it
+    was made again.
+    """
     return tuple(
-        ToolOutcome(
-            slot=_slot(response.id),
-            status="failed" if response.failed else "done",
-            text=visible(response.preview),
-            href=session_url(session, event=number),
-            edit_hint=hint(summary, response.id),
-            ran=visible(_args_of_edit(summary, response.id)),
-            number=number,
-            attempt=response.attempt,
-        )
+        lost_outcome(_slot(response.id))
+        if response.attempt
+        else _outcome(number, response, summary, session)
         for response in summary.responses
         if response.id
+    )
+
+
+def _outcome(number: int, response: ResponseSummary, summary: Summary, session: int) -> ToolOutcome:
+    return ToolOutcome(
+        slot=_slot(response.id),
+        status="failed" if response.failed else "done",
+        text=visible(response.preview),
+        href=session_url(session, event=number),
+        edit_hint=hint(summary, response.id),
+        ran=visible(_args_of_edit(summary, response.id or "")),
+        number=number,
+        attempt=response.attempt,
     )
 
 
@@ -360,6 +370,11 @@ def _parts(
                 form = ask_form(number, call, part.call.args, session, who=who, latest=latest)
                 parts.append(replace(chip, ask=form))
         elif part.response:
+            parts += (
+                _repeated_call(number, each, summary, session)
+                for each in summary.responses
+                if each.attempt and each.id == part.response.id
+            )
             parts += response_files(part.response, place, file)
         elif piece := text_part(part, markdown=True, clean=readable) or attachment(
             part, place, file
@@ -441,6 +456,19 @@ def _chip(number: int, position: int, call: CallSummary, question: str, session:
             text="waiting" if waiting else "no result yet",
         ),
         asks=asks is not None,
+    )
+
+
+def _repeated_call(
+    number: int, response: ResponseSummary, summary: Summary, session: int
+) -> ToolChip:
+    """Return the chip of a call that was made again after it had failed, with its outcome."""
+    outcome = _outcome(number, response, summary, session)
+    return ToolChip(
+        name=visible(response.name),
+        args="",
+        href=session_url(session, event=number),
+        outcome=replace(outcome, slot=f"{outcome.slot}-{response.attempt}"),
     )
 
 

@@ -9,8 +9,8 @@ from typing import Final, Protocol
 
 from devui.debugger.events.nodes import name_of
 from devui.debugger.events.short_lines import short_line
-from devui.debugger.timeline import Heading, Invocation, Item
-from devui.store.rows import EditRow, NoteRow, RunRow
+from devui.debugger.timeline import Ending, Heading, Invocation, Item
+from devui.store.rows import EditRow, NoteRow
 from devui.store.rows import EventRow as StoredEvent
 from devui.store.runs.work_time import seconds_of_work
 from devui.store.summaries import Summary
@@ -194,8 +194,8 @@ class RowContext:
                 return invocation_header(item, self.invocations[number], self.parts.get(number, 0))
             case EditRow():
                 return dropped_row(item)
-            case RunRow():
-                return run_end(item)
+            case Ending():
+                return run_end(item.run, item.previous)
         row = event_row(
             item.row,
             item.previous,
