@@ -370,11 +370,11 @@ def test_continue_applies_an_edit_that_was_typed_but_not_sent(paused, by_key):
     expect(paused.panel.locator(".edits .diff .added")).to_contain_text("Paris")
 
 
-def test_stop_after_applies_an_unsent_edit(paused):
+def test_finish_event_applies_an_unsent_edit(paused):
     to_the_tool(paused)
     paused.page.locator("#held .change > summary").first.click()
     paused.page.get_by_role("form", name="Arguments of").get_by_label("city").fill("Paris")
-    command(paused, "Stop after").click()
+    command(paused, "Finish event").click()
     paused.ends("stopped")
     expect(paused.row(3)).to_contain_text("CDG")
 
@@ -508,12 +508,12 @@ def test_a_held_run_can_be_stopped(paused):
     expect(paused.page.locator("#debugger button")).to_have_count(0)
 
 
-def test_stop_after_commits_one_more_event_so_that_nothing_is_lost(paused):
+def test_finish_event_commits_one_more_event_so_that_nothing_is_lost(paused):
     press(paused, "n")
     is_held(paused, "Paused after the commit of #1, before the agent continues")
     press(paused, "m")
     is_held(paused, "Paused before the commit")
-    command(paused, "Stop after").click()
+    command(paused, "Finish event").click()
     paused.ends("stopped")
     expect(paused.events).to_have_count(2)
     expect(paused.page.locator("#resume")).to_contain_text("Stopped after #2")
@@ -522,15 +522,15 @@ def test_stop_after_commits_one_more_event_so_that_nothing_is_lost(paused):
     expect(paused.page.locator("#resume section")).to_have_count(0)
 
 
-def test_stop_after_waits_for_the_next_commit_and_shift_s_stops_at_once(visit):
+def test_finish_event_waits_for_the_next_commit_and_shift_s_stops_at_once(visit):
     session = visit.session("faulty")
     session.send("Loop for ever")
     expect(session.messages.last).to_contain_text("loop_forever")
     press(session, "s")
     expect(session.page.locator("#debugger .plan")).to_have_count(0)
-    command(session, "Stop after").click()
+    command(session, "Finish event").click()
     expect(session.page.locator("#debugger .plan")).to_contain_text("to the next commit")
-    expect(command(session, "Stop after")).to_have_count(0)
+    expect(command(session, "Finish event")).to_have_count(0)
     expect(session.status).to_have_class(re.compile("run running"))
     press(session, "Shift+S")
     session.ends("stopped")
@@ -548,7 +548,7 @@ def test_g_n_runs_to_the_next_event_like_the_selected_one(visit):
     press(session, "n")
     expect(session.page.locator("#held .what")).to_have_text('find_airports(city="London")')
     is_held(session, "Paused before the commit")
-    command(session, "Stop after").click()
+    command(session, "Finish event").click()
     session.ends("stopped")
 
 

@@ -190,7 +190,7 @@ def test_the_states_of_two_events_are_compared(visit, travelled):
     expect(diff.locator("h2")).to_contain_text(f"State from before the first event to #{count - 1}")
     again = visit.again(travelled, "?" + page.url.partition("?")[2])
     expect(again.panel.locator("#state-diff .var")).to_have_count(diff.locator(".var").count())
-    panel.get_by_role("link", name="Stop comparing").click()
+    panel.get_by_role("link", name="Show the full state").click()
     expect(panel.locator("#state-at")).to_contain_text(f"State as of #{count - 1}")
     visit.allow("status 404|the server responded with a status of 404")
     page.goto(page.url.partition("?")[0] + "?since=999&tab=state")

@@ -30,7 +30,7 @@ def test_the_tour_can_be_followed_to_its_end(visit):
     page = session.page
     page.locator("#welcome [data-tour-begin]").click()
     expect(page).to_have_url(re.compile(r"/sessions/\d+"))
-    title(page, "Stop where it goes wrong")
+    title(page, "Pause where it goes wrong")
     act = card(page).locator("[data-tour-act]")
     expect(act).to_be_focused()
     page.keyboard.press("Enter")
@@ -109,7 +109,7 @@ def test_the_tour_is_offered_once_and_restarted_from_the_help_sheet(visit):
     page.locator("#composer-text").press("Escape")
     page.keyboard.press("?")
     page.locator("#keys [data-tour-begin]").click()
-    title(page, "Stop where it goes wrong")
+    title(page, "Pause where it goes wrong")
     expect(page.locator("#keys")).to_be_hidden()
     page.locator("#composer-text").fill("the page stays usable")
     page.keyboard.press("Escape")
@@ -134,7 +134,7 @@ def test_the_card_stays_within_the_window(visit, width):
 def begin(visit):
     page = visit.session("faulty").page
     page.locator("#welcome [data-tour-begin]").click()
-    title(page, "Stop where it goes wrong")
+    title(page, "Pause where it goes wrong")
     return page, card(page).locator("[data-tour-act]")
 
 
@@ -156,7 +156,7 @@ def test_a_tour_that_cannot_continue_says_why_and_starts_over(visit):
     before = page.url
     expect(act).to_have_text("Start over")
     act.click()
-    title(page, "Stop where it goes wrong")
+    title(page, "Pause where it goes wrong")
     act.click()
     title(page, "Run it")
     assert page.url.partition("?")[0] != before.partition("?")[0]

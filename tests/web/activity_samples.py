@@ -35,7 +35,6 @@ PANEL = RunPanel(
     ),
     action="/runs/run-1/commands",
     key="k4",
-    stop_href=links.stop_url("run-1"),
     break_action=links.breakpoints_url(KEY),
     calls=(
         PendingCall(

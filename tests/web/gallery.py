@@ -220,7 +220,7 @@ def export_page() -> ExportPage:
         (
             JobItem("a1", "Exporting Flight to London", 42, "/jobs/a1/stop"),
             JobItem("b2", "Exporting Flight to Oslo", None, "/jobs/b2/stop"),
-            JobItem("c3", "Stopping: exporting Flight to Rome", None, ""),
+            JobItem("c3", "Canceling: exporting Flight to Rome", None, ""),
         ),
         active=True,
     )

@@ -39,7 +39,6 @@ GOING = Replay(
     action=links.replays_url(KEY),
     committed=7,
     recorded=12,
-    stop_action=links.stop_url("run-3"),
 )
 FORM = ReplayForm(
     action=links.replays_url(KEY),

@@ -96,7 +96,7 @@ async def stopped_while_held(
         assert "<progress" in page
         assert "data-active" in page
         answer = await client.post(f"/jobs/{job['job']}/stop", headers={"HX-Request": "true"})
-        assert "Stopping" in answer.text
+        assert "Canceling" in answer.text
     answer = await task
     stopped = (await client.get(f"/api/jobs/{job['job']}")).json()
     assert stopped["status"] == "stopped"

@@ -111,7 +111,7 @@ const SECTIONS = {
     { keys: ["i"], does: "step into the next model, tool, or agent", press: "#do-step_into" },
     { keys: ["o"], does: "step out", press: "#do-step_out" },
     { keys: ["g n"], does: "run to next similar event", needs: "select an event first", after: true, when: rows.current, run: runToLike },
-    { keys: [], does: "stop after the next event", synonyms: "finish", needs: "no run in progress", press: "#do-stop_after_event" },
+    { keys: [], does: "finish the event, then end the run", synonyms: "stop after", needs: "no run in progress", press: "#do-stop_after_event" },
     { keys: ["S"], does: "stop immediately", synonyms: "cancel abort", needs: "no run in progress", press: "#stop" },
     { keys: [], does: "send the message again", synonyms: "retry resend", press: "#send-again" },
     { keys: [], does: "retry or resume the run", press: 'button.primary[form="resume-form"]' },

@@ -14,7 +14,7 @@ let first = ""; // the id of the hold that the tour is about
 
 export const STEPS = [
   {
-    title: "Stop where it goes wrong",
+    title: "Pause where it goes wrong",
     text: "This agent splits a bill and gets a negative share. On the Breaks tab, add a breakpoint: break on “state key written”, name bill, condition new < 0.",
     at: () => get("#break-form") ?? get("#tab-breaks"),
     isDone: breakpoint,

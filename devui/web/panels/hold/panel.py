@@ -68,7 +68,7 @@ _DEEDS: Final[Mapping[str, str]] = {
     "step_into": "Stepped in",
     "step_out": "Stepped out",
     "run_to": "Run to the next similar event",
-    "stop_after_event": "Stop after requested",
+    "stop_after_event": "Finish event requested",
     "stop": "Stopped",
     "edit": "Edited",
     "mock": "Mocked",
@@ -108,10 +108,10 @@ _STEPS = (
     _button("step_out", "o", "Run until this call or agent returns (o)"),
 )
 _ON = _button("continue", "c", "Continue the run without stopping there (c or F8)")
-_STOP = _button(
+_FINISH = _button(
     "stop_after_event",
     "",
-    "Stop after the current or next event is committed; Shift+S stops immediately",
+    "Commit the current or next event, then end the run",
 )
 
 
@@ -134,12 +134,12 @@ def debugger(live: LiveRun | None) -> Debugger:
 
 def _buttons(stepper: Stepper) -> tuple[CommandButton, ...]:
     if len(stepper.holds) == 1:  # its card has the primary button
-        return (*(replace(button, primary=False) for button in _STEPS), _STOP)
+        return (*(replace(button, primary=False) for button in _STEPS), _FINISH)
     if stepper.holds:
-        return (*_STEPS, _STOP)
+        return (*_STEPS, _FINISH)
     if stepper.plan is None:
-        return (_PAUSE, _STOP)
-    changes = {"pause": _PAUSE, "stop_after_event": _STOP}
+        return (_PAUSE, _FINISH)
+    changes = {"pause": _PAUSE, "stop_after_event": _FINISH}
     return (_ON, *(button for name, button in changes.items() if name != stepper.plan.name))
 
 

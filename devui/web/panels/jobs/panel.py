@@ -70,7 +70,7 @@ def _item(job: Job) -> JobItem:
             percent = 100 * job.progress // job.total if job.total else None
             return JobItem(job.id, f"{doing} {name}", percent, stop_job_url(job.id))
         case "stopping":
-            return JobItem(job.id, f"Stopping: {doing.lower()} {name}", None, "")
+            return JobItem(job.id, f"Canceling: {doing.lower()} {name}", None, "")
         case _:
             end = f" after {plural(job.saved, 'session')}" if job.saved else ". Nothing was saved"
             return JobItem(job.id, f"{work} {name} was stopped{end}.", None, "")

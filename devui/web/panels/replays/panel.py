@@ -14,7 +14,6 @@ from devui.web.links import (
     moment_url,
     replays_url,
     session_url,
-    stop_url,
     test_url,
 )
 from devui.web.panels.apps.lists import session_name
@@ -93,7 +92,6 @@ async def _under_way(
         text=f"{count:,} of {plural(total, 'event')}, {begin.text}",
         committed=count,
         recorded=total,
-        stop_action="" if live.stopping else stop_url(live.row.id),
     )
 
 

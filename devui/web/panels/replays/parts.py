@@ -48,8 +48,6 @@ class Replay:
     committed: int = 0
     """Events committed so far, while it is in progress."""
     recorded: int = 0
-    stop_action: str = ""
-    """Where to stop it; "" once it has ended or is stopping."""
     live_tools: bool = False
     other_engine: bool = False
     """Whether it was executed on the engine that the app doesn't run on."""

@@ -21,7 +21,6 @@ from devui.web.links import (
     choose_url,
     commands_url,
     session_url,
-    stop_url,
 )
 from devui.web.panels.questions.parts import QuestionField
 from devui.web.panels.questions.schema_forms import SchemaForm
@@ -160,7 +159,6 @@ def _going(session: SessionRow, live: LiveRun, report: Mapping[str, Any]) -> Run
         whys=(*_whys(report), *map(_hold, live.stepper.holds)),
         action="" if is_held or live.stopping else commands_url(live.row.id),
         key=uuid.uuid4().hex,
-        stop_href="" if live.stopping else stop_url(live.row.id),
         break_action=breakpoints_url(session.key),
         calls=tuple(
             _call(live, each, is_blocked=bool(report["blocked"])) for each in report["calls"]

@@ -102,7 +102,6 @@ class RunPanel:
     action: str = ""
     """Where to post a pause; "" if the run can't be paused."""
     key: str = ""
-    stop_href: str = ""
     break_action: str = ""
     calls: tuple[PendingCall, ...] = ()
     beside: tuple[BranchItem, ...] = ()
