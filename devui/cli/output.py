@@ -128,7 +128,9 @@ def session_lines(session: Mapping[str, Any]) -> list[str]:
     """Return the line that identifies a session."""
     name = "/".join(plain(str(session[part])) for part in ("app", "user", "id"))
     title = f"  {plain(session['title'])}" if session["title"] else ""
-    return [click.style(f"session {session['key']}  {name}{title}", bold=True)]
+    tags = ", ".join(map(plain, session["tags"]))
+    line = click.style(f"session {session['key']}  {name}{title}", bold=True)
+    return [f"{line}  [{tags}]" if tags else line]
 
 
 def state_lines(state: Mapping[str, Any]) -> list[str]:

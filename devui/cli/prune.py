@@ -15,8 +15,8 @@ Examples:
   devui prune --days 90 --yes        delete them
   devui prune --days 7 --app travel  list those of one app
 
-Sessions with a star, a note or an active run are never deleted. To keep a copy, run `devui backup`
-or `devui export` first.
+Sessions with a star, a note, a tag or an active run are never deleted. To keep a copy, run
+`devui backup` or `devui export` first.
 """
 
 

@@ -41,6 +41,7 @@ if TYPE_CHECKING:
     from devui.web.panels.search.api import SearchJson
     from devui.web.panels.state.history_api import KeyHistoryJson
     from devui.web.panels.state.uncommitted_api import UncommittedStateJson
+    from devui.web.panels.tags.api import TagCountJson, TagsJson
     from devui.web.panels.tests.api import SavedTestJson, TestOfferJson
     from devui.web.panels.timeline.api import (
         DeletedNewsJson,
@@ -67,7 +68,8 @@ class Endpoints(Connection):
         `q` is a filter (docs/guide/debugging.md#filtering-the-timeline): texts, `tool:`, `key:`,
         `is:error`, `cost>0.01`. Texts match at the beginning of a word. Returns at most 20 sessions
         with three events each; `before` leads to older ones. Events that a fork copied are listed
-        only in its parent.
+        only in its parent. `tag:bug` searches the sessions with this tag; without other terms, it
+        lists them, the 100 most recently active.
 
         Args:
             q: A filter, as in the timeline.
@@ -84,6 +86,7 @@ class Endpoints(Connection):
         id: str | None = None,
         key: int | None = None,
         starred: str | None = None,
+        tag: str | None = None,
         status: Choice | None = None,
         q: str | None = None,
         sort: Sort | None = None,
@@ -100,8 +103,9 @@ class Endpoints(Connection):
             id: Only sessions with this id, of the app and user if given.
             key: Only the session with this number in the journal.
             starred: `yes` selects those with a star.
+            tag: Only sessions with this tag, of the app if given; case doesn't matter.
             status: With `app`: the status of the newest run, or `starred`.
-            q: With `app`: part of the title or id, or the number.
+            q: With `app`: part of the title or id, the number, or `tag:NAME`.
             sort: With `app`: `updated` by default.
             order: With `app`.
             page: With `app`: 50 sessions at a time, from 1.
@@ -114,6 +118,7 @@ class Endpoints(Connection):
             id=id,
             key=key,
             starred=starred,
+            tag=tag,
             status=status,
             q=q,
             sort=sort,
@@ -165,7 +170,7 @@ class Endpoints(Connection):
     ) -> UnusedSessionsJson:
         """List sessions unused for a number of days, and delete them if confirmed.
 
-        Sessions with a star, a note or an active run stay.
+        Sessions with a star, a note, a tag or an active run stay.
         """
         answer: UnusedSessionsJson = self._post(
             "api", "sessions", "prune", days=days, app=app, confirm=confirm
@@ -236,6 +241,26 @@ class Endpoints(Connection):
             starred=starred,
             actor=self.actor,
         )
+        return answer
+
+    def tags(self, *, app: str | None = None) -> list[TagCountJson]:
+        """List the tags that sessions have.
+
+        Args:
+            app: Only tags of this app's sessions.
+        """
+        answer: list[TagCountJson] = self._get("api", "tags", app=app)["tags"]
+        return answer
+
+    def change_tags(
+        self, session: int, *, add: list[str] | None = None, remove: list[str] | None = None
+    ) -> TagsJson:
+        """Add tags to a session, and remove others.
+
+        Case doesn't matter. Tags to remove that the session doesn't have are ignored. See tags
+        (docs/guide/api.md#notes-and-files-of-sessions) for what a tag can be.
+        """
+        answer: TagsJson = self._patch("api", "sessions", session, "tags", add=add, remove=remove)
         return answer
 
     def start_run(

@@ -45,8 +45,10 @@ class ListSessions(Tool):
     app: str | None = None
     status: Literal["failed", "held", "running", "waiting", "interrupted", "done"] | None = None
     """Of the newest run; needs app"""
+    tag: str | None = None
+    """Only sessions with this tag"""
     find: str = ""
-    """Filter as in what_happened: search all sessions instead"""
+    """Filter as in what_happened, and tag:bug: search all sessions instead"""
 
     def answer(self, client: Client) -> str:
         """Return one line per session, or per matching event."""
@@ -55,7 +57,11 @@ class ListSessions(Tool):
         if self.status and not self.app:
             raise BadRequestError("status needs app")
         apps = client.adk.list_apps()
-        rows = client.sessions(app=self.app, status=self.status)["sessions"]
+        if self.status and self.tag:
+            answer = client.sessions(app=self.app, status=self.status, q=f'tag:"{self.tag}"')
+        else:
+            answer = client.sessions(app=self.app, status=self.status, tag=self.tag)
+        rows = answer["sessions"]
         if self.app is not None and not rows:
             known_app(self.app, apps)
         lines = [f"apps: {', '.join(apps)}", *map(_session_line, rows[:_SESSIONS])]
@@ -68,7 +74,8 @@ def _session_line(row: Mapping[str, Any]) -> str:
     about = f"{row['app']}, {quantity(row['events'], 'event')}"
     going = ", run active" if row["run"] else ""
     note = f", note: {short(one_line(row['note']))}" if row.get("note") else ""
-    return f"session {row['key']} ({about}{going}{note}) {one_line(row['title'])}".rstrip()
+    tags = f", tags: {one_line(', '.join(row['tags']))}" if row.get("tags") else ""
+    return f"session {row['key']} ({about}{going}{tags}{note}) {one_line(row['title'])}".rstrip()
 
 
 def _matches(answer: Mapping[str, Any]) -> str:

@@ -109,6 +109,7 @@ _SIZE = """
          + (SELECT count(*) FROM runs WHERE session = ?1)
 """
 _ANSWERS = "SELECT data FROM events WHERE session = ? AND author = 'user' AND instr(data, ?) > 0"
+_TAGS = "SELECT name FROM tags WHERE session = ? ORDER BY folded"
 _NOTES = "SELECT number, text, starred, actor, at FROM notes WHERE session = ? ORDER BY number"
 
 
@@ -152,6 +153,8 @@ async def head(snapshot: Snapshot, key: int) -> Record:
         "redacted": 0,
         "extra": {},
     }
+    if tags := await snapshot.fetch(_TAGS, key):
+        record["tags"] = [name for (name,) in tags]
     if origins := await snapshot.fetch(_IMPORT, key):
         origin = _origin(origins[0][0])
         return record | origin | {"forks": [*origin["forks"], *children]}

@@ -34,6 +34,7 @@ from devui.store.sessions import (
 )
 from devui.store.sqlite.database import Database, advance
 from devui.store.state import route_initial, write_state
+from devui.store.tags import add_tag, tags_of
 from devui.store.values import (
     bounded,
     clean_text,
@@ -109,6 +110,7 @@ class NewImport:
     """The bundle's record of the session, as JSON text."""
     id: str | None = None
     """The id to keep; None for a new one."""
+    tags: Sequence[str] = ()
     goes_on: bool = False
     """Whether it can be continued like any other session; otherwise, it is read-only."""
     fork: tuple[int, str, str | None, str | None, float] | None = None
@@ -176,6 +178,8 @@ class SessionBuilder:
         row = (*names, *times, seq, seq, *self._scopes)
         self.key = connection.execute(_SESSION, row).lastrowid or 0
         """The session's key."""
+        for tag in new.tags:
+            add_tag(connection, self.key, tag)
         self.has_title = new.title is not None
         if not new.goes_on:
             connection.execute(_IMPORT, (self.key, new.data, now))
@@ -377,6 +381,7 @@ def _take(
     session, build = compose(list(spans.values()))
     title = None if target is None else _title(connection, target)[1]
     notes = [] if target is None else notes_of(connection, target)
+    tags = [] if target is None else tags_of(connection, target)
     for key in old:
         delete_session(connection, key)
     builder = SessionBuilder(
@@ -389,6 +394,8 @@ def _take(
     for note in notes:
         if note.number <= row.events:
             put_note(connection, note)
+    for tag in tags:
+        add_tag(connection, row.key, tag)
     return row.key
 
 

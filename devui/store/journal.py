@@ -37,6 +37,7 @@ from devui.store.sqlite.folder import DataFolder
 from devui.store.sqlite.schema import Migration, ReplacedJournal, inspect, load_migrations, migrate
 from devui.store.state import State
 from devui.store.state_history import Histories, Uncommitted
+from devui.store.tags import Tags
 from devui.store.totals import Totals
 from devui.store.watched_keys import WatchedKeys
 
@@ -77,6 +78,7 @@ class Journal:
         self.forks = Forks(database, clock)
         self.spans = Spans(database)
         self.notes = Notes(database, clock)
+        self.tags = Tags(database)
         self.imports = Imports(database, clock)
         self.received = ReceivedTraces(database, clock)
         self.replays = Replays(database)

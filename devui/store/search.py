@@ -6,7 +6,7 @@ Deleting an event removes it from the index in the same transaction.
 
 import json
 import sqlite3
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from itertools import accumulate, takewhile
 from typing import Final, NamedTuple
 
@@ -45,22 +45,30 @@ _OWN = """
         WHERE forks.session = events.session AND events.number <= forks.number
     ))
 """
+_AMONG = "(?5 IS NULL OR events.session IN (SELECT value FROM json_each(?5)))"
 _MATCHING = f"""
     SELECT events.seq, events.session FROM search_index
     JOIN events ON events.seq = search_index.rowid
-    WHERE search_index MATCH ?5 AND search_index.rowid < ?1
-      AND events.session NOT IN (SELECT value FROM json_each(?2)) AND {_OWN}
+    WHERE search_index MATCH ?6 AND search_index.rowid < ?1
+      AND events.session NOT IN (SELECT value FROM json_each(?2)) AND {_AMONG} AND {_OWN}
     ORDER BY search_index.rowid DESC LIMIT ?3
 """  # noqa: S608  (of constants, as below)
-_NOTED = """
+_NOTED = f"""
     SELECT events.seq, events.session FROM notes
     JOIN events ON events.session = notes.session AND events.number = notes.number
-    WHERE events.seq < ? AND events.session NOT IN (SELECT value FROM json_each(?))
-    ORDER BY events.seq DESC LIMIT ?
-"""
+    WHERE events.seq < ?1 AND events.session NOT IN (SELECT value FROM json_each(?2))
+      AND {_AMONG}
+    ORDER BY events.seq DESC LIMIT ?3
+"""  # noqa: S608
 _ALL = f"""
     SELECT seq, session FROM events
     WHERE seq < ?1 AND session NOT IN (SELECT value FROM json_each(?2)) AND {_OWN}
+    ORDER BY seq DESC LIMIT ?3
+"""  # noqa: S608
+_ALL_AMONG = f"""
+    SELECT seq, session FROM events
+    WHERE session IN (SELECT value FROM json_each(?5)) AND seq < ?1
+      AND session NOT IN (SELECT value FROM json_each(?2)) AND {_OWN}
     ORDER BY seq DESC LIMIT ?3
 """  # noqa: S608
 _ROWS = "SELECT * FROM event_rows WHERE seq IN (SELECT value FROM json_each(?))"
@@ -79,7 +87,8 @@ _NOTES = """
 _SESSIONS = "SELECT * FROM session_rows WHERE key IN (SELECT value FROM json_each(?))"
 _TITLED = """
     SELECT * FROM session_rows
-    WHERE title LIKE ?1 ESCAPE '!' OR id LIKE ?2 ESCAPE '!' OR '' || key = ?3
+    WHERE (title LIKE ?1 ESCAPE '!' OR id LIKE ?2 ESCAPE '!' OR '' || key = ?3)
+      AND (?5 IS NULL OR key IN (SELECT value FROM json_each(?5)))
     ORDER BY '' || key = ?3 DESC, updated DESC, seq DESC LIMIT ?4
 """
 
@@ -102,6 +111,24 @@ class Candidate(NamedTuple):
 
     seq: int
     session: int
+
+
+class SearchScope(NamedTuple):
+    """Where to look for events."""
+
+    before: int
+    """Only below this seq."""
+    but: Collection[int] = ()
+    """Keys of sessions to leave out."""
+    among: Collection[int] | None = None
+    """Keys of the sessions to look in; None for all."""
+    copies: bool = False
+    """Whether to include events that forks copied."""
+
+    def values(self, limit: int) -> tuple[int, str, int, bool, str | None]:
+        """Return the parameters of a query."""
+        among = None if self.among is None else json.dumps([*self.among])
+        return self.before, json.dumps([*self.but]), limit, self.copies, among
 
 
 def forget(connection: sqlite3.Connection, session: int) -> None:
@@ -143,27 +170,22 @@ class Search:
 
         await self._database.write(work)
 
-    async def matching(
-        self, query: str, *, before: int, but: Iterable[int], limit: int, copies: bool
-    ) -> list[Candidate]:
-        """Return the events below the seq that match an FTS5 query, newest first.
-
-        `but` are the keys of sessions to leave out. `copies` includes events that forks copied.
-        """
-        place = (before, json.dumps([*but]), limit, copies)
-        rows = await self._database.fetch(_MATCHING, *place, query)
+    async def matching(self, query: str, scope: SearchScope, limit: int) -> list[Candidate]:
+        """Return the events that match an FTS5 query, newest first."""
+        rows = await self._database.fetch(_MATCHING, *scope.values(limit), query)
         return [Candidate(*row) for row in rows]
 
-    async def with_notes(self, *, before: int, but: Iterable[int], limit: int) -> list[Candidate]:
-        """Return the events below the seq with a star or note, newest first."""
-        rows = await self._database.fetch(_NOTED, before, json.dumps([*but]), limit)
+    async def with_notes(self, scope: SearchScope, limit: int) -> list[Candidate]:
+        """Return the events with a star or note, newest first; those of forks are their own."""
+        rows = await self._database.fetch(_NOTED, *scope.values(limit))
         return [Candidate(*row) for row in rows]
 
-    async def all(
-        self, *, before: int, but: Iterable[int], limit: int, copies: bool
-    ) -> list[Candidate]:
-        """Return all events below the seq, newest first; parameters as in `matching`."""
-        rows = await self._database.fetch(_ALL, before, json.dumps([*but]), limit, copies)
+    async def all(self, scope: SearchScope, limit: int) -> list[Candidate]:
+        """Return all events, newest first."""
+        *place, among = scope.values(limit)
+        statement = _ALL if among is None else _ALL_AMONG
+        values = place if among is None else (*place, among)
+        rows = await self._database.fetch(statement, *values)
         return [Candidate(*row) for row in rows]
 
     async def rows(self, seqs: Iterable[int]) -> dict[int, EventRow]:
@@ -191,9 +213,13 @@ class Search:
         rows = await self._database.fetch(_SESSIONS, json.dumps([*keys]))
         return {row[0]: SessionRow(*row) for row in rows}
 
-    async def titled(self, text: str, limit: int) -> list[SessionRow]:
+    async def titled(
+        self, text: str, limit: int, among: Collection[int] | None = None
+    ) -> list[SessionRow]:
         """Return the session whose key is `text`, then those with `text` in their title or at the
-        start of their id, most recently active first."""
+        start of their id, most recently active first; with `among`, only of those keys."""
         pattern = "".join(f"!{each}" if each in "!%_" else each for each in text)
-        rows = await self._database.fetch(_TITLED, f"%{pattern}%", f"{pattern}%", text, limit)
+        keys = None if among is None else json.dumps([*among])
+        values = (f"%{pattern}%", f"{pattern}%", text, limit, keys)
+        rows = await self._database.fetch(_TITLED, *values)
         return [SessionRow(*row) for row in rows]

@@ -39,6 +39,8 @@ class Listing:
     choice: Choice | None = None
     text: str = ""
     """A part of the title or id, or the whole key; "" for all sessions."""
+    among: Collection[int] | None = None
+    """Only the sessions with these keys; None for all."""
 
     @property
     def needs_status(self) -> bool:
@@ -82,6 +84,7 @@ _WHERE: Final = f"""
           WHEN 'starred' THEN key IN (SELECT session FROM notes WHERE number = 0 AND starred = 1)
           ELSE ?3 = {_STATUS}
       END
+      AND (?6 IS NULL OR key IN (SELECT value FROM json_each(?6)))
 """  # noqa: S608  (of constants, as all below)
 _COUNT: Final = f"SELECT count(*) FROM sessions {_WHERE}"  # noqa: S608
 _PAGE: Final = f"SELECT key FROM sessions {_WHERE}"  # noqa: S608
@@ -97,7 +100,7 @@ _PAGE_BY_COST: Final = f"""
         SELECT json_extract(value, '$[0]') AS model, json_extract(value, '$[1]') AS low,
                json_extract(value, '$[2]') AS high, json_extract(value, '$[3]') AS input,
                json_extract(value, '$[4]') AS cached, json_extract(value, '$[5]') AS output
-        FROM json_each(?8)
+        FROM json_each(?9)
     ),
     sums AS (
         SELECT usage.session,
@@ -115,10 +118,10 @@ _PAGE_BY_COST: Final = f"""
     costs AS MATERIALIZED (SELECT session, sum(cost) AS cost FROM sums GROUP BY session)
     SELECT key FROM sessions LEFT JOIN costs ON costs.session = sessions.key {_WHERE}
 """  # noqa: S608
-_LIMIT: Final = "seq DESC LIMIT ?6 OFFSET ?7"
+_LIMIT: Final = "seq DESC LIMIT ?7 OFFSET ?8"
 _PAGES: Final[Mapping[tuple[Sort, bool], str]] = {
     ("updated", True): f"{_PAGE} ORDER BY updated DESC, {_LIMIT}",
-    ("updated", False): f"{_PAGE} ORDER BY updated, seq LIMIT ?6 OFFSET ?7",
+    ("updated", False): f"{_PAGE} ORDER BY updated, seq LIMIT ?7 OFFSET ?8",
     ("title", True): f"{_PAGE} ORDER BY {_TITLE} DESC, {_LIMIT}",
     ("title", False): f"{_PAGE} ORDER BY {_TITLE}, {_LIMIT}",
     ("events", True): f"{_PAGE} ORDER BY events DESC, {_LIMIT}",
@@ -205,7 +208,7 @@ class SessionLists:
         return sums
 
 
-def _choice(listing: Listing, facts: LiveRunFacts) -> tuple[str | int, ...]:
+def _choice(listing: Listing, facts: LiveRunFacts) -> tuple[str | int | None, ...]:
     text = "".join(f"!{each}" if each in "!%_" else each for each in listing.text)
     return (
         listing.app,
@@ -213,4 +216,5 @@ def _choice(listing: Listing, facts: LiveRunFacts) -> tuple[str | int, ...]:
         listing.choice or "",
         str([*facts.held]),
         str([*facts.waiting]),
+        None if listing.among is None else str([*listing.among]),
     )

@@ -40,6 +40,7 @@ _UNUSED = """
       AND max(created, updated,
               coalesce((SELECT max(started) FROM runs WHERE session = key), 0)) <= ?1
       AND NOT EXISTS (SELECT 1 FROM notes WHERE session = key)
+      AND NOT EXISTS (SELECT 1 FROM tags WHERE session = key)
       AND NOT EXISTS (
           SELECT 1 FROM runs WHERE session = key AND status IN ('running', 'stopping')
       )
@@ -84,7 +85,7 @@ class Sessions:
     """Reads and writes sessions.
 
     Unless stated otherwise, lists begin with the most recently active session: the time of its last
-    event or, without events, of its creation counts. Titles and notes don't.
+    event or, without events, of its creation counts. Titles, notes and tags don't.
     """
 
     def __init__(self, database: Database, clock: Callable[[], float]) -> None:
@@ -162,9 +163,9 @@ class Sessions:
     async def unused(self, seconds: float, app: str | None = None) -> Sequence[SessionRow]:
         """Return the sessions of one app, or of all, that have been inactive for this long.
 
-        Sorted by seq, ascending. Leaves out sessions with an active run, and those with a star or
-        note on themselves or an event. Since events can have arbitrary timestamps, the time of
-        creation counts, too.
+        Sorted by seq, ascending. Leaves out sessions with an active run, those with a tag, and
+        those with a star or note on themselves or an event. Since events can have arbitrary
+        timestamps, the time of creation counts, too.
         """
         until = self._clock() - seconds
         return [SessionRow(*row) for row in await self._database.fetch(_UNUSED, until, app)]

@@ -1,4 +1,5 @@
-"""Parts and values that many features share: themes, notices, moments, JSON, a run's status."""
+"""Parts and values that many features share: themes, notices, moments, tags, JSON, a run's
+status."""
 
 from dataclasses import dataclass
 from typing import ClassVar, Final, Literal
@@ -19,6 +20,14 @@ class Moment:
     """Local time with milliseconds: `14:02:11.532`."""
     full: str
     """Local date and time, to the minute."""
+
+
+@dataclass(frozen=True, slots=True)
+class Tag:
+    """A tag of sessions, and the link to those that have it."""
+
+    name: str
+    href: str
 
 
 @dataclass(frozen=True, slots=True)

@@ -51,6 +51,17 @@ def delete_sessions_url(app: str, words: Mapping[str, str | int]) -> str:
     return _with(f"{app_url(app)}/sessions/delete", **words)
 
 
+def tag_sessions_url(app: str, words: Mapping[str, str | int]) -> str:
+    """Where to POST to tag several sessions; `words` is the query of the list to return to."""
+    return _with(f"{app_url(app)}/sessions/tags", **words)
+
+
+def tagged_url(tag: str, app: str | None = None) -> str:
+    """The sessions with a tag: in the app's list, or in the search of all sessions."""
+    term = f'tag:"{tag}"'
+    return search_url(term) if app is None else f"{sessions_url(app, {'q': term})}#sessions"
+
+
 def export_sessions_url(app: str) -> str:
     return f"{app_url(app)}/sessions/export"
 
@@ -220,6 +231,11 @@ def runs_url(key: int) -> str:
 def note_url(key: int, number: int) -> str:
     """Where to POST a note on an event, or with number 0 on the session."""
     return f"/sessions/{key}/notes/{number}"
+
+
+def tags_url(key: int) -> str:
+    """Where to POST changes of the session's tags."""
+    return f"/sessions/{key}/tags"
 
 
 def export_url(key: int) -> str:

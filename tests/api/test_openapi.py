@@ -190,7 +190,7 @@ def recovery(client: Any) -> Iterator[tuple[str, str, Any]]:
 
 
 def bundles(client: Any) -> Iterator[tuple[str, str, Any]]:
-    """Answers about notes and session files."""
+    """Answers about notes, tags and session files."""
     debugged, path = DebuggedRun(client, "count").start(pause=False), "/api/sessions/{key}"
     debugged.settled()
     url = path.format(key=debugged.key)
@@ -200,6 +200,8 @@ def bundles(client: Any) -> Iterator[tuple[str, str, Any]]:
     note = client.patch(f"{url}/notes/1", json={"text": "look", "starred": True}).json()
     yield path + "/notes/{number}", "patch", note
     yield path + "/notes", "get", client.get(url + "/notes").json()
+    yield path + "/tags", "patch", client.patch(f"{url}/tags", json={"add": ["bug"]}).json()
+    yield "/api/tags", "get", client.get("/api/tags").json()
     yield path + "/export/preview", "get", client.get(url + "/export/preview").json()
     file = client.get(url + "/export")
     yield path + "/export", "get", file.json()

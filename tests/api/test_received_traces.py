@@ -220,6 +220,7 @@ def test_a_page_following_a_trace_is_reset_when_it_grows(client) -> None:
     *first, last = turn()
     post(client, "growing", *first)
     [session] = sessions(client, "growing")
+    client.patch(f"/api/sessions/{session['key']}/tags", json={"add": ["Bug"]})
     page = client.get(f"/sessions/{session['key']}", headers={"Accept": "text/html"}).text
     address = html.unescape(re.search(r'"(/sessions/\d+/stream[^"]*)"', page)[1])
     with client.stream("GET", address, timeout=20) as stream:
@@ -230,6 +231,7 @@ def test_a_page_following_a_trace_is_reset_when_it_grows(client) -> None:
         assert resets(lines)
     with client.stream("GET", address, timeout=20) as stream:  # away meanwhile
         assert resets(stream.iter_lines())
+    assert [each["tags"] for each in sessions(client, "growing")] == [["Bug"]]
 
 
 def test_traces_of_one_conversation_are_runs_of_one_session(client) -> None:

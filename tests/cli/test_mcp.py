@@ -233,6 +233,15 @@ async def test_errors_about_missing_things_are_specific(server):
         assert "no earlier prompt" in await call("prompt_at", event=2, diff=True, fails=True)
         sessions = await call("list_sessions", find="split")
         assert "#1 user user: Split the bill of table 7" in sessions
+        number = re.search(r"session (\d+)", sessions)[1]
+        with server.client() as client:
+            client.patch(f"/api/sessions/{number}/tags", json={"add": ["Bug", "slow"]})
+        for query in ({"tag": "bug"}, {"tag": "bug", "app": "faulty", "status": "failed"}):
+            listing = await call("list_sessions", **query)
+            assert f"session {number} (faulty" in listing
+            assert ", tags: Bug, slow)" in listing
+        assert f"session {number} " in await call("list_sessions", find="tag:bug")
+        assert "no sessions" in await call("list_sessions", tag="fast")
         assert "no app nope" in await call("list_sessions", app="nope", fails=True)
         assert "no app nope" in await call("breakpoints", action="list", app="nope", fails=True)
         answer = await call("breakpoints", action="remove", app="faulty", number=999, fails=True)

@@ -22,13 +22,14 @@ def server(tmp_path):
 
 @pytest.mark.req("R48")
 def test_unused_sessions_are_listed_and_deleted_only_with_yes(server, client, terminal):
-    old, starred, noted, held, other = (
-        DebuggedRun(client, name) for name in ("fine", "fine", "fine", "fine", "other")
+    old, starred, noted, tagged, held, other = (
+        DebuggedRun(client, name) for name in ("fine", "fine", "fine", "fine", "fine", "other")
     )
     for each in (old, noted):
         each.start(pause=False).settled()
     client.patch(f"/api/sessions/{starred.key}/notes/0", json={"starred": True})
     client.patch(f"/api/sessions/{noted.key}/notes/1", json={"text": "look"})
+    client.patch(f"/api/sessions/{tagged.key}/tags", json={"add": ["keep"]})
     held.start().settled()
 
     def pruned(*options):
@@ -46,7 +47,7 @@ def test_unused_sessions_are_listed_and_deleted_only_with_yes(server, client, te
         assert pruned("--days", "0", "--app", "fine", "--yes") == ({old.key}, True)
         assert any("deleted" in line for line in stream.iter_lines())
     remaining = {each["key"] for each in client.get("/api/sessions").json()["sessions"]}
-    assert remaining == {starred.key, noted.key, held.key, other.key}
+    assert remaining == {starred.key, noted.key, tagged.key, held.key, other.key}
     assert terminal("prune", "--days", "-1").returncode == 2
     held.tell("stop")
 

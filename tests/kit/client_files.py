@@ -50,6 +50,8 @@ NAMES = {
     "GET /api/sessions/{key}/export/preview": "preview_export",
     "GET /api/sessions/{key}/notes": "notes",
     "PATCH /api/sessions/{key}/notes/{number}": "set_note",
+    "GET /api/tags": "tags",
+    "PATCH /api/sessions/{key}/tags": "change_tags",
     "POST /api/sessions/{key}/runs": "start_run",
     "GET /api/sessions/{key}/run": "newest_run",
     "GET /api/sessions/{key}/queue": "queue",

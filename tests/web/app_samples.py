@@ -4,7 +4,7 @@ from typing import Any
 
 from devui.web import links
 from devui.web.basic_parts import Failure, Status
-from devui.web.panels.apps.lists import attach
+from devui.web.panels.apps.lists import attach, tag_links
 from devui.web.panels.apps.parts import (
     AppCard,
     AppHead,
@@ -79,7 +79,13 @@ def app_head(card: AppCard) -> AppHead:
 
 
 def session_item(
-    key: int, title: str, status: Status, *, app: bool = False, errors: int = 0
+    key: int,
+    title: str,
+    status: Status,
+    *,
+    app: bool = False,
+    errors: int = 0,
+    tags: tuple[str, ...] = (),
 ) -> SessionItem:
     return SessionItem(
         key=key,
@@ -96,6 +102,7 @@ def session_item(
         delete_action=links.delete_url(key),
         show_app=app,
         errors=errors,
+        tags=tag_links(tags, "travel"),
     )
 
 
@@ -115,9 +122,10 @@ SESSIONS = (
         2,
         "Which airports does Paris have? And a title that is much longer than the line",
         "running",
+        tags=("bug", "needs review", "paris", "regression of 2.13", "slow"),
     ),
     session_item(3, "session 3", "failed"),
-    session_item(4, "رحلة إلى لندن", "stopped"),
+    session_item(4, "رحلة إلى لندن", "stopped", tags=("مهم",)),
     session_item(5, "Weekend in Rome", "interrupted"),
     session_item(6, "untouched", "idle"),
 )
@@ -141,6 +149,8 @@ def session_list(*sessions: SessionItem, **more: Any) -> SessionList:
             Option("done", "Done", is_selected=False),
         ),
         sessions=tuple(ListedSession(each, f"${each.key / 7:.2f}+") for each in sessions),
+        tags=("bug", "needs review"),
+        tag_action="/apps/travel/sessions/tags",
         delete_action="/apps/travel/sessions/delete",
         export_action="/apps/travel/sessions/export",
         clear_href="/apps/travel",

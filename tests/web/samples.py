@@ -14,6 +14,7 @@ from devui.store.rows import EventRow, OutputLine, Rewind, RunRow
 from devui.store.runs.work_time import seconds_of_work
 from devui.web import links
 from devui.web.basic_parts import Notice
+from devui.web.panels.apps.lists import tag_links
 from devui.web.panels.breakpoints.gutter import Gutter, Marker
 from devui.web.panels.chat.chat import conversation
 from devui.web.panels.chat.content_parts import TextPart
@@ -58,6 +59,7 @@ from devui.web.panels.session.parts import (
     Totals,
     Transport,
 )
+from devui.web.panels.tags.parts import TagField, TagForm, TagList, TitleTags
 from devui.web.panels.timeline.gaps import gap
 from devui.web.panels.timeline.panel_parts import Timeline
 from devui.web.panels.timeline.parts import LiveRow, LiveRows, TimelineItem
@@ -225,6 +227,9 @@ WELCOME = Welcome(
 )
 
 
+TAGS = tag_links(("bug", "needs review", "a tag of fifty characters, the most"), "travel")
+
+
 def topbar(run: RunRow | None, events: int, tokens: int | None) -> TopBar:
     app = links.app_url("travel")
     return TopBar(
@@ -261,6 +266,8 @@ def topbar(run: RunRow | None, events: int, tokens: int | None) -> TopBar:
         else run_status(run),
         totals=Totals(str(events), compact(tokens), "$0.0031+", "6.1" if events else UNKNOWN),
         spending=SPENDING if events else NOTHING_SPENT,
+        tags=TitleTags(TAGS),
+        tag_form=TagForm(links.tags_url(KEY), TagList(TAGS), TagField(("done",))),
         note=NoteForm(0, links.note_url(KEY, 0), "the first trip", by="Ada"),
         export_href=links.export_url(KEY),
         test_href=links.test_url(KEY),

@@ -1,12 +1,14 @@
 """A search and the palette's results."""
 
 from devui.web import links
+from devui.web.panels.apps.lists import tag_links
 from devui.web.panels.palette.parts import PaletteGroup, PaletteItem, PaletteResults
 from devui.web.panels.search.parts import NamedSession, SearchedSession, SearchHit, SearchPage
 from devui.web.text.formats import moment
 from tests.web.travel_samples import KEY, NOW
 
 AT = moment(NOW)
+TAGS = tag_links(("bug", "needs review"))
 SESSION = links.session_url(KEY)
 HITS = (
     SearchHit(
@@ -25,7 +27,7 @@ PAGES = {
         "auto",
         "london",
         "",
-        (NamedSession(KEY, "Flight to London", "fork at #3", SESSION, "travel", AT),),
+        (NamedSession(KEY, "Flight to London", "fork at #3", SESSION, "travel", AT, TAGS),),
         (
             SearchedSession(
                 KEY,
@@ -37,6 +39,7 @@ PAGES = {
                 AT,
                 HITS,
                 links.session_url(KEY, only="london"),
+                TAGS,
             ),
         ),
         "2+ events in 1+ sessions",

@@ -17,7 +17,7 @@ from devui.cli.dbg.control import (
     session_option,
 )
 from devui.cli.dbg.history import event, events, log, runs, sessions
-from devui.cli.dbg.session import fork, note, notes, rewind, trace, usage
+from devui.cli.dbg.session import fork, note, notes, rewind, tag, tags, trace, usage
 from devui.cli.follow import newest_number, news_of, say_after_interrupt, tell
 from devui.cli.lookup import GOING, active_run, session_of
 from devui.cli.output import (
@@ -223,6 +223,8 @@ command.add_command(note)
 command.add_command(notes)
 command.add_command(prompt)
 command.add_command(rewind)
+command.add_command(tag)
+command.add_command(tags)
 command.add_command(trace)
 command.add_command(usage)
 

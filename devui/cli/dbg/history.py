@@ -15,10 +15,11 @@ from devui.web.text.visible import visible
 
 @click.command("sessions")
 @click.option("--app", metavar="NAME", help="Only sessions of this app.")
+@click.option("--tag", metavar="NAME", help="Only sessions with this tag.")
 @on_the_server
-def sessions(terminal: Terminal, app: str | None) -> None:
+def sessions(terminal: Terminal, app: str | None, tag: str | None) -> None:
     """List sessions, the most recently active first."""
-    rows = terminal.client.sessions(app=app)["sessions"]
+    rows = terminal.client.sessions(app=app, tag=tag)["sessions"]
     _say_each(terminal, rows, session_lines, "no sessions")
 
 

@@ -1,4 +1,4 @@
-"""`devui dbg fork`, `rewind`, `usage`, `trace`, `notes`, `note`: commands on whole sessions."""
+"""`devui dbg fork`, `rewind`, `usage`, `trace`, `notes`, `tags` and others: whole sessions."""
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
@@ -46,6 +46,31 @@ def note(
     row = session_of(terminal.client, session)
     answer = terminal.client.set_note(row["key"], number, text=text, starred=star)
     terminal.say(answer, lambda entry: [_line(entry)])
+
+
+@click.command("tags")
+@click.option("--app", metavar="NAME", help="Only tags of this app's sessions.")
+@on_the_server
+def tags(terminal: Terminal, app: str | None) -> None:
+    """List the tags that sessions have, and how many sessions have each."""
+    terminal.say(terminal.client.tags(app=app), _tag_lines)
+
+
+@click.command("tag")
+@click.argument("names", metavar="NAME...", nargs=-1, required=True)
+@click.option("--remove", is_flag=True, help="Remove the tags instead of adding them.")
+@session_option
+@on_the_server
+def tag(terminal: Terminal, names: tuple[str, ...], *, remove: bool, session: str | None) -> None:
+    """Add tags to the session, or remove them, and list its tags."""
+    row = session_of(terminal.client, session)
+    order = "remove" if remove else "add"
+    answer = terminal.client.change_tags(row["key"], **{order: list(names)})
+    terminal.say(answer, lambda tags: [*map(plain, tags["tags"])] or ["no tags"])
+
+
+def _tag_lines(answer: Sequence[Mapping[str, Any]]) -> list[str]:
+    return [f"{plain(each['name'])}  {each['sessions']}" for each in answer] or ["no tags"]
 
 
 def _lines(answer: Sequence[Mapping[str, Any]]) -> list[str]:

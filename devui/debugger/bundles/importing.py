@@ -61,6 +61,7 @@ def new_import(bundle: Bundle, options: ImportOptions) -> NewImport:
         title=header.title,
         created=header.created,
         updated=header.updated,
+        tags=header.tags,
         data=json.dumps(origin),
         fork=None
         if first is None

@@ -19,6 +19,7 @@ from pydantic import (
 )
 
 from devui.debugger.events.shape import LATEST, ContentShape, EventShape
+from devui.store.tags import LONGEST, MOST, tag_name
 
 FORMAT: Final = "devui.session"
 VERSION: Final = 1
@@ -32,6 +33,8 @@ Piece: TypeAlias = Annotated[str, StringConstraints(pattern=r"^p[1-9][0-9]{0,8}$
 Count: TypeAlias = Annotated[int, Field(ge=0, le=_LARGEST)]
 Time: TypeAlias = Annotated[float, Field(ge=0, le=LATEST)]
 Seconds: TypeAlias = Annotated[float, Field(ge=-LATEST, le=LATEST)]
+Tag: TypeAlias = Annotated[str, AfterValidator(lambda text: tag_name(text[:LONGEST]))]
+"""A tag; a redacted one may be longer than it was."""
 
 
 class Strict(BaseModel):
@@ -125,6 +128,7 @@ class Header(Strict):
     """The session it was forked from, that one's parent, and so on."""
     forks: list[Lineage]
     """The forks of this session."""
+    tags: Annotated[list[Tag], Field(max_length=MOST)] = []
 
 
 class Trailer(Strict):

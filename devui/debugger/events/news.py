@@ -142,6 +142,13 @@ class NoteChanged:
 
 
 @dataclass(frozen=True, slots=True)
+class TagsChanged:
+    """Somebody changed the session's tags."""
+
+    session: int
+
+
+@dataclass(frozen=True, slots=True)
 class QueueChanged:
     """A message in the session's queue was added, changed or removed."""
 
@@ -178,6 +185,7 @@ News = (
     | BreakpointsChanged
     | WatchChanged
     | NoteChanged
+    | TagsChanged
     | QueueChanged
     | JournalChanged
     | NoticesChanged

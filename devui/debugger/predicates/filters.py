@@ -32,6 +32,7 @@ from devui.debugger.predicates.expressions import (
 )
 from devui.debugger.predicates.facts import FACTS, FLAGS, BodyNeeded, Facts
 from devui.store.summaries import KINDS, ROW_WORDS
+from devui.store.tags import folded
 
 LONGEST: Final = 1000
 """How many characters a filter may have."""
@@ -76,6 +77,8 @@ FIELDS: Final[Mapping[str, Field]] = {
 """The fields that can be compared with `:`."""
 _SYNONYMS: Final = {("is", "failed"): "error"}
 """The values behind other words in rows, by field and word."""
+TAG: Final = "tag"
+"""The field that selects sessions by their tags, in searches and lists; events have none."""
 FIGURES: Final = ("tokens", "cost", "seconds", "size")
 """The facts that can be compared as numbers."""
 _QUOTED: Final = r'"(?:[^"\\]|\\.)*"?'
@@ -186,6 +189,40 @@ class FilterInput:
 NO_FILTER: Final = FilterInput()
 
 
+@dataclass(frozen=True, slots=True)
+class TagTerm:
+    """A term `tag:name`: the session has a tag that one of the patterns matches, or has none."""
+
+    patterns: tuple[str, ...]
+    negated: bool
+
+    def matches(self, tag: str) -> bool:
+        """Whether one of the patterns matches a tag, given as `folded` returns it."""
+        return any(like(tag, pattern) for pattern in self.patterns)
+
+
+def split_tags(text: str) -> tuple[tuple[TagTerm, ...], str]:
+    """Split off the terms `tag:name`, which select sessions; return them and the rest.
+
+    The rest has spaces in their place, so that positions in it stay the same.
+    """
+    try:
+        pieces = [each for _, each in _pieces(text) if isinstance(each, re.Match)]
+    except FilterError:  # reading the rest reports it
+        return (), text
+    matches = [
+        each for each in pieces if (each[2] or "").lower() == TAG and each[3] == ":" and each[4]
+    ]
+    for match in matches:
+        text = text[: match.start()] + " " * len(match[0]) + text[match.end() :]
+    terms = (TagTerm(tuple(map(_tag_pattern, _values(each[4]))), bool(each[1])) for each in matches)
+    return tuple(terms), text
+
+
+def _tag_pattern(value: str) -> str:
+    return folded(_pattern(value))
+
+
 def toggled(text: str, field: str, name: str) -> str:
     """Return the filter with `field:name`, or without it if it was there. The names of a field are
     alternatives, as in `kind:call,result`. Raises FilterError."""
@@ -273,7 +310,12 @@ def _term(name: str, compare: str, value: str, *, at: int) -> _Term:
         return _Term(_contains(phrase), phrase, words=WordTerm("", (phrase,)))
     if name in FIGURES:
         return _figure(name, compare, value, at)
-    if name not in FIELDS:
+    if name == TAG and compare == ":" and value:
+        raise FilterError(
+            "sessions have tags, events don't: use tag: in the search or in a list of sessions",
+            at,
+        )
+    if name not in FIELDS and name != TAG:
         raise FilterError(_unknown(name, compare[:1]), at)
     if compare != ":" or not value:
         raise FilterError(f"write {name}:NAME", at)

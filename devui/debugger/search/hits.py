@@ -2,7 +2,7 @@
 
 import asyncio
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
@@ -13,7 +13,7 @@ from devui.debugger.search.query import asks_for_notes, index_query
 from devui.store.journal import Journal
 from devui.store.rows import EventRow, NoteRow, SessionRow
 from devui.store.runs.work_time import seconds_of_work
-from devui.store.search import Candidate
+from devui.store.search import Candidate, SearchScope
 from devui.wire.events import Event
 
 SESSIONS: Final = 20
@@ -59,12 +59,14 @@ async def find(
     *,
     before: int = NEWEST,
     session: int | None = None,
+    among: Collection[int] | None = None,
     most: int = PER_SESSION,
 ) -> SearchResults:
-    """Search for events below a seq, in all sessions or in one; return up to `most` per session.
+    """Search for events below a seq, in all sessions, in one, or in those `among` these keys.
 
-    In a search of all sessions, an event that a fork has copied matches only in its original
-    session, unless the filter asks for notes: a fork has its own.
+    Returns up to `most` events per session. In a search of all sessions, an event that a fork has
+    copied matches only in its original session, unless the filter asks for notes: a fork has its
+    own.
     """
     query, with_notes = index_query(event_filter, session), asks_for_notes(event_filter)
     rows: dict[int, list[EventRow]] = {}
@@ -72,7 +74,10 @@ async def find(
     while scanned < _MOST and page_end is None:
         full = [key for key, session_rows in rows.items() if len(session_rows) > most]
         batch = await _candidates(
-            journal, query, before=last, with_notes=with_notes, but=full, copies=session is not None
+            journal,
+            query,
+            with_notes=with_notes,
+            scope=SearchScope(last, full, among, copies=not (session is None and among is None)),
         )
         quotas = {each.session: most + 1 - len(rows.get(each.session, ())) for each in batch}
         first, others = _split(batch, quotas)
@@ -128,14 +133,13 @@ def _split(
 
 
 async def _candidates(
-    journal: Journal, query: str, *, before: int, with_notes: bool, but: Sequence[int], copies: bool
+    journal: Journal, query: str, *, with_notes: bool, scope: SearchScope
 ) -> list[Candidate]:
-    search = journal.search
     if with_notes:
-        return await search.with_notes(before=before, but=but, limit=_BATCH)
+        return await journal.search.with_notes(scope, _BATCH)
     if query:
-        return await search.matching(query, before=before, but=but, limit=_BATCH, copies=copies)
-    return await search.all(before=before, but=but, limit=_BATCH, copies=copies)
+        return await journal.search.matching(query, scope, _BATCH)
+    return await journal.search.all(scope, _BATCH)
 
 
 async def _matching(

@@ -34,7 +34,7 @@ const SECTIONS = {
     { keys: [], does: "filter sessions", run: () => sessionFilter().focus(), when: () => sessionFilter() },
     { keys: [], does: "starred sessions only", run: () => location.assign("?status=starred"), when: () => sessionFilter() },
     { keys: [], does: "compare the selected sessions", press: "#selection [data-compare]" },
-    { keys: [], does: "export the selected sessions", press: "#selection button[data-needs-selection]" },
+    { keys: [], does: "export the selected sessions", press: "#selection [data-export]" },
     { keys: [], does: "import sessions from a file", press: ".import:not([open]) > summary" },
     ...EVERYWHERE,
   ],

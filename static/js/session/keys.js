@@ -78,6 +78,13 @@ function escape() {
   if (composer.focused()) rows.focus();
 }
 
+// The field is in the session's menu.
+function tag() {
+  const field = document.getElementById("new-tag");
+  field.closest("[data-menu]").open = true;
+  field.focus();
+}
+
 const SECTIONS = {
   Events: [
     { keys: ["j", "ArrowDown"], does: "next event", run: () => rows.step(1) },
@@ -131,6 +138,7 @@ const SECTIONS = {
     { keys: [], does: "export the session", synonyms: "download json html bundle otlp", press: "#export" },
     { keys: [], does: "compare with another session", synonyms: "diff", press: "#compare-with" },
     { keys: [], does: "rename the session", run: () => document.querySelector(".title-form input").select() },
+    { keys: [], does: "tag the session", synonyms: "label", run: tag },
     { keys: [], does: "delete the session", press: "#delete-session" },
     { keys: [], does: "about this app", press: "#about-app" },
   ],

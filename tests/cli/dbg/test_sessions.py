@@ -70,6 +70,20 @@ def notes_are_kept(terminal, there):
     assert terminal("dbg", "note", "99", "none", *there).returncode == 5
 
 
+def tags_find_sessions(terminal, there):
+    """Check `devui dbg tag`, `tags` and `sessions --tag`."""
+    assert terminal("dbg", "tags").stdout == "no tags\n"
+    assert terminal("dbg", "sessions", "--tag", "bug").stdout == "no sessions\n"
+    assert terminal("dbg", "tag", "bug", "needs review", *there).stdout == "bug\nneeds review\n"
+    assert terminal("dbg", "tags").stdout == "bug  1\nneeds review  1\n"
+    [line] = terminal("dbg", "sessions", "--tag", "BUG").stdout.splitlines()
+    assert line.endswith("[bug, needs review]")
+    wrong = terminal("dbg", "tag", "a,b", *there)
+    assert (wrong.returncode, "can't contain commas" in wrong.stderr) == (2, True)
+    done = terminal("dbg", "tag", "--remove", "Bug", "--json", *there)
+    assert json.loads(done.stdout) == {"tags": ["needs review"]}
+
+
 def an_event_is_edited_in_a_fork(terminal, there, event):
     """Check `devui dbg fork --event` at the user's message."""
     assert terminal("dbg", "fork", "1", "--event", "no", *there).returncode == 2
@@ -93,6 +107,7 @@ def test_a_session_is_annotated_forked_rewound_counted_and_traced(terminal, clie
     there = ("-s", str(debugged.key))
     prompts_are_shown(terminal, there)
     notes_are_kept(terminal, there)
+    tags_find_sessions(terminal, there)
     forked = terminal("dbg", "fork", "2", "--state", '{"city": "Rome"}', "--note", "why", *there)
     assert (forked.returncode, forked.stderr) == (0, "")
     key = int(re.match(r"session (\d+), a fork of session \d+ at #2\n", forked.stdout)[1])

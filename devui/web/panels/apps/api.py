@@ -54,7 +54,7 @@ class UnusedSessionsJson(TypedDict):
 async def prune(request: Request) -> Response:
     """List sessions unused for a number of days, and delete them if confirmed.
 
-    Sessions with a star, a note or an active run stay.
+    Sessions with a star, a note, a tag or an active run stay.
     """
     services = services_of(request)
     body = parse(PruneBody, await read_json(request))

@@ -2,7 +2,7 @@
 
 import json
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import Final
 
@@ -12,7 +12,7 @@ from devui.debugger.workers.import_output import ImportOutput
 from devui.debugger.workers.workers import AppStatus
 from devui.store.rows import ForkRow, NoteRow, SessionRow
 from devui.store.summaries import Damaged
-from devui.web.basic_parts import Failure, RunStatus
+from devui.web.basic_parts import Failure, RunStatus, Tag
 from devui.web.links import (
     app_url,
     create_session_url,
@@ -21,6 +21,7 @@ from devui.web.links import (
     reload_url,
     rename_url,
     session_url,
+    tagged_url,
 )
 from devui.web.panels.apps.parts import (
     AppCard,
@@ -38,7 +39,7 @@ from devui.web.panels.runs.status import newest_run
 from devui.web.services import Services
 from devui.web.text.actors import by
 from devui.web.text.formats import moment, plural
-from devui.web.text.visible import visible
+from devui.web.text.visible import readable, visible
 from devui.wire.engines import EngineChoice, EngineInfo
 from devui.wire.messages import AppInfo
 
@@ -49,7 +50,7 @@ async def session_items(
     """Return the items for sessions, in the same order."""
     journal, keys = services.journal, [row.key for row in rows]
     forks, notes = await journal.forks.among(keys), await journal.notes.of_sessions(keys)
-    imported_keys = await journal.imports.among(keys)
+    imported_keys, tags = await journal.imports.among(keys), await journal.tags.of_sessions(keys)
     items = []
     for row in rows:
         run = await newest_run(services, row.key)
@@ -60,6 +61,7 @@ async def session_items(
                 fork=forks.get(row.key),
                 note=notes.get(row.key),
                 is_imported=row.key in imported_keys,
+                tags=tag_links(tags.get(row.key, ()), None if show_app else row.app),
                 show_app=show_app,
             )
         )
@@ -235,6 +237,7 @@ def session_item(
     fork: ForkRow | None = None,
     note: NoteRow | None = None,
     is_imported: bool = False,
+    tags: tuple[Tag, ...] = (),
     show_app: bool = False,
 ) -> SessionItem:
     """Return a session as a list item, with the same status as on its own page."""
@@ -257,6 +260,7 @@ def session_item(
         starred=bool(note and note.starred),
         note=visible(note.text) if note else "",
         is_imported=is_imported,
+        tags=tags,
     )
 
 
@@ -273,6 +277,11 @@ def _origin(fork: ForkRow) -> str:
 def forked_at(fork: ForkRow) -> str:
     """Return where a fork was made and by whom, in words."""
     return f"{_place(fork)} {by(fork.actor)}".rstrip()
+
+
+def tag_links(names: Iterable[str], app: str | None = None) -> tuple[Tag, ...]:
+    """Return tags with links to the sessions of the app that have them, or of all apps."""
+    return tuple(Tag(readable(name), tagged_url(name, app)) for name in names)
 
 
 def fork_mark(fork: ForkRow | None) -> str:

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import ClassVar, Literal
 
-from devui.web.basic_parts import EMPTY, Failure, Field, Moment, Notice, Status, Theme
+from devui.web.basic_parts import EMPTY, Failure, Field, Moment, Notice, Status, Tag, Theme
 from devui.web.panels.jobs.panel import NO_IMPORTS, JobList
 
 AppStatus = Literal["ready", "starting", "idle", "broken"]
@@ -131,6 +131,7 @@ class SessionItem:
     note: str = ""
     is_imported: bool = False
     """Whether it is imported and read-only."""
+    tags: tuple[Tag, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -166,10 +167,14 @@ class SessionList:
     sessions: tuple[ListedSession, ...]
     delete_action: str
     export_action: str
+    tag_action: str
     clear_href: str
     """The link to the list without a filter."""
     text: str = ""
-    """The text that the filter searches for in titles and ids, or a session's number."""
+    """The text that the filter searches for in titles and ids, a session's number, or `tag:`
+    terms."""
+    tags: tuple[str, ...] = ()
+    """The tags that the app's sessions have, as suggestions."""
     sort: str = ""
     order: str = ""
     """`sort` and `order` are "" for the defaults."""

@@ -7,18 +7,27 @@ from urllib.parse import urlencode
 
 from starlette.datastructures import QueryParams
 
+from devui.debugger.predicates.filters import split_tags
 from devui.debugger.questions.open import answer_lost, open_questions
+from devui.debugger.search.tagged import tagged_sessions
 from devui.store.rows import SessionRow
 from devui.store.session_lists import CHOICES, SORTS, Choice, Listing, LiveRunFacts, Sort
 from devui.web.basic_parts import Status
 from devui.web.errors import BadRequest
-from devui.web.links import app_url, delete_sessions_url, export_sessions_url, sessions_url
+from devui.web.links import (
+    app_url,
+    delete_sessions_url,
+    export_sessions_url,
+    sessions_url,
+    tag_sessions_url,
+)
 from devui.web.panels.apps.lists import session_items
 from devui.web.panels.apps.parts import Column, ListedSession, Option, SessionList
 from devui.web.panels.runs.status import WORDS
 from devui.web.services import Services
 from devui.web.text.formats import money
 from devui.web.text.numbers import whole_number
+from devui.web.text.visible import readable
 
 Word = TypeVar("Word", bound=str)
 
@@ -83,10 +92,6 @@ class ListQuery:
             page,
         )
 
-    def listing(self, app: str) -> Listing:
-        """Return the listing of an app's sessions with this order and filter, on all pages."""
-        return Listing(app, self.sort, self.descending, self.choice, self.text)
-
     @property
     def words(self) -> dict[str, str | int]:
         """The query for a URL, without defaults."""
@@ -108,12 +113,19 @@ async def sessions_on_page(
     services: Services, app: str, query: ListQuery
 ) -> tuple[Sequence[SessionRow], int]:
     """Return the sessions on the page, and their number on all pages."""
-    lists, listing = services.journal.session_lists, query.listing(app)
+    lists, listing = services.journal.session_lists, await _listing(services, app, query)
     facts = await _live_facts(services, listing)
     rows = await lists.page(
         listing, facts, limit=PAGE, offset=min((query.page - 1) * PAGE, _FURTHEST)
     )
     return rows, await lists.count(listing, facts)
+
+
+async def _listing(services: Services, app: str, query: ListQuery) -> Listing:
+    """Return the listing of an app's sessions with this order and filter, on all pages."""
+    terms, text = split_tags(query.text)
+    among = await tagged_sessions(services.journal.tags, terms, app)
+    return Listing(app, query.sort, query.descending, query.choice, text.strip(), among)
 
 
 async def _live_facts(services: Services, listing: Listing) -> LiveRunFacts:
@@ -154,6 +166,8 @@ async def session_list(services: Services, app: str, query: ListQuery) -> Sessio
         clear_href=sessions_url(app, replace(query, choice=None, text="", page=1).words),
         delete_action=delete_sessions_url(app, query.words),
         export_action=export_sessions_url(app),
+        tag_action=tag_sessions_url(app, query.words),
+        tags=tuple(readable(each.name) for each in await services.journal.tags.used(app)),
     )
 
 

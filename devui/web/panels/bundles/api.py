@@ -58,6 +58,8 @@ class BundleJson(TypedDict):
     """Where it was forked: `id`, `title`, `number`, `reason`, `note`, `invocation`, `created`."""
     forks: list[dict[str, Any]]
     """Its forks, with the same members."""
+    tags: NotRequired[list[str]]
+    """Absent for none."""
     records: list[dict[str, Any]]
     count: int
     redacted: int

@@ -7,11 +7,12 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from devui.debugger.history.paths import Pin
-from devui.debugger.predicates.filters import FilterInput
 from devui.debugger.search.hits import find
+from devui.debugger.search.tagged import SearchInput, tagged_sessions
 from devui.store.rows import SessionRow
 from devui.store.state import prefixed
-from devui.web.links import app_url, search_url, session_url
+from devui.store.tags import folded
+from devui.web.links import app_url, search_url, session_url, tagged_url
 from devui.web.panels.apps.lists import fork_mark, session_name
 from devui.web.panels.palette.parts import PaletteGroup, PaletteItem, PaletteResults
 from devui.web.panels.search.excerpts import excerpt, phrases_of, plain
@@ -19,7 +20,7 @@ from devui.web.panels.state.panel import SCOPES
 from devui.web.services import Services, services_of
 from devui.web.text.formats import joined, plural
 from devui.web.text.numbers import whole_number
-from devui.web.text.visible import visible
+from devui.web.text.visible import readable, visible
 
 _MOST: Final = 6
 """Maximum number of items in a group."""
@@ -30,16 +31,17 @@ _PATIENCE: Final = 0.05
 async def show(request: Request) -> Response:
     """Return what matches the text `q`; the page shows `session`, if given."""
     services = services_of(request)
-    filter_field = FilterInput.read(request.query_params.get("q"))
-    text, key = filter_field.text.strip(), whole_number(request.query_params.get("session"))
+    search = SearchInput.read(request.query_params.get("q"))
+    text, key = search.text.strip(), whole_number(request.query_params.get("session"))
     progress = await services.search_index.catch_up(_PATIENCE) if text and key else None
     groups = [
-        PaletteGroup("Sessions", await _sessions(services, text, key)),
-        PaletteGroup("Events", await _events(services, filter_field, key)),
+        PaletteGroup("Sessions", await _sessions(services, search, key)),
+        PaletteGroup("Tags", await _tags(services, text)),
+        PaletteGroup("Events", await _events(services, search, key)),
         PaletteGroup("State keys", await _keys(services, text, key)),
         PaletteGroup("Apps", _apps(services, text)),
     ]
-    if filter_field.filter is not None:
+    if text and not search.events.error:
         link = PaletteItem(f"Search all sessions for “{visible(text)}”", search_url(text))
         groups.append(PaletteGroup("Search", (link,)))
     filled_groups = tuple(each for each in groups if each.items)
@@ -47,11 +49,14 @@ async def show(request: Request) -> Response:
     return services.render.page(PaletteResults(filled_groups, is_indexing))
 
 
-async def _sessions(services: Services, text: str, here: int | None) -> tuple[PaletteItem, ...]:
-    journal = services.journal
+async def _sessions(
+    services: Services, search: SearchInput, here: int | None
+) -> tuple[PaletteItem, ...]:
+    journal, text = services.journal, search.events.text.strip()
+    among = await tagged_sessions(journal.tags, search.tags)
     rows: Sequence[SessionRow] = (
-        await journal.search.titled(text, _MOST)
-        if text
+        await journal.search.titled(text, _MOST, among)
+        if text or search.tags
         else [row for row in await journal.sessions.recent(_MOST + 1) if row.key != here][:_MOST]
     )
     forks = await journal.forks.among([row.key for row in rows])
@@ -70,15 +75,28 @@ async def _sessions(services: Services, text: str, here: int | None) -> tuple[Pa
     )
 
 
-async def _events(
-    services: Services, filter_field: FilterInput, key: int | None
-) -> tuple[PaletteItem, ...]:
-    if filter_field.filter is None or key is None:
+async def _tags(services: Services, text: str) -> tuple[PaletteItem, ...]:
+    """Return the tags that contain the text."""
+    if not text:
         return ()
-    results = await find(
-        services.journal, filter_field.filter, services.prices, session=key, most=_MOST
+    used = await services.journal.tags.used()
+    counts = [each for each in used if folded(text) in each.folded][:_MOST]
+    return tuple(
+        PaletteItem(
+            readable(each.name), tagged_url(each.name), f"tag · {plural(each.sessions, 'session')}"
+        )
+        for each in counts
     )
-    redactor, phrases = services.view.redactor(), phrases_of(filter_field.filter)
+
+
+async def _events(
+    services: Services, search: SearchInput, key: int | None
+) -> tuple[PaletteItem, ...]:
+    event_filter = search.events.filter
+    if event_filter is None or key is None or search.tags:
+        return ()
+    results = await find(services.journal, event_filter, services.prices, session=key, most=_MOST)
+    redactor, phrases = services.view.redactor(), phrases_of(event_filter)
     return tuple(
         PaletteItem(
             f"#{hit.row.number} {plain(excerpt(hit, phrases, redactor))}",

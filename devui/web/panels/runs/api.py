@@ -32,6 +32,7 @@ from devui.debugger.stepping.commands import (
 )
 from devui.store.rows import EditRow, SessionRow
 from devui.store.session_lists import Choice, Sort
+from devui.store.tags import TagChoice, folded
 from devui.web.adk.bodies import AnswerBody, parse
 from devui.web.adk.contents import Delta, Message, Strict
 from devui.web.errors import BadRequest, NotFound, Unprocessable
@@ -66,7 +67,7 @@ _LINES = 1000
 _MOST_LINES = 10_000
 _OF_LIST: Final = frozenset({"status", "q", "sort", "order", "page"})
 """Parameters that turn the answer into a page of an app's list."""
-_NOT_OF_LIST: Final = frozenset({"user", "id", "key", "starred"})
+_NOT_OF_LIST: Final = frozenset({"user", "id", "key", "starred", "tag"})
 """Parameters that such a page doesn't support."""
 
 
@@ -221,8 +222,9 @@ async def start(request: Request) -> Response:
         "id": Query(str, "Only sessions with this id, of the app and user if given"),
         "key": Query(int, "Only the session with this number in the journal"),
         "starred": Query(str, "`yes` selects those with a star"),
+        "tag": Query(str, "Only sessions with this tag, of the app if given; case doesn't matter"),
         "status": Query(Choice, "With `app`: the status of the newest run, or `starred`"),
-        "q": Query(str, "With `app`: part of the title or id, or the number"),
+        "q": Query(str, "With `app`: part of the title or id, the number, or `tag:NAME`"),
         "sort": Query(Sort, "With `app`: `updated` by default"),
         "order": Query(Literal["asc", "desc"], "With `app`"),
         "page": Query(int, "With `app`: 50 sessions at a time, from 1"),
@@ -244,6 +246,7 @@ async def sessions(request: Request) -> Response:
         total = {"total": count}
     keys = [row.key for row in rows]
     notes = await services.journal.notes.of_sessions(keys)
+    tags = await services.journal.tags.of_sessions(keys)
     imported_keys = await services.journal.imports.among(keys)
     items = []
     for row in rows:
@@ -251,6 +254,7 @@ async def sessions(request: Request) -> Response:
         about = {
             "starred": bool(note and note.starred),
             "note": note.text if note else "",
+            "tags": tags.get(row.key, []),
             "imported": row.key in imported_keys,
         }
         items.append({**_session(services, row), **about})
@@ -276,6 +280,9 @@ async def _matching_sessions(request: Request) -> Sequence[SessionRow]:
         return [row] if row else []
     if query.get("starred"):
         return await services.journal.sessions.starred(app, _SESSIONS)
+    if (tag := query.get("tag")) is not None:
+        keys = await services.journal.tags.sessions([TagChoice([folded(tag)])], app)
+        return await services.journal.search.titled("", _SESSIONS, keys)
     if name is not None:
         return await services.journal.sessions.with_id(name, app, user, _SESSIONS)
     if app is None and user is not None:

@@ -345,6 +345,7 @@ class SessionJson(TypedDict):
     starred: bool
     note: str
     """The note on the session."""
+    tags: list[str]
     imported: bool
     """Whether it is read-only because it was imported."""
 

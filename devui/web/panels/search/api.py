@@ -4,14 +4,16 @@ from starlette.requests import Request
 from starlette.responses import Response
 from typing_extensions import TypedDict
 
-from devui.debugger.predicates.filters import Filter, FilterError
-from devui.debugger.search.hits import NEWEST, Hit, find
+from devui.debugger.predicates.filters import Filter, FilterError, split_tags
+from devui.debugger.search.hits import NEWEST, Hit, SearchResults, SessionHits, find
+from devui.debugger.search.tagged import tagged_sessions
 from devui.debugger.secrets.redaction import Redactor
 from devui.store.summaries import Kind
 from devui.web.errors import BadRequest
 from devui.web.json_answers import answer
 from devui.web.operation import Query, operation
 from devui.web.panels.search.excerpts import excerpt, phrases_of, plain
+from devui.web.panels.search.panel import TAGGED
 from devui.web.services import services_of
 from devui.web.text.numbers import whole_number
 
@@ -36,8 +38,9 @@ class SearchedSessionJson(TypedDict):
     userId: str
     id: str
     title: str | None
+    tags: list[str]
     hits: list[SearchHitJson]
-    """At most three, newest first."""
+    """At most three, newest first; none if the search has only tags."""
     hasMore: bool
 
 
@@ -65,19 +68,29 @@ async def show(request: Request) -> Response:
     `q` is a [filter](debugging.md#filtering-the-timeline): texts, `tool:`, `key:`, `is:error`,
     `cost>0.01`. Texts match at the beginning of a word. Returns at most 20 sessions with three
     events each; `before` leads to older ones. Events that a fork copied are listed only in its
-    parent.
+    parent. `tag:bug` searches the sessions with this tag; without other terms, it lists them, the
+    100 most recently active.
     """
     services = services_of(request)
     text = request.query_params.get("q", "")
     if not text.strip():
         raise BadRequest("`q` is missing: give the text or filter to search for")
+    terms, rest = split_tags(text)
     try:
-        event_filter = Filter.read(text)
+        event_filter = Filter.read(rest)
     except FilterError as error:
         raise BadRequest(f"`q`, column {error.at + 1}: {error}") from error
     before = whole_number(request.query_params.get("before"))
     progress = await services.search_index.catch_up()
-    results = await find(services.journal, event_filter, services.prices, before=before or NEWEST)
+    among = await tagged_sessions(services.journal.tags, terms)
+    if rest.strip():
+        results = await find(
+            services.journal, event_filter, services.prices, before=before or NEWEST, among=among
+        )
+    else:
+        rows = await services.journal.search.titled("", TAGGED, among)
+        results = SearchResults([SessionHits(row) for row in rows], None)
+    tags = await services.journal.tags.of_sessions(each.session.key for each in results.sessions)
     redactor, phrases = services.view.redactor(), phrases_of(event_filter)
     sessions: list[SearchedSessionJson] = [
         {
@@ -86,6 +99,7 @@ async def show(request: Request) -> Response:
             "userId": each.session.user,
             "id": each.session.id,
             "title": each.session.title,
+            "tags": tags.get(each.session.key, []),
             "hits": [_hit(hit, phrases, redactor) for hit in each.hits],
             "hasMore": each.has_more,
         }

@@ -1,15 +1,17 @@
 """The results of a search."""
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
+from typing import Final, NamedTuple
 
 from devui.debugger.events.nodes import name_of
 from devui.debugger.predicates.filters import Filter
 from devui.debugger.search.hits import NEWEST, Hit, SearchResults, SessionHits, find
+from devui.debugger.search.tagged import SearchInput, tagged_sessions
 from devui.debugger.secrets.redaction import Redactor
 from devui.store.rows import ForkRow, SessionRow
 from devui.web.links import search_url, session_url
-from devui.web.panels.apps.lists import fork_mark, session_name
+from devui.web.panels.apps.lists import fork_mark, session_name, tag_links
 from devui.web.panels.search.excerpts import excerpt, phrases_of
 from devui.web.panels.search.parts import (
     NamedSession,
@@ -22,46 +24,87 @@ from devui.web.services import Services
 from devui.web.text.formats import moment, plural
 from devui.web.text.visible import visible
 
-Forks = Mapping[int, ForkRow]
-"""Where sessions were forked, by their keys."""
-
 _TITLED = 10
 """Maximum number of sessions listed by title."""
+TAGGED: Final = 100
+"""Maximum number of sessions listed by tag."""
+
+
+class SessionMarks(NamedTuple):
+    """What tells sessions apart, by their keys."""
+
+    forks: Mapping[int, ForkRow]
+    tags: Mapping[int, list[str]]
 
 
 async def fill_page(
-    services: Services, page: SearchPage, event_filter: Filter, before: int | None
+    services: Services,
+    page: SearchPage,
+    search: SearchInput,
+    *,
+    event_filter: Filter,
+    before: int | None,
 ) -> SearchPage:
-    """Return the page with its results."""
+    """Return the page with its results: events that match the filter, of sessions with the tags."""
     progress = await services.search_index.catch_up()
-    results = await find(services.journal, event_filter, services.prices, before=before or NEWEST)
-    sessions = [] if before else await titled_sessions(services, event_filter)
+    among = await tagged_sessions(services.journal.tags, search.tags)
+    results = await find(
+        services.journal, event_filter, services.prices, before=before or NEWEST, among=among
+    )
+    sessions = [] if before else await titled_sessions(services, event_filter, among)
     keys = [each.session.key for each in results.sessions] + [row.key for row in sessions]
-    forks = await services.journal.forks.among(keys)
+    marks = await session_marks(services, keys)
     return replace(
         page,
-        named_sessions=tuple(_named_session(row, forks) for row in sessions),
-        sessions=sessions_of(results, forks, event_filter, services.view.redactor()),
+        named_sessions=tuple(_named_session(row, marks) for row in sessions),
+        sessions=sessions_of(results, marks, event_filter, services.view.redactor()),
         total="" if before else total_of(results),
-        older_href=search_url(event_filter.text, before=results.before) if results.before else "",
+        older_href=search_url(search.text, before=results.before) if results.before else "",
         percent=progress.percent,
     )
 
 
-async def titled_sessions(services: Services, event_filter: Filter) -> list[SessionRow]:
+async def fill_with_tagged(services: Services, page: SearchPage, search: SearchInput) -> SearchPage:
+    """Return the page with all sessions that have the tags."""
+    among = await tagged_sessions(services.journal.tags, search.tags)
+    sessions = await services.journal.search.titled("", TAGGED, among)
+    marks = await session_marks(services, [row.key for row in sessions])
+    count = len(among or ())
+    total = plural(count, "session") if count else ""
+    if count > TAGGED:
+        total = f"the {TAGGED} most recently active of {count:,} sessions"
+    return replace(
+        page,
+        named_title="Sessions by tag",
+        named_sessions=tuple(_named_session(row, marks) for row in sessions),
+        total=total,
+    )
+
+
+async def session_marks(services: Services, keys: Sequence[int]) -> SessionMarks:
+    """Return what tells these sessions apart."""
+    journal = services.journal
+    return SessionMarks(await journal.forks.among(keys), await journal.tags.of_sessions(keys))
+
+
+async def titled_sessions(
+    services: Services, event_filter: Filter, among: Collection[int] | None
+) -> list[SessionRow]:
     """Return the sessions with the text in their titles, if the filter is only a text."""
     phrases = phrases_of(event_filter)
     is_text = (
         len(phrases) == len(event_filter.words) and event_filter.text.lower().split() == phrases
     )
-    return await services.journal.search.titled(event_filter.text, _TITLED) if is_text else []
+    if not is_text:
+        return []
+    return await services.journal.search.titled(event_filter.text, _TITLED, among)
 
 
 def sessions_of(
-    results: SearchResults, forks: Forks, event_filter: Filter, redactor: Redactor
+    results: SearchResults, marks: SessionMarks, event_filter: Filter, redactor: Redactor
 ) -> tuple[SearchedSession, ...]:
     """Return the sessions with their matches."""
-    return tuple(_session(each, forks, event_filter, redactor) for each in results.sessions)
+    return tuple(_session(each, marks, event_filter, redactor) for each in results.sessions)
 
 
 def total_of(results: SearchResults) -> str:
@@ -90,13 +133,14 @@ def search_hit(hit: Hit, phrases: list[str], redactor: Redactor) -> SearchHit:
 
 
 def _session(
-    each: SessionHits, forks: Forks, event_filter: Filter, redactor: Redactor
+    each: SessionHits, marks: SessionMarks, event_filter: Filter, redactor: Redactor
 ) -> SearchedSession:
     session, phrases = each.session, phrases_of(event_filter)
     return SearchedSession(
         number=session.key,
         title=session_name(session),
-        forked=fork_mark(forks.get(session.key)),
+        forked=fork_mark(marks.forks.get(session.key)),
+        tags=tag_links(marks.tags.get(session.key, ())),
         href=session_url(session.key),
         app=visible(session.app),
         user=visible(session.user),
@@ -106,11 +150,12 @@ def _session(
     )
 
 
-def _named_session(row: SessionRow, forks: Forks) -> NamedSession:
+def _named_session(row: SessionRow, marks: SessionMarks) -> NamedSession:
     return NamedSession(
         number=row.key,
         title=session_name(row),
-        forked=fork_mark(forks.get(row.key)),
+        forked=fork_mark(marks.forks.get(row.key)),
+        tags=tag_links(marks.tags.get(row.key, ())),
         href=session_url(row.key),
         app=visible(row.app),
         updated=moment(row.updated),

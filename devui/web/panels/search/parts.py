@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import ClassVar
 
-from devui.web.basic_parts import Moment, Theme
+from devui.web.basic_parts import Moment, Tag, Theme
 
 Pieces = tuple[tuple[str, bool], ...]
 """A text in pieces, each with whether it is what was searched for."""
@@ -39,11 +39,12 @@ class SearchedSession:
     hits: tuple[SearchHit, ...]
     all_href: str
     """Its timeline with the same filter; "" if all matches are listed here."""
+    tags: tuple[Tag, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class NamedSession:
-    """A session whose title matches."""
+    """A session whose title or tags match."""
 
     number: int
     title: str
@@ -51,6 +52,7 @@ class NamedSession:
     href: str
     app: str
     updated: Moment
+    tags: tuple[Tag, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,6 +63,7 @@ class SearchPage:
     error: str
     """Why the text isn't a valid filter; "" if it is."""
     named_sessions: tuple[NamedSession, ...]
+    """Sessions with the text in their titles, or all with the tags if there is no other term."""
     sessions: tuple[SearchedSession, ...]
     total: str
     """The number of matches found so far, in words."""
@@ -72,3 +75,5 @@ class SearchPage:
     """This page."""
     percent: int
     """The percentage of the journal that is indexed."""
+    named_title: str = "Sessions by title"
+    """The heading of these sessions."""

@@ -40,6 +40,7 @@ from devui.debugger.events.news import (
     SessionRemade,
     SpansChanged,
     StateTouched,
+    TagsChanged,
     WatchChanged,
 )
 from devui.debugger.predicates.filters import Filter, FilterInput
@@ -85,6 +86,7 @@ from devui.web.panels.session.page import (
 )
 from devui.web.panels.session.parts import EngineLabel
 from devui.web.panels.state.parts import HistoryReload
+from devui.web.panels.tags.panel import session_tags, tag_updates
 from devui.web.panels.timeline.chips import filter_chips
 from devui.web.panels.timeline.dirty_reads import LostReadUpdates
 from devui.web.panels.timeline.filtering import search
@@ -105,6 +107,7 @@ _UNKEPT: Final[tuple[type[News], ...]] = (
     StateTouched,
     RunStuck,
     NoteChanged,
+    TagsChanged,
     QueueChanged,
     JournalChanged,
     NoticesChanged,
@@ -164,6 +167,7 @@ class LivePage:
             ({BreakpointsChanged}, self._breakpoints),
             ({OutputArrived, SessionChanged}, self._log_and_title),
             ({NoteChanged}, self._notes.changes),
+            ({TagsChanged}, self._tags),
             ({QueueChanged, RunChanged}, self._queue),
             ({JournalChanged, NoticesChanged}, self._journal),
         )
@@ -178,6 +182,7 @@ class LivePage:
             ({BreakpointsChanged}, self._breakpoints),
             ({OutputArrived, SessionChanged}, self._log_and_title),
             ({NoteChanged}, self._notes.changes),
+            ({TagsChanged}, self._tags),
             ({JournalChanged, NoticesChanged}, self._journal),
         )
 
@@ -373,6 +378,9 @@ class LivePage:
     async def _lineage(self, _: Batch) -> Markup:
         part = await lineage(self._services, self._session)
         return fill("#lineage", self._services.render.part(part))
+
+    async def _tags(self, _: Batch) -> Markup:
+        return tag_updates(self._services, await session_tags(self._services, self._session))
 
     async def _log_and_title(self, batch: Batch) -> Markup:
         pieces = Markup("")

@@ -73,6 +73,8 @@ from devui.web.panels.session.parts import (
     Transport,
 )
 from devui.web.panels.settings.panel import run_settings
+from devui.web.panels.tags.panel import session_tags, tag_form
+from devui.web.panels.tags.parts import TitleTags
 from devui.web.panels.timeline.chips import filter_chips
 from devui.web.panels.timeline.filtering import (
     RowsWithGaps,
@@ -490,6 +492,7 @@ async def _topbar(
     figures = await (totals_at(services, at, costs) if at else totals(services, session, costs))
     newest = await services.journal.sessions.list(session.app, limit=_IN_MENU)
     engine = session_engine(session, app_status(services, session.app))
+    tags = await session_tags(services, session)
     return TopBar(
         app=session.app,
         app_href=app_url(session.app),
@@ -507,6 +510,8 @@ async def _topbar(
         run=await run_of(services, session.key, run),
         totals=figures,
         spending=costs,
+        tags=TitleTags(tags),
+        tag_form=await tag_form(services, session, tags),
         note=note_form(session.key, 0, await services.journal.notes.get(session.key, 0)),
         export_href=export_url(session.key),
         test_href=test_url(session.key),

@@ -6,6 +6,7 @@ from typing import ClassVar
 from devui.web.basic_parts import Moment, RunStatus
 from devui.web.panels.notes.parts import NoteForm
 from devui.web.panels.recovery.parts import Lineage
+from devui.web.panels.tags.parts import TagForm, TitleTags
 from devui.web.panels.usage.parts import Spending
 
 
@@ -96,6 +97,8 @@ class TopBar:
     run: RunStatus
     totals: Totals
     spending: Spending
+    tags: TitleTags
+    tag_form: TagForm
     note: NoteForm
     export_href: str
     test_href: str
