@@ -5,7 +5,7 @@ import re
 import pytest
 from playwright.sync_api import expect
 
-from tests.browser.test_standing import press
+from tests.browser.test_run_activity import press
 from tests.kit.patience import wait_until
 from tests.kit.server import running, write_app
 

@@ -6,7 +6,7 @@ from itertools import pairwise
 import pytest
 from playwright.sync_api import expect
 
-from tests.browser.test_standing import let_go, press
+from tests.browser.test_run_activity import let_go, press
 from tests.kit.browser import SessionPage, Visit
 from tests.kit.model_call_apps import teller
 from tests.kit.server import running, write_app
