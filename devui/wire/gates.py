@@ -65,7 +65,7 @@ ORDERS: Final[Mapping[str, str]] = {
     "step_into": "Into",
     "step_out": "Out",
     "run_to": "Run to next similar event",
-    "stop_after_event": "Finish event",
+    "stop_after_event": "End after event",
     "stop": "Stop",
     "edit": "Edit",
     "mock": "Mock",

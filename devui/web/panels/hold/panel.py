@@ -68,7 +68,7 @@ _DEEDS: Final[Mapping[str, str]] = {
     "step_into": "Stepped in",
     "step_out": "Stepped out",
     "run_to": "Run to the next similar event",
-    "stop_after_event": "Finish event requested",
+    "stop_after_event": "End after event requested",
     "stop": "Stopped",
     "edit": "Edited",
     "mock": "Mocked",
