@@ -101,7 +101,7 @@ class Timeline:
     next row will bring."""
     continued: bool = False
     """Whether the invocation of `first` began before it."""
-    headed: bool = False
+    has_heading: bool = False
     """Whether the current invocation has its heading."""
     ends_with_row: bool = True
     """Whether the last event has a row and nothing follows it."""
@@ -109,7 +109,7 @@ class Timeline:
     @property
     def heading(self) -> Heading | None:
         """The last heading, if the current invocation has one."""
-        return Heading(self.first, self.continued) if self.first and self.headed else None
+        return Heading(self.first, self.continued) if self.first and self.has_heading else None
 
 
 def fold(timeline: Timeline, news: Iterable[News]) -> tuple[Timeline, Changes]:
@@ -124,7 +124,7 @@ def fold(timeline: Timeline, news: Iterable[News]) -> tuple[Timeline, Changes]:
         end.ends_with_row = False
     changes = Changes(tuple(end.items), end.heading)
     after = Timeline(
-        end.last, end.first, end.continued, end.headed, ends_with_row=end.ends_with_row
+        end.last, end.first, end.continued, end.has_heading, ends_with_row=end.ends_with_row
     )
     return after, changes
 
@@ -134,7 +134,7 @@ class _End:
 
     def __init__(self, timeline: Timeline) -> None:
         self.last, self.first = timeline.last, timeline.first
-        self.continued, self.headed = timeline.continued, timeline.headed
+        self.continued, self.has_heading = timeline.continued, timeline.has_heading
         self.ends_with_row = timeline.ends_with_row
         self.items: list[Item] = []
         self.heading: Heading | None = None
@@ -146,12 +146,12 @@ class _End:
         row, last = entry.row, self.last
         same = last is not None and last.invocation_id == row.invocation_id
         if self.first is None or not same:
-            self.first, self.continued, self.headed = row, same, False
-        elif self.headed and not self._has_headed:
+            self.first, self.continued, self.has_heading = row, same, False
+        elif self.has_heading and not self._has_headed:
             self.heading = Heading(self.first, self.continued)
         if entry.is_shown:
-            if not self.headed:
-                self.headed = self._has_headed = True
+            if not self.has_heading:
+                self.has_heading = self._has_headed = True
                 self.items.append(Heading(self.first, self.continued))
             follows = last is not None and self.ends_with_row
             self.items.append(Line(row, last, follows))

@@ -213,7 +213,7 @@ class Search:
         rows = await self._database.fetch(_SESSIONS, json.dumps([*keys]))
         return {row[0]: SessionRow(*row) for row in rows}
 
-    async def titled(
+    async def by_title(
         self, text: str, limit: int, among: Collection[int] | None = None
     ) -> list[SessionRow]:
         """Return the session whose key is `text`, then those with `text` in their title or at the

@@ -299,7 +299,7 @@ class Append:
     """Commit an event; the result is `{"seq": …, "number": …}` once it is durable.
 
     If a person edited what is held, the result is `{"verdict": …}` and nothing is committed. The
-    worker then sends the event again, `revised`, or with the `problem` that makes the edit
+    worker then sends the event again, `is_revised`, or with the `problem` that makes the edit
     impossible.
     """
 
@@ -317,7 +317,7 @@ class Append:
     """The spans of the model call or the tool calls that produced the event."""
     changed: bool = False
     """Whether it says something other than the model's answer it is based on."""
-    revised: bool = False
+    is_revised: bool = False
     problem: str | None = None
     touched: CommittedTouches | None = None
     """The uncommitted state that the event settles; None if nobody watches."""

@@ -240,7 +240,7 @@ class WireSessionService(BaseSessionService):
 
         Raises the errors of `append_event`.
         """
-        revised, problem = False, None
+        is_revised, problem = False, None
         here = _uncommitted_of(session)
         while True:
             touched = here.at_commit(event) if here is not None else None
@@ -253,11 +253,11 @@ class WireSessionService(BaseSessionService):
                 temp=temp,
                 spans=origin.spans,
                 changed=origin.is_changed,
-                revised=revised,
+                is_revised=is_revised,
                 problem=problem,
                 touched=touched,
             )
-            before = None if revised or problem else await self._replay_verdict(session, event)
+            before = None if is_revised or problem else await self._replay_verdict(session, event)
             answer: dict[str, Any] = before or await self._request_append(append, event)
             if "verdict" not in answer:
                 if here is not None:
@@ -270,9 +270,9 @@ class WireSessionService(BaseSessionService):
             try:
                 revise_event(self._kit, event, verdict)
             except (ValueError, TypeError) as error:
-                revised, problem = False, what_is_wrong(error)
+                is_revised, problem = False, what_is_wrong(error)
             else:
-                revised, problem = before is None, None
+                is_revised, problem = before is None, None
                 temp = self._take_temp(session, event) or temp
                 _undo(session, event, delta - set(event.actions.state_delta), verdict)
 

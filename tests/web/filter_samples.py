@@ -34,7 +34,7 @@ CHIPS = FilterChips(
             f"kind:{kind}",
             kind,
             n + 1,
-            pressed=kind == "call",
+            is_pressed=kind == "call",
             filter=f"kind:{kind}",
             href=links.moment_url(KEY, None, only=f"kind:{kind}"),
         )
@@ -47,7 +47,7 @@ CHIPS = FilterChips(
             'author:"<b>Agent"',
             "",
             2,
-            pressed=False,
+            is_pressed=False,
             filter='author:"<b>Agent"',
             href=links.moment_url(KEY, None, only='author:"<b>Agent"'),
         ),

@@ -156,7 +156,7 @@ class Driver:
         if self.live.ended.is_set():
             return
         self.live.ended.set()
-        self.live.stirred.set()
+        self.live.watchdog_wake.set()
         if self._limiter.error is not None and status in {"stopped", "failed"}:
             status, error = "failed", self._limiter.error
         unfinished = self.live.unfinished()
@@ -211,7 +211,7 @@ class Driver:
         """Return a loaded worker; None if the run is over before it began."""
         app = self.live.session.app
         engine = request.replay.engine if request.replay else None
-        self.live.debugging.awaited = self._workers.awaited(app)
+        self.live.debugging.editor_port = self._workers.editor_port(app)
         try:
             worker = await (
                 self._workers.aside(app, engine) if engine else self._workers.worker(app)
@@ -222,7 +222,7 @@ class Driver:
         except UnknownApp as error:
             await self.end("failed", error_of(error))
             return None
-        self.live.debugging.awaited = None
+        self.live.debugging.editor_port = None
         return None if self.live.ended.is_set() else worker
 
     async def _attempt(self, worker: Worker, request: RunRequest) -> bool:
@@ -241,7 +241,7 @@ class Driver:
         live.worker = worker  # from here on, stopping the run goes through the worker
         if live.ended.is_set():
             await worker.send(StopRun(run=live.row.id))
-            live.stuck = not await self._obeys()
+            live.is_stuck = not await self._obeys()
             return True
         while isinstance(first := await live.inbox.get(), CommandOutcome):
             await self._take(worker, first)
@@ -311,7 +311,7 @@ class Driver:
     def _is_watched(self) -> bool:
         """Whether the run reports its uncommitted state; once it does, it does so to its end."""
         live = self.live
-        live.watched = live.watched or self._is_viewed() or self._gates.debugged
+        live.watched = live.watched or self._is_viewed() or self._gates.is_debugged
         return live.watched
 
     async def _take(self, worker: Worker, message: Inbound) -> None:
@@ -329,7 +329,7 @@ class Driver:
         elif isinstance(message, SpanBegan | SpanEnded):
             self._record(message)
         elif isinstance(message, RunEnded):
-            live.stuck = message.stuck_threads > 0
+            live.is_stuck = message.stuck_threads > 0
             if message.replay is not None:
                 verdict = codecs().VERDICT.dump(message.replay).decode()
                 await self._journal.replays.end(live.row.id, verdict)
@@ -379,7 +379,7 @@ class Driver:
             event = live.touches.carry(
                 new_event(message, live.lineage, live.attempts, live.changes), message.touched
             )
-            held_seconds = live.stepper.pauses.came(event.branch, event.timestamp)
+            held_seconds = live.stepper.pauses.record_work(event.branch, event.timestamp)
             event = replace(event, paused=held_seconds - self._paused)
             chunks = live.chunk_counts.pop(event.id, 0)
             commit = self._commits.commit(live.session.key, event, run=live.row, chunks=chunks)
@@ -415,7 +415,7 @@ class Driver:
             await self.end("failed", end.error)
 
     async def _abandon(self, error: Exception) -> None:
-        self.live.stuck = True
+        self.live.is_stuck = True
         self._hurry.set()
         if self.live.stopping:
             await self.end("stopped")

@@ -54,7 +54,7 @@ class PythonDebugger:
 
     debugger: Debugger | None = None
     """The debugger that has stopped the code now, if any."""
-    awaited: int | None = None
+    editor_port: int | None = None
     """The port where the app waits for an editor before the run can begin, if it does."""
     _before: float = 0.0
     _since: StartTime = field(default_factory=StartTime)
@@ -74,9 +74,9 @@ class PythonDebugger:
         """Return what a person has to attend to in an editor or terminal, if anything."""
         if self.debugger is not None:
             return {"name": self.debugger, "status": "stopped", "address": None}
-        if self.awaited is None:
+        if self.editor_port is None:
             return None
-        return {"name": "debugpy", "status": "awaited", "address": f"127.0.0.1:{self.awaited}"}
+        return {"name": "debugpy", "status": "awaited", "address": f"127.0.0.1:{self.editor_port}"}
 
 
 @dataclass(slots=True)
@@ -186,7 +186,7 @@ class LiveRun:
     stopping: bool = False
     hands_on: bool = False
     """Whether it has finished, but is done only when the run that follows begins."""
-    stuck: bool = False
+    is_stuck: bool = False
     """Whether agent code may still be running in the worker although the run is over."""
     recording: Recording = field(default_factory=Recording)
     """Its spans that are open, or not in the journal yet."""
@@ -206,7 +206,7 @@ class LiveRun:
     """When it last made progress: an event, a fragment, a gate or a command."""
     quiet: bool = False
     """Whether it has made no progress for a while although nothing is held."""
-    stirred: asyncio.Event = field(default_factory=asyncio.Event)
+    watchdog_wake: asyncio.Event = field(default_factory=asyncio.Event)
     """Set when a hold begins or is cancelled, and at the end, to wake the watchdog."""
     ending: asyncio.Lock = field(default_factory=asyncio.Lock)
     """Serializes the orders to end or answer its calls."""

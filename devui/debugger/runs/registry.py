@@ -424,8 +424,8 @@ class Runs:
             await driver.run(request)
         finally:
             if driver.live.worker is not None:
-                stuck = driver.live.stuck
-                self._workers.release(driver.live.worker, driver.live.row.id, stuck=stuck)
+                is_stuck = driver.live.is_stuck
+                self._workers.release(driver.live.worker, driver.live.row.id, stuck=is_stuck)
 
     async def _follow(self, driver: Driver, request: RunRequest) -> None:
         try:
@@ -492,7 +492,7 @@ class Runs:
         for driver in self._drivers.values():
             live = driver.live
             if live.session.app == app and live.worker is None and live.row.ended is None:
-                live.debugging.awaited = port
+                live.debugging.editor_port = port
                 self._debugging_changed(live)
 
     def _debugging_changed(self, live: LiveRun) -> None:

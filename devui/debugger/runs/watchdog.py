@@ -57,8 +57,8 @@ class Inspections:
         while not live.ended.is_set():
             with contextlib.suppress(TimeoutError):
                 async with asyncio.timeout(_BEAT):
-                    await live.stirred.wait()
-            live.stirred.clear()
+                    await live.watchdog_wake.wait()
+            live.watchdog_wake.clear()
             await self._listen(live)
             if live.stepper.holds:
                 beside = await self._look_beside(live, beside)

@@ -77,7 +77,7 @@ class Gatekeeper:
             return
         if arrival.event is not None and arrival.event.state_delta:
             arrival = arrival.before(await self._journal.state.merged(self._live.session.key))
-        is_revised = isinstance(message, Append) and message.revised
+        is_revised = isinstance(message, Append) and message.is_revised
         if is_revised or not await self._hold(arrival, ruling):
             await self._let_go(worker, arrival)
 
@@ -190,7 +190,7 @@ class Gatekeeper:
         return arrival_of(message, worker.info.result().agents)
 
     @property
-    def debugged(self) -> bool:
+    def is_debugged(self) -> bool:
         """Whether anything may hold the run, or has held it."""
         stepper = self._live.stepper
         return not stepper.idle or stepper.has_held or bool(self._breakpoints)
@@ -289,7 +289,7 @@ class Gatekeeper:
 
     def _publish(self) -> None:
         live = self._live
-        live.stirred.set()
+        live.watchdog_wake.set()
         self._bus.publish(live.session.key, PositionChanged(live.row.id, live.stepper.position))
 
 

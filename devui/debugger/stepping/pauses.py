@@ -35,7 +35,7 @@ class Pauses:
             self._add(self._since, self._now)
         self._since = None
 
-    def came(self, branch: str | None, moment: float) -> float:
+    def record_work(self, branch: str | None, moment: float) -> float:
         """Record that the branch produced something, so it has worked since it was last active.
 
         Return how many seconds the run had been held by that moment.

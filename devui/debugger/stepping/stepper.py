@@ -182,7 +182,7 @@ class Stepper:
         if reason is None:
             return None
         since = time.time()
-        self.pauses.came(arrival.branch, since)
+        self.pauses.record_work(arrival.branch, since)
         return Hold(
             id=next(self._ids),
             arrival=arrival,

@@ -74,9 +74,9 @@ class Worker:
     """The ids of its active runs and trials."""
     has_run: bool = False
     """Whether any run or trial has begun."""
-    retired: bool = False
+    is_retired: bool = False
     """Whether it takes no more runs: its code is outdated, or one of its threads is stuck."""
-    printed: ImportOutput = field(default_factory=ImportOutput)
+    import_output: ImportOutput = field(default_factory=ImportOutput)
     """The output of its app's import."""
     last_use: float = 0.0
     """When it was last used, in seconds of the loop's clock."""
@@ -84,7 +84,7 @@ class Worker:
     """Whether its event loop is blocked, so that a new run wouldn't start."""
     debugger: Debugger | None = None
     """The Python debugger that has stopped its code, if any."""
-    awaited: int | None = None
+    editor_port: int | None = None
     """The port on which it waits for an editor before it imports the app, if it does."""
 
     @property
@@ -95,7 +95,7 @@ class Worker:
     @property
     def ending(self) -> bool:
         """Whether it is about to stop: retired, without active runs."""
-        return self.retired and not self.runs
+        return self.is_retired and not self.runs
 
     def use(self) -> None:
         """Record that it is in use now."""
@@ -124,10 +124,10 @@ class _App:
     error: AgentError | None = None
     environment: str = ""
     """The engine and Python of the failed import; see `AppBroken`."""
-    printed: ImportOutput = field(default_factory=ImportOutput)
+    import_output: ImportOutput = field(default_factory=ImportOutput)
     """The output of the newest import, failed or not."""
     loading: bool = False
-    tried: bool = False
+    was_tried: bool = False
     stale: bool = False
     """Whether its files changed after its code was last loaded."""
     version: Version | None = None
@@ -151,13 +151,13 @@ class AppStatus:
     """Why the newest version doesn't load; an older one may still be running."""
     environment: str
     """The engine and Python of the failed import; "" if unknown."""
-    printed: ImportOutput
+    import_output: ImportOutput
     """The output of the newest import."""
     choice: EngineChoice | None
     """The engine that a person chose for it, if any."""
     debug_port: int | None = None
     """The port on which its process listens for an editor's debugger, if any."""
-    awaited: int | None = None
+    editor_port: int | None = None
     """The port on which it waits for an editor before it imports the app, if it does."""
     reloads: bool = True
     """Whether its code can be reloaded; that of an object in another process can't."""
@@ -243,25 +243,27 @@ class Workers:
             info=app.current.info.result() if app.current is not None else None,
             error=app.error,
             environment=app.environment,
-            printed=app.printed,
+            import_output=app.import_output,
             choice=self.engines.choice(name),
             debug_port=self.engines.debug_port(name),
-            awaited=self.awaited(name),
+            editor_port=self.editor_port(name),
             reloads=not self.folder.objects or app.error is not None,
             loads=app.loads,
         )
 
-    def awaited(self, name: str) -> int | None:
+    def editor_port(self, name: str) -> int | None:
         """Return the port on which an app waits for an editor before its import, if it does."""
-        ports = (each.awaited for each in self._all if each.app == name and not each.info.done())
+        ports = (
+            each.editor_port for each in self._all if each.app == name and not each.info.done()
+        )
         return next((port for port in ports if port is not None), None)
 
     def warm(self, name: str) -> None:
         """Load an app in the background, unless that was already tried."""
         self.folder.require(name)
         app = self._apps.setdefault(name, _App())
-        if not app.tried:
-            app.tried = True
+        if not app.was_tried:
+            app.was_tried = True
             self._renew(name, app)
 
     async def reload(self, name: str) -> AppStatus:
@@ -283,7 +285,7 @@ class Workers:
             worker = app.current
             # The watcher reports a change 0.1 s late; a coding agent may send a message sooner.
             is_outdated = self._is_outdated(name, app)
-            if worker is None or worker.retired or worker.blocked or is_outdated:
+            if worker is None or worker.is_retired or worker.blocked or is_outdated:
                 app.read_by_run = is_outdated
                 await self._load(name, app)
             if app.current is None:
@@ -302,7 +304,7 @@ class Workers:
             engine = "devui" if is_adk else "google-adk"
         self.folder.require(name)
         worker = await self._spawn(name, _App(), engine)
-        worker.retired = True
+        worker.is_retired = True
         return worker
 
     def release(self, worker: Worker, run: str, *, stuck: bool) -> None:
@@ -310,7 +312,7 @@ class Workers:
         worker.runs.discard(run)
         worker.use()
         self._stirred.set()
-        if stuck or worker.retired:
+        if stuck or worker.is_retired:
             self._retire(worker)
 
     # --- loading ---------------------------------------------------------------------------
@@ -331,7 +333,7 @@ class Workers:
             app.refreshing = False
 
     async def _load(self, name: str, app: _App) -> None:
-        app.tried = app.loading = True
+        app.was_tried = app.loading = True
         app.stale = False
         app.version = None if self.folder.objects else self._files.version(name)
         self._bus.publish(APPS, AppChanged(name))
@@ -351,7 +353,7 @@ class Workers:
             self._stirred.set()
             if app.current is not None and self._apps.get(name) is not app:
                 self._retire(app.current)  # its folder was deleted during the load
-            if app.current is not None and app.current.retired:
+            if app.current is not None and app.current.is_retired:
                 app.current = None
             self._bus.publish(APPS, AppChanged(name, app.error))
 
@@ -359,7 +361,7 @@ class Workers:
         """End the app's current process unless it has runs: two can't listen on the same port."""
         worker = app.current
         if self.engines.debug_port(name) is not None and worker is not None and not worker.runs:
-            worker.retired = True
+            worker.is_retired = True
             app.current = None
             await worker.process.stop()
 
@@ -379,7 +381,7 @@ class Workers:
         self._tasks.start(self._start_spare(worker), "starting a spare worker")
         worker.use()
         self._all.add(worker)
-        app.printed = worker.printed
+        app.import_output = worker.import_output
         self._tasks.start(self._listen(worker), f"worker {process.pid} of {name}")
         if self._leaving.is_set():  # it started too late for `leave` to end it
             process.kill()
@@ -395,7 +397,7 @@ class Workers:
 
     def _retire(self, worker: Worker) -> None:
         """Give the worker no new runs, and stop it after its last one."""
-        worker.retired = True
+        worker.is_retired = True
         if not worker.runs:
             self._tasks.start(worker.process.stop(), f"stopping worker {worker.process.pid}")
 
@@ -446,7 +448,7 @@ class Workers:
     def _dismiss(self, worker: Worker) -> None:
         """End an idle worker; the next use of its app starts a new one."""
         app = self._apps[worker.app]
-        app.current, app.tried = None, False
+        app.current, app.was_tried = None, False
         self._retire(worker)
         if not any(each.current or each.loading for each in self._apps.values()):
             self._tasks.start(self.engines.end_spare(), "ending the spare worker")
@@ -464,7 +466,7 @@ class Workers:
         def on_output(text: str) -> None:
             # Output from the import's child processes may arrive after the message that it ended.
             if worker.importing or not worker.has_run:
-                worker.printed.keep_raw(text)
+                worker.import_output.keep_raw(text)
             else:
                 self._on_output(worker, text)
 
@@ -486,9 +488,9 @@ class Workers:
         elif isinstance(message, AppFailed):
             worker.info.set_exception(AppBroken(message.error, message.environment))
         elif isinstance(message, Output) and worker.importing:
-            worker.printed.take(message)
+            worker.import_output.take(message)
         elif isinstance(message, EditorAwaited):
-            worker.awaited = message.port
+            worker.editor_port = message.port
             self._bus.publish(APPS, AppChanged(worker.app))
             await self._deliver(worker, message)
         else:
@@ -516,7 +518,7 @@ class Workers:
             del self._apps[name]
             if app.current is not None:
                 self._retire(app.current)
-        if app is not None and app.tried and exists:
+        if app is not None and app.was_tried and exists:
             if app.read_by_run and not self._is_outdated(name, app):
                 app.read_by_run = False
                 return  # a run was faster than the watcher

@@ -534,7 +534,7 @@ class InvocationHistory:
         """Return whether this reader has handled all answers so far."""
         return self._heeded.get(reader, 0) == len(self.answers)
 
-    def heed(self, reader: Hashable) -> None:
+    def mark_handled(self, reader: Hashable) -> None:
         """Record that this reader has handled all answers so far."""
         self._heeded[reader] = len(self.answers)
 

@@ -111,7 +111,7 @@ class EventCache:
             self._keep(key, _History([]))
 
     def grows(self, key: Key) -> GrowingSession:
-        """Record that an event is being stored; until `grown`, reads go to the file."""
+        """Record that an event is being stored; until `record`, reads go to the file."""
         with self._lock:
             self._writes += 1
             self._growing[key] = self._writes
@@ -119,7 +119,7 @@ class EventCache:
             self._size -= len(history or ())
             return GrowingSession(key, self._writes, history)
 
-    def grown(self, growing: GrowingSession, event: StoredEvent) -> None:
+    def record(self, growing: GrowingSession, event: StoredEvent) -> None:
         """Record that the event is stored."""
         history = growing.history
         with self._lock:

@@ -204,7 +204,7 @@ def _committed(
         if any(other.id == event.id for other in reversed(session.events)):
             return event
     else:
-        service._events_of_file.grown(growing, stored_event)
+        service._events_of_file.record(growing, stored_event)
         assign(session, last_update_time=changed)
     return extend(service, session, event)
 

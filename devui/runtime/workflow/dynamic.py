@@ -104,7 +104,7 @@ async def _once(start: Start) -> NodeRun:
         if not isinstance(verdict, Run):
             await order.turn_of(path)
             order.release(path)
-            return start.ghost(verdict, record.branch if record else None)
+            return start.from_history(verdict, record.branch if record else None)
         start.answers = verdict.answers
     elif record is not None:
         start.answers = record.answers
@@ -153,7 +153,7 @@ async def _root(ctx: InvocationContext, node: BaseNode, relay: EventRelay[NodeRu
     record = running.records.get(start.path)
     verdict = judged(node, record)
     if not isinstance(verdict, Run):
-        return start.ghost(verdict, None)
+        return start.from_history(verdict, None)
     start.answers = verdict.answers
     try:
         run = await perform(start)

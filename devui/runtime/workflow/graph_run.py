@@ -263,7 +263,7 @@ class GraphRun:
             self._tasks[node.name] = asyncio.create_task(perform(start), name=start.path)
             return True
         branch, index = (record.branch, record.settled_at) if record else (None, 0)
-        self._ghosts[node.name] = (index, start.ghost(verdict, branch))
+        self._ghosts[node.name] = (index, start.from_history(verdict, branch))
         return False
 
     # Ending

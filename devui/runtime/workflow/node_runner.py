@@ -211,7 +211,7 @@ class Start:
         run.context = Context(run.invocation, node_run=run)
         return run
 
-    def ghost(self, verdict: Ended | Waiting, branch: str | None) -> NodeRun:
+    def from_history(self, verdict: Ended | Waiting, branch: str | None) -> NodeRun:
         """Create the run with its result from the history, without running it."""
         run = self.run()
         if branch and not self.node.has_own_branches:

@@ -18,7 +18,7 @@ class Watcher(Protocol):
     def read(self, key: str, value: Any, actor: Any = None) -> None:
         """Handle the read of a value; `actor` is None if only the running agent is known."""
 
-    def wrote(self, key: str, actor: Any = None) -> None:
+    def on_write(self, key: str, actor: Any = None) -> None:
         """Handle the write or removal of a key."""
 
     def read_back(self, key: str, actor: Any) -> None:
@@ -56,11 +56,11 @@ class WatchedState(LiveState):
 
     def __setitem__(self, key: str, value: Any) -> None:
         super().__setitem__(key, value)
-        self.watcher.wrote(key)
+        self.watcher.on_write(key)
 
     def __delitem__(self, key: str) -> None:
         super().__delitem__(key)
-        self.watcher.wrote(key)
+        self.watcher.on_write(key)
 
     def setdefault(self, key: str, default: Any = None) -> Any:
         """Like `dict.setdefault`, with reports."""
@@ -73,7 +73,7 @@ class WatchedState(LiveState):
         is_known = key in self
         value = super().pop(key) if default is _MISSING else super().pop(key, default)
         if is_known:
-            self.watcher.wrote(key)
+            self.watcher.on_write(key)
         return value
 
     def update(self, *others: Any, **more: Any) -> None:
@@ -121,7 +121,7 @@ class StateView(Mapping[str, Any]):
         """Like `dict.update`, with reports."""
         for key, value in values.items():
             dict.__setitem__(self._live, key, value)
-            self._live.watcher.wrote(key, self._actor)
+            self._live.watcher.on_write(key, self._actor)
 
 
 class DeltaView(MutableMapping[str, Any]):

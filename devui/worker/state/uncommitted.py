@@ -165,7 +165,7 @@ class Uncommitted:
         self._live.watch()
         for key in list(self._live):
             if _differ(dict.get(self._live, key), self._committed.get(key, _ABSENT)):
-                self.wrote(key, NOBODY)
+                self.on_write(key, NOBODY)
         with self._lock:
             self._leaving.take(self._writes())
 
@@ -197,7 +197,7 @@ class Uncommitted:
             if writes := self._pending.get(key):
                 self._dirty(writes[-1], who)
 
-    def wrote(self, key: str, actor: Any = None) -> None:
+    def on_write(self, key: str, actor: Any = None) -> None:
         """Handle a write, as in `Watcher`."""
         if key.startswith(State.TEMP_PREFIX) or self._quiet == threading.get_ident():
             return

@@ -70,7 +70,7 @@ async def _run_authorized(
         answered_ids = {response.id for response in answers[-1].get_function_responses()}
         ctx.end_invocation = answered_ids <= before  # a repeated answer adds nothing
     if not calls:
-        ctx.history.heed(reader)
+        ctx.history.mark_handled(reader)
         return  # they have run already, or the user has answered something else
     tools = {tool.name: tool for tool in await agent.canonical_tools(ReadonlyContext(ctx))}
     confirmations = decided_calls(events, agent.name)
@@ -173,7 +173,7 @@ async def _run_decided(
     done_keys = [key for key, call in original_calls.items() if call.id in settled_ids]
     calls = {key: call for key, call in original_calls.items() if key not in done_keys}
     if not calls:
-        ctx.history.heed(reader)
+        ctx.history.mark_handled(reader)
         if (
             original_calls
             and answer

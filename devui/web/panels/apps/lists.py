@@ -134,7 +134,7 @@ def app_head(app: AppStatus, about: str, default: EngineChoice) -> AppHead:
         reload_action=reload_url(app.name) if app.reloads else "",
         loads=app.loads,
         engine=engine_of(app, default),
-        output=visible(printed_text(app.printed)),
+        output=visible(printed_text(app.import_output)),
         attach=attach(app.name, app.debug_port) if app.debug_port else None,
     )
 

@@ -243,7 +243,7 @@ class AppsPage:
     """The path of the data folder."""
     sqlite: str = ""
     """The version of SQLite that stores the journal."""
-    unsigned: str = ""
+    refusals_note: str = ""
     """A sentence about requests that were refused because they weren't signed in; "" if there were
     none."""
 

@@ -42,7 +42,7 @@ async def show(request: Request) -> Response:
         jobs=job_list(services.jobs, None),
         data_folder=str(services.journal.path),
         sqlite=sqlite3.sqlite_version,
-        unsigned=sign_in_note(services.refusals),
+        refusals_note=sign_in_note(services.refusals),
     )
     return services.render.page(page)
 

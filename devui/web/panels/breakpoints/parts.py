@@ -46,14 +46,14 @@ class BreakpointForm:
     version: int | None = None
     wrong: WrongPlace | None = None
     """The position of the error in its field."""
-    overtaken: str = ""
+    other_version: str = ""
     """The breakpoint as somebody else has changed it meanwhile; "" if nobody has."""
 
     @property
     def is_refused(self) -> bool:
         """Whether something has to be corrected."""
         fields = (self.name, self.agent, self.condition, self.hit, self.log)
-        return bool(self.overtaken) or any(field.error for field in fields)
+        return bool(self.other_version) or any(field.error for field in fields)
 
 
 @dataclass(frozen=True, slots=True)

@@ -108,7 +108,7 @@ async def edit(request: Request) -> Response:
     except BreakpointChanged:
         _, _, point = await _breakpoint_of(request)
         form_again = edit_form(session.key, point, entries, place=place)
-        form_again = replace(form_again, overtaken=full_description(point.breakpoint.draft))
+        form_again = replace(form_again, other_version=full_description(point.breakpoint.draft))
         return await _form_page(request, services, session, form_again, status=409)
     if not HtmxRequest.read(request.headers):
         return _tab(session.key)

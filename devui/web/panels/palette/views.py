@@ -55,7 +55,7 @@ async def _sessions(
     journal, text = services.journal, search.events.text.strip()
     among = await tagged_sessions(journal.tags, search.tags)
     rows: Sequence[SessionRow] = (
-        await journal.search.titled(text, _MOST, among)
+        await journal.search.by_title(text, _MOST, among)
         if text or search.tags
         else [row for row in await journal.sessions.recent(_MOST + 1) if row.key != here][:_MOST]
     )

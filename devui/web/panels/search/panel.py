@@ -67,7 +67,7 @@ async def fill_page(
 async def fill_with_tagged(services: Services, page: SearchPage, search: SearchInput) -> SearchPage:
     """Return the page with all sessions that have the tags."""
     among = await tagged_sessions(services.journal.tags, search.tags)
-    sessions = await services.journal.search.titled("", TAGGED, among)
+    sessions = await services.journal.search.by_title("", TAGGED, among)
     marks = await session_marks(services, [row.key for row in sessions])
     count = len(among or ())
     total = plural(count, "session") if count else ""
@@ -97,7 +97,7 @@ async def titled_sessions(
     )
     if not is_text:
         return []
-    return await services.journal.search.titled(event_filter.text, _TITLED, among)
+    return await services.journal.search.by_title(event_filter.text, _TITLED, among)
 
 
 def sessions_of(

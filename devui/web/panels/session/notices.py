@@ -231,7 +231,7 @@ def _load_failure(app: AppStatus | None) -> Notice | None:
     if app is None or failure is None:
         return None
     going_on = " The previous version stays in use." if app.status == "ready" else ""
-    last = printed_text(app.printed).strip().rpartition("\n")[2]
+    last = printed_text(app.import_output).strip().rpartition("\n")[2]
     last_output = f" Last output: {visible(one_line(last, _LINE_LENGTH))}" if last else ""
     return Notice(
         tone="bad",
@@ -268,9 +268,9 @@ def _stuck(live: LiveRun | None) -> Notice | None:
 
 def _awaited(app: AppStatus | None) -> Notice | None:
     """Return the notice that the app's import waits for an editor, with or without a run."""
-    if app is None or app.awaited is None:
+    if app is None or app.editor_port is None:
         return None
-    title, text = awaited_words(f"127.0.0.1:{app.awaited}")
+    title, text = awaited_words(f"127.0.0.1:{app.editor_port}")
     return Notice("warn", title, text, app_url(app.name), "See how to attach")
 
 

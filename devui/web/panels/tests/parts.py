@@ -55,7 +55,7 @@ class TestPreview:
     """The redacted secrets, by kind."""
     error: str = ""
     """Why the test can't be written."""
-    misplaced: bool = False
+    is_misplaced: bool = False
     """Whether the path is invalid, whatever else is chosen."""
     there: bool = False
     """Whether the file already exists."""

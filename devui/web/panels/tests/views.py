@@ -140,7 +140,7 @@ async def _offers(
         return offers, replace(nothing, error=problem or visible(str(error)))
     there = False if problem else await asyncio.to_thread((place or Path(test_form.file)).exists)
     result = preview(test_form.file, files, there=there, overwrite=test_form.overwrite)
-    return offers, replace(result, error=problem, misplaced=bool(problem))
+    return offers, replace(result, error=problem, is_misplaced=bool(problem))
 
 
 def _page(

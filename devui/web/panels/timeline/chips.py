@@ -41,7 +41,7 @@ async def filter_chips(
             term=f"{field}:{exact(field, term)}",
             kind=name if field == "kind" else "",
             count=count,
-            pressed=(field, term.lower()) in terms,
+            is_pressed=(field, term.lower()) in terms,
             filter=after,
             href=moment_url(session, at, only=after),
         )

@@ -67,7 +67,7 @@ class FilterChip:
     """The kind that gives it its icon and colour; "" for an author."""
     count: int
     """Events of this kind or author, up to the one that the page is as of."""
-    pressed: bool
+    is_pressed: bool
     """Whether the filter has the term."""
     filter: str
     """The filter after a click."""
