@@ -75,7 +75,7 @@ class NoFrontEnd(ValueError):
 
 
 @dataclass(frozen=True, slots=True)
-class Installed:
+class InstalledVersions:
     """The versions of an interpreter and its packages."""
 
     python: tuple[int, ...]
@@ -140,7 +140,7 @@ class Interpreter:
             folders = [*self.path.parent.parent.glob("lib/python*/*-packages")]
         return max((folder.stat().st_mtime_ns for folder in folders if folder.is_dir()), default=0)
 
-    def installed(self) -> Installed:
+    def installed(self) -> InstalledVersions:
         """Run it to find out its versions; raise WrongPython if that fails."""
         try:
             result = subprocess.run(  # noqa: S603 - the interpreter that the user named
@@ -158,7 +158,7 @@ class Interpreter:
         packages = {
             name: version for name, version in answer["packages"].items() if version is not None
         }
-        return Installed(tuple(answer["python"]), packages)
+        return InstalledVersions(tuple(answer["python"]), packages)
 
     def missing(self, modules: Collection[str]) -> frozenset[str]:
         """Return the modules that it can't import; an empty set if the check fails."""
@@ -193,7 +193,7 @@ class Interpreter:
         folders = [Path(line) / "cli" / "browser" for line in result.stdout.splitlines() if line]
         return next((each for each in folders if (each / "index.html").is_file()), None)
 
-    def check(self) -> Installed:
+    def check(self) -> InstalledVersions:
         """Return its versions; raise WrongPython if workers can't run in it."""
         has = self.installed()
         if has.python < OLDEST_PYTHON:
@@ -217,7 +217,7 @@ class Interpreter:
             )
         return has
 
-    def summary(self, has: Installed) -> str:
+    def summary(self, has: InstalledVersions) -> str:
         """Return its path and versions, in one line."""
         python = ".".join(map(str, has.python))
         packages = [

@@ -280,7 +280,7 @@ WRITES = {
     "devui/web/panels/bundles/archive.py:_archive": (
         "a member of the archive that is being sent; nothing of it is on disk"
     ),
-    "devui/debugger/saved_tests/placing.py:write_all": (
+    "devui/debugger/saved_tests/places.py:write_all": (
         "a test that a person places in the project, never among the agents"
     ),
 }

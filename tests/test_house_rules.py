@@ -30,6 +30,26 @@ PARTICIPLES = {
     *("asked", "chosen", "found", "given", "gone", "heard", "kept", "known", "made", "meant"),
     *("said", "shown", "taken", "told", "wanted"),
 }
+IRREGULAR = {
+    *("begun", "born", "broken", "brought", "came", "drawn", "forgotten", "grown", "hid", "led"),
+    *("lent", "lost", "met", "overtaken", "proven", "ran", "sent", "sought", "spelt", "spent"),
+    *("stood", "stuck", "thrown", "took", "unheard", "unmet", "unproven", "unsaid", "unwritten"),
+    *("went", "withheld", "written", "wrote"),
+}
+ACCEPTED = {
+    *("aliased", "answered", "appended", "armed", "blocked", "boosted", "born", "cached"),
+    *("changed", "checked", "closed", "committed", "compacted", "confirmed", "consumed"),
+    *("continued", "created", "damaged", "declared", "deleted", "diverged", "dropped"),
+    *("edited", "elapsed", "enabled", "ended", "escalated", "expected", "exported", "failed"),
+    *("finished", "flagged", "folded", "forked", "hosted", "ignored", "imported", "indexed"),
+    *("inherited", "installed", "interrupted", "listed", "lost", "merged", "negated"),
+    *("omitted", "outdated", "paused", "pickled", "proxied", "queued", "ran", "recorded"),
+    *("recovered", "redacted", "refused", "released", "required", "saved", "scanned", "sent"),
+    *("said", "shared", "sized", "skipped", "stalled", "starred", "started", "streamed"),
+    *("uncommitted", "unfinished", "unfolded", "unpriced", "unreported", "unused", "updated"),
+    *("watched", "withheld"),
+}
+"""Participles that every programmer reads as an adjective, a state, or a term of ADK or the web."""
 SQL_CALLS = {"execute", "executemany", "executescript", "fetch"}
 
 
@@ -239,6 +259,42 @@ def test_values_are_named_by_nouns_and_functions_by_verbs() -> None:
         if name.strip("_").lower() in PARTICIPLES
     ]
     assert not wrong, "say what it is: a row, a match, a hint:\n" + "\n".join(wrong)
+
+
+def names_of_parts(module: Module) -> Iterator[tuple[ast.AST, str]]:
+    """Yield the names of a module, its classes, and their public fields and methods."""
+    yield module.tree, module.name.rpartition(".")[2]
+    for node in ast.walk(module.tree):
+        if not isinstance(node, ast.ClassDef):
+            continue
+        yield node, node.name
+        for inner in node.body:
+            if is_field(inner) and isinstance(inner.target, ast.Name):
+                yield inner, inner.target.id
+            elif isinstance(inner, ast.FunctionDef | ast.AsyncFunctionDef):
+                yield inner, inner.name
+
+
+def is_participle(name: str) -> bool:
+    """Return whether a public name, such as `sent` or `Recorded`, is nothing but a participle."""
+    if not re.fullmatch(r"[A-Za-z][a-z]+", name):
+        return False
+    word = name.lower()
+    is_regular = word.endswith("ed") and word not in {"deed", "feed", "heed", "need", "seed"}
+    return is_regular or word in PARTICIPLES | IRREGULAR
+
+
+def test_modules_classes_and_their_members_are_named_by_nouns() -> None:
+    names = [
+        (module.place(node), name)
+        for module in modules("devui")
+        for node, name in names_of_parts(module)
+        if is_participle(name)
+    ]
+    wrong = [f"{place}: {name}" for place, name in names if name.lower() not in ACCEPTED]
+    assert not wrong, "say what it is, or add is_ or has_:\n" + "\n".join(wrong)
+    unused = ACCEPTED - {name.lower() for _, name in names}
+    assert not unused, f"not in use any more: {', '.join(sorted(unused))}"
 
 
 def test_tests_use_the_real_parts() -> None:

@@ -27,7 +27,7 @@ from devui.cli.output import (
 from devui.client import Client
 from devui.debugger.questions.questions import HUMAN_CALLS
 from devui.failures import BadRequestError, ConflictError
-from devui.web.text.visible import readable
+from devui.web.text.deceptive_characters import readable
 
 with suppress(ImportError):
     import readline  # noqa: F401  (gives input() a history and editing keys)

@@ -11,7 +11,7 @@ from devui.cli.lookup import app_option, session_of
 from devui.cli.output import plain, times
 from devui.cli.server import ServerOptions, Terminal, agents_option, server_options, serving
 from devui.cli.test import write_files
-from devui.debugger.saved_tests.placing import InvalidTestPath, test_name, way_to
+from devui.debugger.saved_tests.places import InvalidTestPath, test_name, way_to
 from devui.failures import BadRequestError
 from devui.web.text.formats import plural
 

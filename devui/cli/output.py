@@ -10,9 +10,9 @@ from typing import Any, Final
 import click
 
 from devui.web.text.debuggers import debugger_words
+from devui.web.text.deceptive_characters import visible
 from devui.web.text.difference import as_text, difference
 from devui.web.text.gates import CHANGED, sentence
-from devui.web.text.visible import visible
 from devui.wire.gates import ORDERS, PLANS, original
 
 _TAKES_VALUE: Final = frozenset({"edit", "mock"})

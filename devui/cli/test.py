@@ -19,7 +19,7 @@ from devui.cli.follow import say_after_interrupt
 from devui.cli.options import json_option, json_text, python_option
 from devui.cli.output import plain, times
 from devui.debugger.saved_tests.cleaning import cleaned, file_text
-from devui.debugger.saved_tests.placing import TestFileExists, write_all
+from devui.debugger.saved_tests.places import TestFileExists, write_all
 from devui.debugger.secrets.redaction import NOTHING, Redactor
 from devui.debugger.secrets.values import secrets_of
 from devui.failures import LEFT, BadRequestError, DevuiError

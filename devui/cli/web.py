@@ -51,7 +51,7 @@ from devui.web.program import Announce, serve
 from devui.web.security.access import Access, WeakToken
 from devui.web.security.hosts import BadHostEntry, BindRefused, Origins, check_bind
 from devui.web.security.redaction import KnownSecrets
-from devui.web.text.visible import visible
+from devui.web.text.deceptive_characters import visible
 from devui.wire.engines import EngineChoice
 
 _PORTS_TRIED = 50

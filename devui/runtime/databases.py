@@ -113,7 +113,7 @@ class _Pace:
     def allows_the_spot(self) -> bool:
         return _QUICK_IN_A_ROW <= self._quick < _QUICK_IN_A_ROW + _ON_THE_SPOT
 
-    def took(self, seconds: float, *, on_the_spot: bool) -> None:
+    def record(self, seconds: float, *, on_the_spot: bool) -> None:
         if seconds > _MOMENT:
             self._quick = 0
         elif on_the_spot:
@@ -236,7 +236,7 @@ class Database:
     def _write(self, job: Callable[[sqlite3.Connection], T], *, waits: bool = True) -> T:
         began = time.perf_counter()
         result = self._transaction("BEGIN IMMEDIATE", job, waits=waits)
-        self._pace.took(time.perf_counter() - began, on_the_spot=not waits)
+        self._pace.record(time.perf_counter() - began, on_the_spot=not waits)
         return result
 
     def _transaction(

@@ -275,7 +275,7 @@ class SessionBuilder:
         ]
         self._connection.executemany(_OUTPUT, rows)
 
-    def touched(self, run: str, touch: NewTouch) -> None:
+    def add_touch(self, run: str, touch: NewTouch) -> None:
         """Add a run's uncommitted write of state, or a read of one."""
         clean_text(touch.data, "what a run did to its state")
         row = (run, touch.number, self.key, touch.event, touch.flagged, touch.data)

@@ -24,7 +24,7 @@ from devui.store.forks import Forks
 from devui.store.imports import Imports, ReceivedTraces
 from devui.store.notes import Notes
 from devui.store.runs.edits import Edits
-from devui.store.runs.queued import QueuedMessages
+from devui.store.runs.queued_messages import QueuedMessages
 from devui.store.runs.replays import Replays
 from devui.store.runs.runs import Runs
 from devui.store.runs.spans import Spans

@@ -109,7 +109,7 @@ class Tags:
             tags.setdefault(key, []).append(name)
         return tags
 
-    async def used(self, app: str | None = None) -> Sequence[TagCount]:
+    async def counts(self, app: str | None = None) -> Sequence[TagCount]:
         """Return the tags of an app's sessions, or of all sessions, in alphabetical order."""
         return [TagCount(*row) for row in await self._database.fetch(_USED, app)]
 

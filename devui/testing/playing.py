@@ -11,8 +11,8 @@ from devui.runtime.apps.app import App
 from devui.runtime.events.event import Event
 from devui.runtime.events.reading import read_event
 from devui.runtime.workflow.base_node import BaseNode
-from devui.testing.elsewhere import agents_interpreter, player, require
 from devui.testing.explaining import explanation
+from devui.testing.other_python import agents_interpreter, player, require
 from devui.testing.refreshing import record_again
 from devui.wire.engines import EngineChoice
 from devui.wire.outcomes import TEMPORARY, agents_in_turn, last_text, tool_calls

@@ -85,7 +85,7 @@ from devui.web.sse import AWAY, Streams
 Announce = Callable[[str], None]
 
 _log = logging.getLogger(__name__)
-_words_of = LazyModule("devui.web.text.without_markdown").call("without_markdown")
+_words_of = LazyModule("devui.web.text.plain_text").call("without_markdown")
 _DIGITS = 19
 """Texts with this many digits or more can't be session keys."""
 _SECONDS, _SELDOM = 1.0, 60.0
@@ -251,7 +251,7 @@ def application(services: Services, access: Access, *, hosts: Iterable[str] = ()
             Route(LOGIN_PATH, login.submit, methods=["POST"]),
             Route(STATIC_PATH, static.show, methods=["GET"]),
             Route(ICON_PATH, static.icon, methods=["GET"]),
-            WebSocketRoute("/run_live", LazyModule("devui.web.adk.absent").live_socket),
+            WebSocketRoute("/run_live", LazyModule("devui.web.adk.unsupported_routes").live_socket),
             *(routes if settings.pages else apis),
         ],
         exception_handlers=ErrorAnswers(

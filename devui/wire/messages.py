@@ -248,7 +248,7 @@ class Output:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Blocked:
+class LoopBlocked:
     """The event loop has been blocked for `seconds`; an empty stack means that it runs again."""
 
     seconds: float
@@ -319,7 +319,7 @@ class Append:
     """Whether it says something other than the model's answer it is based on."""
     is_revised: bool = False
     problem: str | None = None
-    touched: CommittedTouches | None = None
+    touches: CommittedTouches | None = None
     """The uncommitted state that the event settles; None if nobody watches."""
     kind: Literal["append"] = "append"
 
@@ -427,7 +427,7 @@ Fact = (
     | Partial
     | RunEnded
     | Output
-    | Blocked
+    | LoopBlocked
     | Debugging
     | EditorAwaited
     | Inspection

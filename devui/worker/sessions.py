@@ -243,7 +243,7 @@ class WireSessionService(BaseSessionService):
         is_revised, problem = False, None
         here = _uncommitted_of(session)
         while True:
-            touched = here.at_commit(event) if here is not None else None
+            touches = here.at_commit(event) if here is not None else None
             append = partial(
                 Append,
                 run=current_run.get(),
@@ -255,7 +255,7 @@ class WireSessionService(BaseSessionService):
                 changed=origin.is_changed,
                 is_revised=is_revised,
                 problem=problem,
-                touched=touched,
+                touches=touches,
             )
             before = None if is_revised or problem else await self._replay_verdict(session, event)
             answer: dict[str, Any] = before or await self._request_append(append, event)

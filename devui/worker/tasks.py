@@ -28,7 +28,7 @@ from devui.runtime.calling import thread_of
 from devui.runtime.jsonable import with_reprs
 from devui.runtime.plain_threads import PlainThreads
 from devui.wire.inspection import InspectedCall, InspectedTask, Inspection, InspectRun, Waiting
-from devui.wire.messages import Blocked, Debugger, Debugging
+from devui.wire.messages import Debugger, Debugging, LoopBlocked
 from devui.worker.debuggers import editor_is_attached, leave_alone, stopped_by
 from devui.worker.engines.kit import FrameReader
 from devui.worker.errors import innermost, places_of, sendable
@@ -233,9 +233,9 @@ class TaskInspector:
             logger.exception("cannot determine where run %s stands", message.run)
             return None
 
-    def blocked(self, seconds: float) -> Blocked:
+    def blocked(self, seconds: float) -> LoopBlocked:
         """Return which code blocks the loop."""
-        unknown = Blocked(seconds=seconds, stack="")
+        unknown = LoopBlocked(seconds=seconds, stack="")
         try:
             return self._holder(unknown)
         except Exception:  # as above, for the watchdog's thread
@@ -255,7 +255,7 @@ class TaskInspector:
             tasks=view.tasks(),
         )
 
-    def _holder(self, unknown: Blocked) -> Blocked:
+    def _holder(self, unknown: LoopBlocked) -> LoopBlocked:
         task = asyncio.current_task(self._loop)
         run = run_of(task, current_run) if task else None
         chain = self._stacks(run).get(task) if task and run else None
@@ -433,8 +433,8 @@ class Watchdog:
     def __init__(
         self,
         loop: asyncio.AbstractEventLoop,
-        send: Callable[[Blocked | Debugging], None],
-        who: Callable[[float], Blocked],
+        send: Callable[[LoopBlocked | Debugging], None],
+        who: Callable[[float], LoopBlocked],
     ) -> None:
         """`who` returns the code that has blocked the loop for the given number of seconds."""
         self._loop = loop
@@ -472,7 +472,7 @@ class Watchdog:
                 self._send(replace(self._who(silent), stack=self._stack()))
                 is_reported = True
             elif is_reported and silent < PATIENCE:
-                self._send(Blocked(seconds=0.0, stack=""))
+                self._send(LoopBlocked(seconds=0.0, stack=""))
                 is_reported = False
             if not self._loop.is_closed():
                 self._loop.call_soon_threadsafe(self._beat)

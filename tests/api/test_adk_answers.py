@@ -17,7 +17,7 @@ from devui.runtime.events.event_actions import (
 from devui.web.adk import event_json as answers
 from devui.web.openapi import ADK, DEVELOPMENT, endpoints
 from tests.differential.routes import exchange, write_apps
-from tests.kit.described import check_answer
+from tests.kit.schema_checks import check_answer
 from tests.kit.server import running
 
 ELSEWHERE = {"/openapi.json", "/dev-ui/config", "/dev-ui/assets/config/runtime-config.json"}

@@ -6,7 +6,7 @@ from threading import Barrier
 
 import pytest
 
-from tests.kit.debugged import DebuggedRun
+from tests.kit.debugged_run import DebuggedRun
 from tests.kit.server import make_session, running, write_app
 
 AGENT = '''

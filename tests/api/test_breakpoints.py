@@ -5,7 +5,7 @@ import re
 import pytest
 
 from tests.api.test_stepping import COUNT, WEATHER
-from tests.kit.debugged import DebuggedRun
+from tests.kit.debugged_run import DebuggedRun
 from tests.kit.server import make_session, run, running, write_app
 
 TEAM = """

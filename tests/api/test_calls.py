@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 
 from tests.api.test_run_activity import let_go, seen
-from tests.kit.debugged import DebuggedRun
-from tests.kit.described import check
+from tests.kit.debugged_run import DebuggedRun
 from tests.kit.patience import PATIENCE
+from tests.kit.schema_checks import check
 from tests.kit.server import running, write_app
 from tests.kit.stuck_apps import APPS
 

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from tests.kit.debugged import DebuggedRun
+from tests.kit.debugged_run import DebuggedRun
 from tests.kit.model_call_apps import teller
 from tests.kit.server import make_session, run, running, write_app
 

@@ -5,9 +5,9 @@ import zipfile
 
 import pytest
 
-from tests.kit.debugged import DebuggedRun, forget_sessions, settled
-from tests.kit.described import check
+from tests.kit.debugged_run import DebuggedRun, forget_sessions, settled
 from tests.kit.oauth import SECRET, child, get, given_by
+from tests.kit.schema_checks import check
 from tests.kit.server import make_session, running, write_app
 
 pytest.importorskip("authlib")

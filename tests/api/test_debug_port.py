@@ -8,7 +8,7 @@ import time
 import pytest
 
 from tests.kit.dap_client import DapClient
-from tests.kit.debugged import DebuggedRun, settled
+from tests.kit.debugged_run import DebuggedRun, settled
 from tests.kit.patience import PATIENCE
 from tests.kit.server import running, write_app
 from tests.kit.terminal import Terminal, devui

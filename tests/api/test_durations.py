@@ -13,7 +13,7 @@ import httpx2
 import pytest
 
 from devui.web.text.formats import UNKNOWN
-from tests.kit.debugged import DebuggedRun, settled
+from tests.kit.debugged_run import DebuggedRun, settled
 from tests.kit.server import running, write_app
 
 WORK = 0.5

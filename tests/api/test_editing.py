@@ -8,7 +8,7 @@ import re
 import pytest
 
 from tests.api.test_stepping import COUNT, WEATHER
-from tests.kit.debugged import DebuggedRun
+from tests.kit.debugged_run import DebuggedRun
 from tests.kit.patience import wait_until
 from tests.kit.server import running, write_app
 

@@ -10,7 +10,7 @@ import pytest
 from httpx2 import Client, Response
 
 from devui.web.panels.editor.editors import Editor
-from tests.kit.debugged import DebuggedRun
+from tests.kit.debugged_run import DebuggedRun
 from tests.kit.patience import PATIENCE
 from tests.kit.server import SAMPLES, running
 

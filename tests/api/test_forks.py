@@ -6,7 +6,7 @@ import json
 import pytest
 
 from tests.kit.cutoff import Clerk
-from tests.kit.debugged import DebuggedRun
+from tests.kit.debugged_run import DebuggedRun
 from tests.kit.server import get_session, make_session, run, running
 
 BOOK = "Book a flight to London next Tuesday"

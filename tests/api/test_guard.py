@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.kit.debugged import DebuggedRun
+from tests.kit.debugged_run import DebuggedRun
 from tests.kit.server import running, write_app
 from tests.source import ROOT
 

@@ -7,7 +7,7 @@ import uuid
 
 import pytest
 
-from tests.kit.debugged import DebuggedRun
+from tests.kit.debugged_run import DebuggedRun
 from tests.kit.server import running, write_app
 
 BOOK = """

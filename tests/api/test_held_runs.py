@@ -1,7 +1,7 @@
 """A held run beside other runs and clients, and when its server is killed."""
 
 from tests.api.test_stepping import BOTH, COUNT
-from tests.kit.debugged import DebuggedRun
+from tests.kit.debugged_run import DebuggedRun
 from tests.kit.server import make_session, run, running, write_app
 
 

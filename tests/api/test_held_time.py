@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from devui.web.text.formats import UNKNOWN
-from tests.kit.debugged import DebuggedRun
+from tests.kit.debugged_run import DebuggedRun
 from tests.kit.processes import worker_of
 from tests.kit.server import SAMPLES, running, write_app
 

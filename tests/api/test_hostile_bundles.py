@@ -10,9 +10,9 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from tests.kit.journal_checks import look_through
+from tests.kit.rounds import rounds
 from tests.kit.server import SAMPLES, make_session, run, running
-from tests.kit.sound import look_through
-from tests.kit.thorough import rounds
 
 JSON = {"content-type": "application/json"}
 PLACE = re.compile(r"line \d+|the file|the beginning|the end|record \d+|the start record")

@@ -2,7 +2,7 @@
 
 import threading
 
-from tests.kit.debugged import DebuggedRun
+from tests.kit.debugged_run import DebuggedRun
 from tests.kit.processes import workers_of
 from tests.kit.server import make_session, run, running, write_app
 

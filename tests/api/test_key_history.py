@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from tests.kit.debugged import DebuggedRun
+from tests.kit.debugged_run import DebuggedRun
 from tests.kit.server import running, write_app
 
 PLANNER = """

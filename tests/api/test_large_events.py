@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from tests.kit.debugged import DebuggedRun
+from tests.kit.debugged_run import DebuggedRun
 from tests.kit.server import running, write_app
 
 pytestmark = pytest.mark.req("R48")

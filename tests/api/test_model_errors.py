@@ -5,7 +5,7 @@ import re
 import pytest
 
 from tests.api.test_resume import APP as FLAKY
-from tests.kit.debugged import DebuggedRun, settled
+from tests.kit.debugged_run import DebuggedRun, settled
 from tests.kit.server import running, write_app
 
 APP = """

@@ -2,7 +2,7 @@
 
 import re
 
-from tests.kit.debugged import DebuggedRun
+from tests.kit.debugged_run import DebuggedRun
 from tests.kit.server import running, write_app
 
 APP = """

@@ -10,8 +10,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from tests.kit.patience import PATIENCE
+from tests.kit.rounds import rounds
 from tests.kit.server import TOKEN
-from tests.kit.thorough import rounds
 
 NAMES = [
     *("a/b", "/a", "a/", "//", "a//b", "a/../b", "../../etc/passwd", "a/versions/0", "a/versions"),

@@ -12,9 +12,9 @@ from urllib.parse import unquote, unquote_plus
 
 import pytest
 
-from tests.kit.debugged import DebuggedRun
+from tests.kit.debugged_run import DebuggedRun
+from tests.kit.rounds import rounds
 from tests.kit.server import running, write_app
-from tests.kit.thorough import rounds
 
 pytestmark = pytest.mark.req("R64")
 

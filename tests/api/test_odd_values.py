@@ -8,8 +8,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from tests.api.test_sessions_back_in import DELTA, JSON, RESULT, TEXT, deep
+from tests.kit.rounds import rounds
 from tests.kit.server import get_session, make_session
-from tests.kit.thorough import rounds
 
 USER = "odd"
 """A user whose state no other test writes."""

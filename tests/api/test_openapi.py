@@ -14,9 +14,9 @@ from tests.api.test_trials import BENCH
 from tests.api.test_uncommitted import CUSTOM
 from tests.kit import api_files
 from tests.kit.asking_apps import ASKS
-from tests.kit.debugged import DebuggedRun
-from tests.kit.described import DOCUMENT, SCHEMAS, check
+from tests.kit.debugged_run import DebuggedRun
 from tests.kit.frames import frames
+from tests.kit.schema_checks import DOCUMENT, SCHEMAS, check
 from tests.kit.server import running, write_app
 from tests.kit.stuck_apps import SLEEPING
 

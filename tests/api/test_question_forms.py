@@ -5,8 +5,8 @@ import json
 import pytest
 
 from tests.kit.asking_apps import ASKS
-from tests.kit.debugged import DebuggedRun, forget_sessions
-from tests.kit.described import SCHEMAS, check
+from tests.kit.debugged_run import DebuggedRun, forget_sessions
+from tests.kit.schema_checks import SCHEMAS, check
 from tests.kit.server import running, write_app
 
 SECRET = "sk-ant-" + "a1B2c3D4" * 5

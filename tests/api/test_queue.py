@@ -4,7 +4,7 @@ import time
 
 import pytest
 
-from tests.kit.debugged import DebuggedRun, forget_sessions, settled
+from tests.kit.debugged_run import DebuggedRun, forget_sessions, settled
 from tests.kit.patience import PATIENCE
 from tests.kit.server import get_session, run_body, running, write_app
 

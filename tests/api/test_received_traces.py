@@ -406,7 +406,7 @@ def test_spans_exported_by_a_running_agent_are_received(server, client, runtime,
         pytest.skip(f"{python} has no exporter")
     service = f"{runtime}-{schema}"
     done = subprocess.run(
-        [python, "-W", "ignore", "-m", "tests.kit.traced", runtime],
+        [python, "-W", "ignore", "-m", "tests.kit.traced_agent", runtime],
         cwd=ROOT,
         env={
             **os.environ,

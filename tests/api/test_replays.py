@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from tests.kit.debugged import DebuggedRun
+from tests.kit.debugged_run import DebuggedRun
 from tests.kit.replayed_apps import team
 from tests.kit.server import running, write_app
 

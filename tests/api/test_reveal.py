@@ -5,7 +5,7 @@ import re
 import pytest
 
 from devui.web.security.redaction import SECONDS, Reveals
-from tests.kit.debugged import DebuggedRun
+from tests.kit.debugged_run import DebuggedRun
 from tests.kit.server import running, write_app
 
 pytestmark = pytest.mark.req("R64")

@@ -6,7 +6,6 @@ import subprocess
 import pytest
 
 from tests.kit.frames import frames
-from tests.kit.lingering import SUMMARISE, write_lingering
 from tests.kit.server import (
     SAMPLES,
     TOKEN,
@@ -17,6 +16,7 @@ from tests.kit.server import (
     running,
     write_app,
 )
+from tests.kit.slow_summary import SUMMARISE, write_lingering
 
 SILENCE = ":\n\n"
 """The comment sent while nothing happens; here, while a slow machine starts the worker."""

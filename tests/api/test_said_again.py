@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from tests.kit.debugged import DebuggedRun
+from tests.kit.debugged_run import DebuggedRun
 from tests.kit.patience import wait_until
 from tests.kit.server import get_session, running, write_app
 

@@ -8,7 +8,7 @@ import shutil
 
 import pytest
 
-from tests.kit.debugged import DebuggedRun, settled
+from tests.kit.debugged_run import DebuggedRun, settled
 from tests.kit.oracle import adk_python
 from tests.kit.patience import wait_until
 from tests.kit.server import running, write_app

@@ -4,7 +4,7 @@ import html
 
 import pytest
 
-from tests.kit.debugged import DebuggedRun
+from tests.kit.debugged_run import DebuggedRun
 from tests.kit.server import running, write_app
 
 pytestmark = pytest.mark.req("R64")

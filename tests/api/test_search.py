@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from tests.kit.debugged import DebuggedRun
+from tests.kit.debugged_run import DebuggedRun
 from tests.kit.server import make_session, running, write_app
 
 SECRET = "sk-live-0123456789abcdef"

@@ -10,7 +10,7 @@ from urllib.parse import quote
 
 import pytest
 
-from tests.kit.debugged import DebuggedRun
+from tests.kit.debugged_run import DebuggedRun
 from tests.kit.frames import frames
 from tests.kit.server import run_body, running, write_app
 

@@ -5,7 +5,7 @@ import zipfile
 
 import pytest
 
-from tests.kit.debugged import DebuggedRun
+from tests.kit.debugged_run import DebuggedRun
 from tests.kit.server import make_session, run
 
 

@@ -7,9 +7,9 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from tests.kit.rounds import rounds
 from tests.kit.server import SAMPLES, running
 from tests.kit.terminal import devui
-from tests.kit.thorough import rounds
 
 JSON = {"content-type": "application/json"}
 BASE = "/apps/summary/users"

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from tests.kit.debugged import DebuggedRun
+from tests.kit.debugged_run import DebuggedRun
 from tests.kit.patience import PATIENCE
 from tests.kit.server import running, write_app
 

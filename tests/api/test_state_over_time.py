@@ -8,9 +8,9 @@ import pytest
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
-from tests.kit.debugged import GOING, DebuggedRun
+from tests.kit.debugged_run import GOING, DebuggedRun
+from tests.kit.rounds import rounds
 from tests.kit.server import get_session, running, write_app
-from tests.kit.thorough import rounds
 
 QUIET = """
 from devui.runtime.agents import Agent

@@ -5,7 +5,7 @@ import re
 
 import pytest
 
-from tests.kit.debugged import DebuggedRun
+from tests.kit.debugged_run import DebuggedRun
 from tests.kit.server import SAMPLES, make_session, running
 
 JSON = {"content-type": "application/json"}

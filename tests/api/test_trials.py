@@ -5,7 +5,7 @@ import re
 
 import pytest
 
-from tests.kit.debugged import DebuggedRun
+from tests.kit.debugged_run import DebuggedRun
 from tests.kit.oracle import adk_python, needs_adk
 from tests.kit.server import running, write_app
 

@@ -18,7 +18,7 @@ from starlette.routing import Route
 from devui.keys import kept_key
 from devui.web.routes import routes
 from devui.web.security.headers import CONTENT_SECURITY_POLICY
-from tests.kit.debugged import DebuggedRun
+from tests.kit.debugged_run import DebuggedRun
 from tests.kit.patience import PATIENCE
 from tests.kit.server import ROOT, SAMPLES, TOKEN, Server, run, write_app
 

@@ -7,7 +7,7 @@ import pytest
 
 from tests.api.test_resume import resume
 from tests.kit.cutoff import Clerk, begun
-from tests.kit.debugged import DebuggedRun, forget_sessions
+from tests.kit.debugged_run import DebuggedRun, forget_sessions
 from tests.kit.patience import PATIENCE
 from tests.kit.server import running, write_app
 

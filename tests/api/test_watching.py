@@ -5,7 +5,7 @@ from contextlib import closing
 import pytest
 
 from tests.api.test_stepping import COUNT
-from tests.kit.debugged import DebuggedRun
+from tests.kit.debugged_run import DebuggedRun
 from tests.kit.frames import frames, messages
 from tests.kit.server import running, write_app
 

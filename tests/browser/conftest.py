@@ -4,8 +4,8 @@ import pytest
 
 from devui.runtime.models.scripted_llm import SPEED_VARIABLE
 from tests.kit.browser import Visit, chosen, cookies
-from tests.kit.lingering import write_lingering
 from tests.kit.server import SAMPLES, running
+from tests.kit.slow_summary import write_lingering
 
 OURS = "tests/browser/"
 

@@ -7,10 +7,10 @@ import pytest
 from playwright.sync_api import expect
 
 from tests.kit.browser import Visit, cookies, scroll_through
-from tests.kit.cutting import CuttingProxy
-from tests.kit.debugged import DebuggedRun
+from tests.kit.cutting_proxy import CuttingProxy
+from tests.kit.debugged_run import DebuggedRun
+from tests.kit.rounds import rounds
 from tests.kit.server import running, write_app
-from tests.kit.thorough import rounds
 
 pytestmark = [pytest.mark.browser, pytest.mark.req("R58")]
 

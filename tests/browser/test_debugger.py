@@ -9,7 +9,7 @@ import pytest
 from playwright.sync_api import expect
 
 from tests.kit.browser import SessionPage, Visit
-from tests.kit.lingering import SUMMARISE
+from tests.kit.slow_summary import SUMMARISE
 from tests.kit.terminal import Terminal
 
 pytestmark = pytest.mark.browser

@@ -7,7 +7,7 @@ import threading
 import pytest
 
 from tests.api.test_trust import reading
-from tests.kit.debugged import DebuggedRun
+from tests.kit.debugged_run import DebuggedRun
 
 pytestmark = [pytest.mark.browser, pytest.mark.req("R05")]
 

@@ -6,7 +6,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from tests.kit.browser import SessionPage
-from tests.kit.lingering import SUMMARISE
+from tests.kit.slow_summary import SUMMARISE
 
 pytestmark = pytest.mark.browser
 

@@ -7,8 +7,8 @@ from playwright.sync_api import Page, expect
 
 from devui.web.panels.timeline.window import SIZE
 from tests.kit.browser import PausedRequests, SessionPage, scroll_through
-from tests.kit.restyled import restyled
 from tests.kit.server import Server
+from tests.kit.style_counts import restyled
 
 pytestmark = pytest.mark.browser
 

@@ -10,13 +10,13 @@ from urllib.parse import quote
 import pytest
 from playwright.sync_api import expect
 
-from devui.web.text.visible import visible
+from devui.web.text.deceptive_characters import visible
 from tests.browser import matrix
 from tests.browser.corpus import CORPUS
 from tests.browser.matrix import GROUP, KINDS
 from tests.browser.test_hostile import ALL_IN_SIGHT, is_inert, squeezed, texts_at
 from tests.kit.browser import DESKTOP, SessionPage, Visit
-from tests.kit.debugged import DebuggedRun
+from tests.kit.debugged_run import DebuggedRun
 from tests.kit.server import running
 
 pytestmark = [pytest.mark.browser, pytest.mark.req("R16"), pytest.mark.req("R15")]

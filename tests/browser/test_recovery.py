@@ -11,9 +11,9 @@ from tests.api.test_unknown_calls import FRAGILE
 from tests.browser.test_restart import AWAY
 from tests.kit.browser import SessionPage, Visit
 from tests.kit.cutoff import Clerk
-from tests.kit.lingering import SUMMARISE, write_lingering
 from tests.kit.processes import processes_of
 from tests.kit.server import running, write_app
+from tests.kit.slow_summary import SUMMARISE, write_lingering
 
 pytestmark = pytest.mark.browser
 

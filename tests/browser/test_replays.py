@@ -4,7 +4,7 @@ import pytest
 from playwright.sync_api import expect
 
 from tests.kit.browser import Visit
-from tests.kit.debugged import DebuggedRun
+from tests.kit.debugged_run import DebuggedRun
 from tests.kit.replayed_apps import team
 from tests.kit.server import running, write_app
 

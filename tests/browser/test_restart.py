@@ -6,8 +6,8 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from tests.kit.browser import SessionPage, Visit
-from tests.kit.lingering import SUMMARISE, write_lingering
 from tests.kit.server import SAMPLES, make_session, run, running
+from tests.kit.slow_summary import SUMMARISE, write_lingering
 
 pytestmark = pytest.mark.browser
 

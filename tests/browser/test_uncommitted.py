@@ -6,7 +6,7 @@ from playwright.sync_api import expect
 from tests.api.test_uncommitted import APPS, begun
 from tests.browser.test_debugger import is_held, press
 from tests.kit.browser import SessionPage
-from tests.kit.debugged import DebuggedRun
+from tests.kit.debugged_run import DebuggedRun
 from tests.kit.server import running, write_app
 
 pytestmark = pytest.mark.browser

@@ -6,9 +6,9 @@ import pytest
 
 from devui.store.sqlite.checkup import check_journal
 from tests.faults.misbehaving_agents import FLOOD
-from tests.kit.debugged import DebuggedRun
+from tests.kit.debugged_run import DebuggedRun
+from tests.kit.journal_checks import delta_of
 from tests.kit.server import get_session, running, write_app
-from tests.kit.sound import delta_of
 from tests.kit.terminal import devui
 
 pytestmark = pytest.mark.req("R45")

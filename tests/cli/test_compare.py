@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from tests.kit.debugged import DebuggedRun
+from tests.kit.debugged_run import DebuggedRun
 from tests.kit.model_call_apps import teller
 from tests.kit.server import running, write_app
 from tests.kit.terminal import Terminal

@@ -18,7 +18,7 @@ from click.testing import CliRunner
 
 from devui.cli import main
 from devui.store.sqlite import folder
-from tests.kit.debugged import DebuggedRun
+from tests.kit.debugged_run import DebuggedRun
 from tests.kit.oracle import adk_python, needs_adk
 from tests.kit.ports import default_port_taken
 from tests.kit.server import SAMPLES, Server, make_session, run, running, write_app

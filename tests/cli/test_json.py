@@ -14,7 +14,7 @@ from devui.client import Client
 from tests.kit import bug_hunt
 from tests.kit.patience import wait_until
 from tests.kit.server import ROOT, TOKEN, running
-from tests.kit.terminal import Opened, devui
+from tests.kit.terminal import RunningCommand, devui
 
 PAGE = ROOT / "devui" / "skill" / "reference" / "json.md"
 SPEAKS_JSON = "mcp"
@@ -187,7 +187,7 @@ def _files(prints, server, session: int) -> None:
 def _serve(prints, server) -> None:
     """Start another server, which prints how to sign in."""
     words = ("--port", "0", "--no-browser", "--json", "--data-dir", "other")
-    with Opened("web", str(server.agents), *words) as web:
+    with RunningCommand("web", str(server.agents), *words) as web:
         about = prints.compared("web", web.until("link"))
     assert about["link"].startswith(f"{about['url']}/login?")
     assert about["token"]

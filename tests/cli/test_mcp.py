@@ -19,7 +19,7 @@ from mcp.types import Implementation
 
 from devui.mcp.answers import cut, short
 from tests.kit import bug_hunt
-from tests.kit.debugged import settled
+from tests.kit.debugged_run import settled
 from tests.kit.patience import PATIENCE, wait_until
 from tests.kit.server import ROOT, TOKEN, running
 from tests.kit.terminal import environment

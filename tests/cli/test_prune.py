@@ -5,7 +5,7 @@ import json
 import pytest
 
 from tests.faults.misbehaving_agents import AGENTS
-from tests.kit.debugged import DebuggedRun
+from tests.kit.debugged_run import DebuggedRun
 from tests.kit.server import running, write_app
 from tests.kit.terminal import devui
 

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from tests.kit.debugged import DebuggedRun
+from tests.kit.debugged_run import DebuggedRun
 from tests.kit.replayed_apps import team
 from tests.kit.server import running, write_app
 from tests.kit.terminal import Terminal

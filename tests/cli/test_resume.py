@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from tests.kit.debugged import DebuggedRun, forget_sessions
+from tests.kit.debugged_run import DebuggedRun, forget_sessions
 from tests.kit.server import running, write_app
 from tests.kit.terminal import devui
 

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from tests.kit.debugged import DebuggedRun
+from tests.kit.debugged_run import DebuggedRun
 from tests.kit.server import Server, running, write_app
 from tests.kit.terminal import Terminal, devui
 

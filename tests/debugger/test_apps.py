@@ -93,16 +93,16 @@ def test_no_app_name_escapes_the_folder(tmp_path, monkeypatch, name):
     here = folder_with(tmp_path, "a/agent.py", ".hidden/agent.py", "../here2/a/agent.py")
     folder_with(tmp_path, "../outside/agent.py")
     (here / "link").symlink_to(tmp_path / "outside")
-    apps, touched = AppFolder.at(here), []
+    apps, add_touch = AppFolder.at(here), []
     for module, function in ((os, "stat"), (os, "scandir"), (os, "listdir")):
         plain = getattr(module, function)
 
         def watched(path=".", *args, plain=plain, **more):
-            touched.append(Path(os.fsdecode(path)))
+            add_touch.append(Path(os.fsdecode(path)))
             return plain(path, *args, **more)
 
         monkeypatch.setattr(module, function, watched)
     with pytest.raises(UnknownApp):
         apps.require(name)
     monkeypatch.undo()
-    assert [path for path in touched if not path.is_relative_to(here) or ".." in path.parts] == []
+    assert [path for path in add_touch if not path.is_relative_to(here) or ".." in path.parts] == []

@@ -29,7 +29,7 @@ from devui.store.rows import NewEdit, NewFork, NewTouch, OutputLine, SessionRow,
 from devui.store.runs.requests import NewSpan
 from devui.wire.events import Event
 from devui.wire.gates import EDITED
-from tests.kit.thorough import rounds
+from tests.kit.rounds import rounds
 
 TEXT = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"), max_size=20)
 VALUE = st.recursive(

@@ -18,7 +18,7 @@ from devui.debugger.predicates.expressions import (
     like,
 )
 from devui.debugger.predicates.facts import RUN, Facts
-from tests.kit.thorough import rounds
+from tests.kit.rounds import rounds
 from tests.source import ROOT
 
 FACTS: dict[str, Any] = {

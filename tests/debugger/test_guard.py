@@ -4,7 +4,7 @@ import pytest
 
 from devui.debugger.guard.effects import UNKNOWN, ToolEffect, from_code
 from devui.debugger.guard.guard import Guard, Policy
-from devui.debugger.guard.recorded import RecordedCall
+from devui.debugger.guard.recorded_calls import RecordedCall
 
 EFFECTS = {
     "pay": ToolEffect("effects", "code"),

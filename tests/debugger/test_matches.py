@@ -12,7 +12,7 @@ from devui.store.events import history
 from devui.store.journal import Journal
 from devui.store.rows import NewEvent
 from devui.wire.events import Event
-from tests.kit.needles import event
+from tests.kit.search_histories import event
 from tests.store.kit import ListeningConnection
 
 UNPRICED = Prices({}, "")

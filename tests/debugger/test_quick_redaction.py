@@ -7,7 +7,7 @@ import pytest
 
 from devui.debugger.background.slices import PIECE, encode
 from devui.debugger.secrets.redaction import Redactor, Secret
-from tests.kit.thorough import rounds
+from tests.kit.rounds import rounds
 
 SECRETS = [
     "hunter22-and-more",

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from markupsafe import escape
 
 from devui.debugger.secrets.redaction import MARK, Redactor, Secret
-from tests.kit.thorough import rounds
+from tests.kit.rounds import rounds
 
 CHARACTERS = st.sampled_from([*"aB3x9Zq'\"\\\\&<>;#/ éüß€😀你*`~%+{}$", "\t", "\n"])
 WAYS = (

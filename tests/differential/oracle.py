@@ -7,7 +7,7 @@ import subprocess
 from pathlib import Path
 from typing import Any
 
-from tests.kit.thorough import THOROUGH
+from tests.kit.rounds import THOROUGH
 from tests.source import ROOT
 
 VERSION = "2.13.0"

@@ -14,8 +14,8 @@ from tests.differential.routes import (
     write_apps,
 )
 from tests.kit.adk_web import adk_web
-from tests.kit.described import check_answer
 from tests.kit.oracle import adk_python, needs_adk
+from tests.kit.schema_checks import check_answer
 from tests.kit.server import running
 
 pytestmark = [needs_adk, pytest.mark.xdist_group("routes")]

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from devui.worker import standalone
-from tests.kit.debugged import DebuggedRun
+from tests.kit.debugged_run import DebuggedRun
 from tests.kit.oracle import adk_python, needs_adk
 from tests.kit.server import running, write_app
 from tests.kit.terminal import Terminal, devui, environment

@@ -9,7 +9,7 @@ import time
 import pytest
 
 from tests.engines.conftest import PROJECTS
-from tests.kit.debugged import DebuggedRun, settled
+from tests.kit.debugged_run import DebuggedRun, settled
 from tests.kit.oracle import adk_python, needs_adk
 from tests.kit.server import Server, get_session, make_session, run, running, write_app
 from tests.kit.terminal import Terminal

@@ -6,7 +6,7 @@ import psutil
 import pytest
 
 from tests.faults.seen import ends, log_of, shown, still_serves
-from tests.kit.debugged import DebuggedRun
+from tests.kit.debugged_run import DebuggedRun
 from tests.kit.patience import PATIENCE
 from tests.kit.processes import worker_of
 from tests.kit.server import get_session, make_session, run

@@ -11,7 +11,7 @@ import pytest
 
 from tests.faults.misbehaving_agents import AGENTS
 from tests.kit.badreads import COMPILER, BadReads
-from tests.kit.debugged import DebuggedRun
+from tests.kit.debugged_run import DebuggedRun
 from tests.kit.patience import PATIENCE
 from tests.kit.server import Server, get_session, run, write_app
 

@@ -16,7 +16,7 @@ import pytest
 from devui.address import ServerAddress, read_address
 from devui.keys import kept_key
 from tests.faults.misbehaving_agents import AGENTS, FLOOD
-from tests.kit.debugged import DebuggedRun
+from tests.kit.debugged_run import DebuggedRun
 from tests.kit.frames import messages
 from tests.kit.patience import wait_until
 from tests.kit.server import running, write_app

@@ -10,7 +10,6 @@ import psutil
 import pytest
 
 from tests.kit.frames import frames
-from tests.kit.lingering import SUMMARISE, write_lingering
 from tests.kit.patience import PATIENCE
 from tests.kit.server import (
     SAMPLES,
@@ -21,6 +20,7 @@ from tests.kit.server import (
     run_body,
     write_app,
 )
+from tests.kit.slow_summary import SUMMARISE, write_lingering
 from tests.kit.terminal import devui
 
 HTMX = {"HX-Request": "true"}

@@ -10,7 +10,7 @@ import pytest
 
 from devui.web.sse import MAX_STREAMS
 from tests.faults.misbehaving_agents import AGENTS
-from tests.kit.debugged import DebuggedRun
+from tests.kit.debugged_run import DebuggedRun
 from tests.kit.frames import frames
 from tests.kit.killable_servers import ServerForker
 from tests.kit.patience import wait_until

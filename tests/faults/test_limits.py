@@ -14,7 +14,7 @@ from devui.debugger.workers.process import HASTY
 from devui.web.server import GRACE_SECONDS, HOOK_SECONDS
 from devui.web.sse import MAX_STREAMS
 from tests.faults.misbehaving_agents import AGENTS, BULKY
-from tests.kit.debugged import DebuggedRun
+from tests.kit.debugged_run import DebuggedRun
 from tests.kit.frames import frames, messages
 from tests.kit.killable_servers import ForkedServer, ServerForker
 from tests.kit.patience import wait_until

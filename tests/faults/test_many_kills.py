@@ -12,13 +12,13 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 
 from tests.faults.misbehaving_agents import FLOOD
-from tests.kit.debugged import DebuggedRun
+from tests.kit.debugged_run import DebuggedRun
+from tests.kit.journal_checks import look_through
 from tests.kit.killable_servers import KillPlan, ServerForker
 from tests.kit.processes import worker_of
 from tests.kit.recording_client import RecordingClient
+from tests.kit.rounds import rounds
 from tests.kit.server import running, write_app
-from tests.kit.sound import look_through
-from tests.kit.thorough import rounds
 
 pytestmark = [
     pytest.mark.req("R35"),

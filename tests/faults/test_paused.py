@@ -7,7 +7,7 @@ import psutil
 import pytest
 
 from tests.faults.misbehaving_agents import AGENTS, FLOOD
-from tests.kit.debugged import DebuggedRun
+from tests.kit.debugged_run import DebuggedRun
 from tests.kit.patience import PATIENCE, wait_until
 from tests.kit.processes import worker_of, workers_of
 from tests.kit.server import running, write_app

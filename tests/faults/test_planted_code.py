@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.kit.debugged import DebuggedRun
+from tests.kit.debugged_run import DebuggedRun
 from tests.kit.server import SAMPLES, Server, running
 from tests.store.old_journals import of_version
 

@@ -3,7 +3,7 @@
 import pytest
 
 from tests.kit.cutoff import Clerk
-from tests.kit.debugged import DebuggedRun
+from tests.kit.debugged_run import DebuggedRun
 from tests.kit.killable_servers import KillPlan, ServerForker
 
 ANEW = "look again"

@@ -6,7 +6,7 @@ import time
 import pytest
 
 from tests.faults.misbehaving_agents import AGENTS, FLOOD
-from tests.kit.debugged import DebuggedRun
+from tests.kit.debugged_run import DebuggedRun
 from tests.kit.server import TOKEN, running, write_app
 from tests.kit.terminal import devui
 

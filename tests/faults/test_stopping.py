@@ -20,7 +20,7 @@ from tests.faults.seen import (
     session_page,
     still_serves,
 )
-from tests.kit.debugged import DebuggedRun
+from tests.kit.debugged_run import DebuggedRun
 from tests.kit.patience import PATIENCE
 from tests.kit.processes import workers_of
 from tests.kit.server import make_session, run_body

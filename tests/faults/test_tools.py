@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from tests.kit.debugged import DebuggedRun
+from tests.kit.debugged_run import DebuggedRun
 
 pytestmark = pytest.mark.req("R54")
 

@@ -7,7 +7,7 @@ from contextlib import closing
 
 import pytest
 
-from tests.kit.debugged import DebuggedRun
+from tests.kit.debugged_run import DebuggedRun
 from tests.kit.server import Server, running, write_app
 
 pytestmark = pytest.mark.req("R53")

@@ -25,7 +25,7 @@ from playwright.sync_api import (
 )
 
 from tests.kit import firefox
-from tests.kit.debugged import settled
+from tests.kit.debugged_run import settled
 from tests.kit.patience import PATIENCE
 from tests.kit.server import Server
 

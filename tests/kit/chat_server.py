@@ -31,7 +31,7 @@ _WITHOUT_END = ("", b"")
 
 
 @dataclass(frozen=True)
-class Received:
+class ReceivedRequest:
     """One request as it arrived."""
 
     path: str
@@ -43,7 +43,7 @@ class ChatServer:
     """The server; use it as a context manager."""
 
     def __init__(self) -> None:
-        self.received: list[Received] = []
+        self.received: list[ReceivedRequest] = []
         self.left = threading.Event()
         self._answers: deque[tuple[int, tuple[Json, ...]] | tuple[str, bytes]] = deque()
         self._http = ThreadingHTTPServer(("127.0.0.1", 0), self._handler())
@@ -79,7 +79,7 @@ class ChatServer:
         self._http.server_close()
         self._thread.join()
 
-    def _take(self, request: Received) -> tuple[int, tuple[Json, ...]] | tuple[str, bytes]:
+    def _take(self, request: ReceivedRequest) -> tuple[int, tuple[Json, ...]] | tuple[str, bytes]:
         self.received.append(request)
         if self._answers:
             return self._answers.popleft()
@@ -92,7 +92,7 @@ class ChatServer:
             def do_POST(self) -> None:
                 body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
                 headers = {key.lower(): value for key, value in self.headers.items()}
-                status, chunks = server._take(Received(self.path, headers, body))
+                status, chunks = server._take(ReceivedRequest(self.path, headers, body))
                 if (status, chunks) == _WITHOUT_END:
                     _speak_on(self)
                     server.left.set()

@@ -23,7 +23,7 @@ Json = dict[str, Any]
 
 
 @dataclass(frozen=True)
-class Received:
+class ReceivedRequest:
     """One request as it arrived."""
 
     path: str
@@ -43,7 +43,7 @@ class GeminiServer:
     """The server; use it as a context manager."""
 
     def __init__(self) -> None:
-        self.received: list[Received] = []
+        self.received: list[ReceivedRequest] = []
         self.left = threading.Event()
         self._answers: deque[_Answer] = deque()
         self._http = ThreadingHTTPServer(("127.0.0.1", 0), self._handler())
@@ -76,7 +76,7 @@ class GeminiServer:
         self._http.server_close()
         self._thread.join()
 
-    def _take(self, request: Received) -> _Answer:
+    def _take(self, request: ReceivedRequest) -> _Answer:
         self.received.append(request)
         if self._answers:
             return self._answers.popleft()
@@ -92,7 +92,7 @@ class GeminiServer:
                 url = urlsplit(self.path)
                 body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
                 headers = {key.lower(): value for key, value in self.headers.items()}
-                answer = server._take(Received(url.path, url.query, headers, body))
+                answer = server._take(ReceivedRequest(url.path, url.query, headers, body))
                 streams = answer.status == 200 and url.path.endswith(":streamGenerateContent")
                 self.send_response(answer.status)
                 media = "text/event-stream" if streams else "application/json"
@@ -106,7 +106,7 @@ class GeminiServer:
             def do_DELETE(self) -> None:
                 url = urlsplit(self.path)
                 headers = {key.lower(): value for key, value in self.headers.items()}
-                server.received.append(Received(url.path, url.query, headers, {}))
+                server.received.append(ReceivedRequest(url.path, url.query, headers, {}))
                 self.send_response(200)
                 self.send_header("Content-Type", "application/json")
                 self.end_headers()

@@ -49,13 +49,13 @@ class Counter:
             threading.setprofile(None)
 
 
-class Watched(Event):
+class CountedEvent(Event):
     """An event that counts how often an attribute of any such event is read."""
 
     reads: ClassVar[int] = 0
 
     def __getattribute__(self, name: str) -> Any:
-        Watched.reads += 1
+        CountedEvent.reads += 1
         return super().__getattribute__(name)
 
 

@@ -17,8 +17,8 @@ import httpx2
 
 from tests.kit.fork_server import ForkedProcess, fork_devui, is_forkable
 from tests.kit.frames import frames
+from tests.kit.journal_checks import look_through
 from tests.kit.patience import PATIENCE
-from tests.kit.sound import look_through
 
 ROOT = Path(__file__).parents[2]
 SAMPLES = ROOT / "agents"

@@ -47,12 +47,12 @@ class Terminal:
         data = ("--data-dir", str(self.server.data))
         return devui(*arguments, *data, cwd=self.server.data.parent, **env)
 
-    def open(self, *arguments: str) -> "Opened":
+    def open(self, *arguments: str) -> "RunningCommand":
         """Start a command that runs until it is interrupted."""
-        return Opened(*arguments, "--data-dir", str(self.server.data))
+        return RunningCommand(*arguments, "--data-dir", str(self.server.data))
 
 
-class Opened:
+class RunningCommand:
     """A running command; a context manager that ends it in any case."""
 
     def __init__(self, *arguments: str) -> None:

@@ -146,13 +146,13 @@ async def test_a_symlink_cannot_lead_out_of_the_folder(service, tmp_path):
 
 
 async def test_paths_are_resolved_in_a_thread(service):
-    class Watched(type(service.root_dir)):
+    class CountedEvent(type(service.root_dir)):
         def resolve(self, strict=False):
             threads.add(threading.current_thread())
             return super().resolve(strict)
 
     threads: set[threading.Thread] = set()
-    service.root_dir = Watched(service.root_dir)
+    service.root_dir = CountedEvent(service.root_dir)
     await service.save_artifact(**WHERE, filename="a", artifact=part("x"))
     assert await service.load_artifact(**WHERE, filename="a") == part("x")
     assert await service.list_versions(**WHERE, filename="a") == [0]

@@ -14,7 +14,7 @@ from google.genai import types
 
 from tests.kit.interrupted_session import InterruptedSession
 from tests.kit.interruptions import TROUBLES, Interrupter
-from tests.kit.thorough import rounds
+from tests.kit.rounds import rounds
 
 SEEDS = rounds(60, 160)
 AT_A_TIME = 20

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.kit.killed import TREES, runner_on
+from tests.kit.killed_process import TREES, runner_on
 from tests.kit.stages import WHERE
 from tests.source import ROOT
 
@@ -19,7 +19,7 @@ STEPS = {"story flow": (1, 4, 10, 18, 22, 26), "loop": range(1, 21, 3), "paralle
 
 def play(tree: str, file: Path, after: int = 0) -> int:
     """Return the exit status of a process that runs the tree."""
-    command = [sys.executable, "-m", "tests.kit.killed", tree, str(file), str(after)]
+    command = [sys.executable, "-m", "tests.kit.killed_process", tree, str(file), str(after)]
     return subprocess.run(command, cwd=ROOT, check=False, timeout=120).returncode
 
 

@@ -18,7 +18,7 @@ from devui.runtime.models import (
 )
 from devui.runtime.tools import BaseTool, BaseToolset
 from tests.kit.conversation import Conversation, outline
-from tests.kit.travel import find_airports, travel_agent
+from tests.kit.travel_agent import find_airports, travel_agent
 
 
 async def test_the_number_of_model_calls_is_limited():

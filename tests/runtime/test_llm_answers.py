@@ -21,7 +21,7 @@ from devui.runtime.models import (
     ScriptedLlm,
 )
 from tests.kit.conversation import STREAMED, Conversation, said
-from tests.kit.travel import travel_agent
+from tests.kit.travel_agent import travel_agent
 
 
 async def test_fragments_share_the_answers_id_and_only_the_answer_changes_state():

@@ -16,7 +16,7 @@ from devui.runtime.models import (
 from devui.runtime.tools import LongRunningFunctionTool, ToolContext
 from tests.kit.conversation import Conversation, said
 from tests.kit.patience import PATIENCE
-from tests.kit.travel import travel_agent
+from tests.kit.travel_agent import travel_agent
 
 
 async def test_the_model_calls_a_tool_and_answers_with_its_result():

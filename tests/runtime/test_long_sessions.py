@@ -43,8 +43,8 @@ from devui.runtime.tools import FunctionTool, LongRunningFunctionTool, ToolConte
 from tests.kit.long_sessions import (
     HISTORY_BEGAN,
     WHO,
+    CountedEvent,
     Counter,
-    Watched,
     after,
     agent,
     call,
@@ -290,7 +290,7 @@ async def work_of(
     events: int,
     began: float = HISTORY_BEGAN,
 ) -> Work:
-    session = await grown(service, events, author="root", kind=Watched, began=began)
+    session = await grown(service, events, author="root", kind=CountedEvent, began=began)
     settings = ResumabilityConfig(is_resumable=turn.resumable)
     app = App(
         name=WHO["app_name"], root_agent=turn.root, resumability_config=settings, **turn.settings
@@ -309,11 +309,11 @@ async def work_of(
             message = _reply(turn, first) if turn.asks else _text(turn.then)
         if turn.between:
             await run(_text(turn.between))
-        Watched.reads = 0
+        CountedEvent.reads = 0
         with counter.counting():
             last = await run(message)
         assert any(event.content or event.output for event in last)
-    return Work(counter.calls, Watched.reads)
+    return Work(counter.calls, CountedEvent.reads)
 
 
 @pytest.mark.slow

@@ -23,7 +23,7 @@ from devui.runtime.plugins import BasePlugin, ContextFilterPlugin
 from devui.runtime.runners import InMemoryRunner
 from devui.runtime.sessions import Session
 from devui.runtime.tools import BaseTool, BaseToolset
-from tests.kit.thorough import rounds
+from tests.kit.rounds import rounds
 
 
 def user_content(text: str) -> types.Content:

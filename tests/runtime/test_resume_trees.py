@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 
 from devui.runtime.agents import Agent, BaseAgent, LoopAgent, ParallelAgent, SequentialAgent
 from devui.runtime.models import BaseLlm, LlmResponse
+from tests.kit.rounds import rounds
 from tests.kit.stages import WHERE, run, runner_of, said, stored
-from tests.kit.thorough import rounds
 from tests.kit.turns import invocation_of
 
 ROUNDS = 2

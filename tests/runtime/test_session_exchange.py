@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from tests.kit.adk_sessions import Steps
 from tests.kit.oracle import adk_python, needs_adk
-from tests.kit.thorough import rounds
+from tests.kit.rounds import rounds
 from tests.source import ROOT
 
 pytestmark = needs_adk

@@ -279,7 +279,7 @@ async def test_only_the_waiting_expert_that_was_answered_continues(yes):
 async def test_a_caller_that_leaves_ends_the_expert_too():
     ended = []
 
-    class Watched(LlmAgent):
+    class CountedEvent(LlmAgent):
         async def _run_async_impl(self, ctx):
             try:
                 async for event in super()._run_async_impl(ctx):
@@ -287,7 +287,7 @@ async def test_a_caller_that_leaves_ends_the_expert_too():
             finally:
                 ended.append(self.name)
 
-    agent = Watched(**dict(expert()))
+    agent = CountedEvent(**dict(expert()))
     conversation = Conversation(chief(agent))
     await conversation._open()
 

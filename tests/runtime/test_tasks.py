@@ -404,7 +404,7 @@ async def test_a_transfer_cannot_leave_a_task():
 async def test_a_caller_that_leaves_ends_the_task_agents_run_too():
     ended = []
 
-    class Watched(LlmAgent):
+    class CountedEvent(LlmAgent):
         async def _run_async_impl(self, ctx):
             try:
                 async for event in super()._run_async_impl(ctx):
@@ -412,7 +412,7 @@ async def test_a_caller_that_leaves_ends_the_task_agents_run_too():
             finally:
                 ended.append(self.name)
 
-    await leave(Conversation(chief(Watched(**dict(planner())))), "Plan!", 2)
+    await leave(Conversation(chief(CountedEvent(**dict(planner())))), "Plan!", 2)
 
     assert ended == ["planner"]
 

@@ -7,7 +7,7 @@ it asked for (resume seed).
 import pytest
 
 from tests.kit.random_agents import RandomPlay
-from tests.kit.thorough import rounds
+from tests.kit.rounds import rounds
 
 SEEDS = rounds(60, 160)
 AT_A_TIME = 20

@@ -22,7 +22,7 @@ from devui.store.journal import Journal
 from devui.store.rows import NewEvent, SessionRow
 from devui.store.sqlite.checkup import check_journal
 from devui.wire import events as wire
-from tests.kit.sound import delta_of
+from tests.kit.journal_checks import delta_of
 
 REFUSALS = (AlreadyExistsError, EventConflict, SessionExists)
 MISSING = (SessionNotFoundError, SessionNotFound)

@@ -6,7 +6,7 @@ import pytest
 from devui.store.errors import JournalDamaged, StoreError
 from devui.store.journal import Journal
 from devui.store.values import parse_json
-from tests.kit.thorough import rounds
+from tests.kit.rounds import rounds
 from tests.store.kit import append_many, new_event
 
 PAGE = 4096

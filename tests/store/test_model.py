@@ -31,7 +31,7 @@ from devui.store.errors import (
 )
 from devui.store.journal import Journal
 from devui.store.rows import Appended, NewEvent, NewFork
-from tests.kit.thorough import rounds
+from tests.kit.rounds import rounds
 from tests.store.kit import MEMORY_DISK, SEARCH, event_with
 
 T = TypeVar("T")

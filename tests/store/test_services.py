@@ -31,7 +31,7 @@ from devui.runtime.events import Event, EventActions
 from devui.runtime.platform.time import set_time_provider
 from devui.runtime.sessions import Session
 from devui.runtime.sessions.base_session_service import GetSessionConfig
-from tests.kit.thorough import rounds
+from tests.kit.rounds import rounds
 from tests.store.kit import MEMORY_DISK, SEARCH
 from tests.store.planted import MISTAKES, Mistake
 from tests.store.services import MISSING, REFUSALS, File, Memory, OurJournal, Place, SharedFile

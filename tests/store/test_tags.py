@@ -3,7 +3,7 @@
 import pytest
 
 from devui.debugger.predicates.filters import Filter, FilterError, split_tags
-from devui.debugger.search.tagged import tagged_sessions
+from devui.debugger.search.by_tag import tagged_sessions
 from devui.store.errors import BadValue
 from devui.store.journal import Journal
 from devui.store.rows import NewFork
@@ -36,7 +36,7 @@ async def test_case_does_not_matter_and_an_app_has_one_spelling(journal):
     await journal.tags.change([first], add=[composed])
     await journal.tags.change([second], add=[decomposed])
     assert await journal.tags.of(second) == [composed, "Straße"]
-    used = [(each.name, each.sessions) for each in await journal.tags.used("travel")]
+    used = [(each.name, each.sessions) for each in await journal.tags.counts("travel")]
     assert used == [(composed, 2), ("needs review", 1), ("Straße", 2)]
     await journal.tags.change([first, second], remove=["strasse", "nobody has this"])
     assert await journal.tags.of_sessions([first, second, other]) == {
@@ -126,5 +126,5 @@ async def test_a_tagged_session_is_not_unused_and_takes_its_tags_along(journal):
     fork = await journal.forks.make(tagged_key, NewFork(0, "fork", "same"))
     assert await journal.tags.of(fork.key) == []
     await journal.sessions.delete(tagged_key)
-    assert await journal.tags.used() == []
+    assert await journal.tags.counts() == []
     assert await journal.tags.change([tagged_key, other], add=["late"]) == {other: ["late"]}

@@ -25,8 +25,8 @@ from devui.web.panels.breakpoints.from_event import breakpoint_sheet
 from devui.web.panels.bundles.parts import (
     ExportedPage,
     ExportPage,
-    Imported,
     ImportedPage,
+    ImportedSession,
     KeyChoice,
     Omission,
 )
@@ -243,7 +243,7 @@ def _imported_page() -> ImportedPage:
         "auto",
         "session.db",
         (
-            Imported(
+            ImportedSession(
                 samples.links.session_url(travel_samples.KEY),
                 "Flight to London",
                 "travel",
@@ -252,7 +252,7 @@ def _imported_page() -> ImportedPage:
             ),
         ),
         (
-            Imported(
+            ImportedSession(
                 samples.links.session_url(travel_samples.KEY),
                 "Hotel in Paris",
                 "travel",

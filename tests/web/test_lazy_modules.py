@@ -21,7 +21,7 @@ NOT_AT_START = {
     *("pydantic", "markdown_it", "pygments", "nh3", "httpx", "difflib", "google", "authlib"),
     "anyio.lowlevel",
     *("devui.web.panels.session.page", "devui.web.panels.session.page"),
-    *("devui.debugger.replays.replays", "devui.debugger.recovery.forking", "devui.wire.codecs"),
+    *("devui.debugger.replays.replays", "devui.debugger.recovery.fork_maker", "devui.wire.codecs"),
     *("devui.debugger.events.shape", "devui.web.security.unredactable_words"),
 }
 

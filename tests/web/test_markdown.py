@@ -14,8 +14,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from devui.web.text import formulas, highlighting, markdown
-from devui.web.text.effort import StepBudget
 from devui.web.text.markdown import ALLOWANCE, MAX_CHARACTERS, prepare, to_html
+from devui.web.text.step_budget import StepBudget
 from tests.kit.work import Work
 
 ROOT = Path(__file__).parents[2]

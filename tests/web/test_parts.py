@@ -24,9 +24,9 @@ from devui.web.panels.timeline.rows import event_row
 from devui.web.panels.timeline.runs import run_end
 from devui.web.panels.timeline.transport import BINS, ticks
 from devui.web.text import jsontree
+from devui.web.text.deceptive_characters import quoted, readable, visible
 from devui.web.text.formats import compact, plural, seconds
 from devui.web.text.jsontree import CHARACTERS, CHILDREN, NODES, json_text, json_tree
-from devui.web.text.visible import quoted, readable, visible
 from devui.wire.events import Event
 from tests.web import samples, state_samples, travel_samples
 

@@ -22,8 +22,8 @@ from devui.web.panels.timeline.parts import RunEnd
 from devui.web.program import open_services
 from devui.web.security.access import Access
 from devui.web.services import Services
-from tests.kit.needles import event
 from tests.kit.patience import PATIENCE
+from tests.kit.search_histories import event
 from tests.store.kit import ListeningConnection
 
 

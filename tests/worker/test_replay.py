@@ -14,7 +14,7 @@ from devui.worker.replay.headless import replay_headless
 from devui.worker.replay.refresh import refresh_headless
 from tests.kit.grown_app import root_agent
 from tests.kit.patience import PATIENCE
-from tests.kit.thorough import rounds
+from tests.kit.rounds import rounds
 
 LEAVES = st.one_of(
     st.just(["tell"]),

@@ -21,7 +21,7 @@ from devui.cli.output import json_words, plain
 from devui.cli.server import Terminal, on_the_server
 from devui.client import Client
 from devui.failures import BadRequestError, ConflictError, NotFoundError
-from devui.web.text.visible import visible
+from devui.web.text.deceptive_characters import visible
 
 if TYPE_CHECKING:
     from devui.debugger.guard.effects import EffectChoice

@@ -10,7 +10,7 @@ from devui.cli.dbg.control import session_option
 from devui.cli.lookup import session_of
 from devui.cli.output import event_lines, output_lines, plain, session_lines
 from devui.cli.server import Terminal, on_the_server
-from devui.web.text.visible import visible
+from devui.web.text.deceptive_characters import visible
 
 
 @click.command("sessions")

@@ -167,7 +167,7 @@ class BundleImporter:
     def touch(self, record: schema.Touch) -> None:
         """Store how a run read or wrote state before a commit."""
         touch = NewTouch(record.number, record.event, record.flagged, compact_json(record.data))
-        self._builder.touched(self._run(record.run), touch)
+        self._builder.add_touch(self._run(record.run), touch)
 
     def piece(self, record: schema.PieceOf) -> None:
         text = compact_json(record.data)

@@ -9,8 +9,8 @@ from dataclasses import dataclass, replace
 from typing import Literal, TypeAlias
 
 from devui.debugger.compare.alignment import Pair, aligned
-from devui.debugger.compare.forked import fork_pairs
-from devui.debugger.compare.moved import Move, moves
+from devui.debugger.compare.fork_alignment import fork_pairs
+from devui.debugger.compare.moves import Move, moves
 from devui.debugger.compare.steps import Aspect, Step, differing, likeness
 
 RowKind: TypeAlias = Literal["same", "changed", "left", "right", "moved"]

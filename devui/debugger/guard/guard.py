@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from devui.debugger.guard.effects import UNKNOWN, ToolEffect
-from devui.debugger.guard.recorded import RecordedCall
+from devui.debugger.guard.recorded_calls import RecordedCall
 
 Policy = Literal["ask", "recorded", "run"]
 """What to do with a tool that has run before and isn't safe. `ask`: hold the call and ask;

@@ -4,8 +4,8 @@ import json
 from dataclasses import asdict
 from typing import Any, Final
 
-from devui.debugger.questions.askers import askers_in
 from devui.debugger.questions.questions import HUMAN_CALLS
+from devui.debugger.questions.requesters import askers_in
 from devui.store.journal import Journal
 from devui.store.rows import EventRow, RunRow
 from devui.store.summaries import CallSummary, Summary

@@ -10,7 +10,7 @@ from typing import Any, Literal
 
 from devui.debugger.events.shape import no_actions
 from devui.debugger.recovery.last_spans import FAILED_CALL
-from devui.debugger.recovery.unknown import UnknownCall
+from devui.debugger.recovery.unknown_calls import UnknownCall
 from devui.debugger.runs.commit import event_of
 from devui.debugger.runs.request import Opening
 from devui.store.journal import Journal

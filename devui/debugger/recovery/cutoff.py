@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from devui.debugger.questions.open import answer_lost
-from devui.debugger.recovery.unknown import UnknownCall, unknown_calls
+from devui.debugger.recovery.unknown_calls import UnknownCall, unknown_calls
 from devui.debugger.runs.live import LiveRun
 from devui.debugger.runs.model_errors import final_error
 from devui.store.journal import Journal

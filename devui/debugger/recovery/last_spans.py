@@ -5,7 +5,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from devui.debugger.guard.recorded import kept_actions
+from devui.debugger.guard.recorded_calls import kept_actions
 from devui.store.journal import Journal
 from devui.store.rows import EventRow
 from devui.wire.events import Event

@@ -6,9 +6,9 @@ from dataclasses import dataclass, replace
 from typing import Any, Final
 
 from devui.debugger.background.jobs import UNWATCHED, Progress
-from devui.debugger.guard.ground import guard_of_fork
 from devui.debugger.guard.guard import Policy
-from devui.debugger.recovery.forking import ForkMaker, ForkRequest
+from devui.debugger.guard.run_guard import guard_of_fork
+from devui.debugger.recovery.fork_maker import ForkMaker, ForkRequest
 from devui.debugger.replays.recordings import NotRecorded, recording_of
 from devui.debugger.runs.options import settings_json, settings_of_run
 from devui.debugger.runs.orders import ReplayOrder

@@ -8,7 +8,7 @@ from devui.debugger.runs.live import LiveRun
 from devui.debugger.stepping.stepper import Hold
 from devui.store.rows import RunRow
 from devui.wire.inspection import InspectedCall, InspectedTask, Inspection, Place
-from devui.wire.messages import Blocked
+from devui.wire.messages import LoopBlocked
 
 _OF_OTHERS = frozenset({"task", "tasks"})
 """The `waits` of tasks that only wait for other tasks of their run."""
@@ -167,7 +167,7 @@ def _blocker(live: LiveRun, inspection: Inspection | None) -> dict[str, Any] | N
     }
 
 
-def _holder(blocked: Blocked) -> dict[str, Any]:
+def _holder(blocked: LoopBlocked) -> dict[str, Any]:
     """Return the same as the worker reported it unasked."""
     fields = asdict(blocked)
     return {name: fields[name] for name in ("seconds", "run", "tool", "place")}

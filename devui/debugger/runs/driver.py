@@ -377,7 +377,7 @@ class Driver:
             return Reply(id=message.id, failure=failure)
         try:
             event = live.touches.carry(
-                new_event(message, live.lineage, live.attempts, live.changes), message.touched
+                new_event(message, live.lineage, live.attempts, live.changes), message.touches
             )
             held_seconds = live.stepper.pauses.record_work(event.branch, event.timestamp)
             event = replace(event, paused=held_seconds - self._paused)

@@ -27,7 +27,7 @@ from devui.store.rows import OutputLine, RunRow, SessionRow
 from devui.wire.errors import AgentError
 from devui.wire.events import USER, Event
 from devui.wire.inspection import Inspection
-from devui.wire.messages import Blocked, Debugger, Output, ToServer
+from devui.wire.messages import Debugger, LoopBlocked, Output, ToServer
 
 CHUNK_BATCH = 64
 """How many chunks, lines, touches and spans may wait to be written."""
@@ -196,7 +196,7 @@ class LiveRun:
     """The attempts of calls that its events belong to."""
     changes: dict[int | None, str] = field(default_factory=dict)
     """What people changed in results, as text, by the ids of their edits."""
-    blocked: Blocked | None = None
+    blocked: LoopBlocked | None = None
     """What blocks the worker's event loop; None while it isn't blocked."""
     debugging: PythonDebugger = field(default_factory=PythonDebugger)
     """Which Python debugger stops its code, and for how long."""

@@ -20,7 +20,7 @@ from devui.debugger.runs.request import RunRequest
 from devui.store.errors import StoreError
 from devui.store.journal import Journal
 from devui.store.rows import RunRow, SessionRow
-from devui.store.runs.queued import QueuedRow
+from devui.store.runs.queued_messages import QueuedRow
 
 Waiting = Literal["running", "asking", "failed", "stopped", "interrupted", "ready"]
 """Why messages are still in the queue: a run is in progress, asks a person, or ended this way.

@@ -56,12 +56,12 @@ from devui.wire.errors import AgentError
 from devui.wire.inspection import Inspection
 from devui.wire.messages import (
     Append,
-    Blocked,
     Debugger,
     Debugging,
     EditorAwaited,
     Failure,
     Gate,
+    LoopBlocked,
     OfARun,
     Output,
     Reply,
@@ -441,7 +441,7 @@ class Runs:
             message = replace(message, run=next(iter(worker.runs)))
         if isinstance(message, OfARun):
             await self._of_a_run(worker, message)
-        elif isinstance(message, Blocked):
+        elif isinstance(message, LoopBlocked):
             worker.blocked = bool(message.stack)
             self._stuck(worker, message if message.stack else None)
         elif isinstance(message, Debugging):
@@ -474,7 +474,7 @@ class Runs:
             return Reply(id=message.id, failure=Failure(code="run_not_active", message=text))
         return await self._requests.answer(worker.app, message)
 
-    def _stuck(self, worker: Worker, blocked: Blocked | None) -> None:
+    def _stuck(self, worker: Worker, blocked: LoopBlocked | None) -> None:
         for run in worker.runs:
             if run in self._drivers:
                 live = self._drivers[run].live

@@ -99,9 +99,9 @@ class Touches:
         else:  # a committed touch isn't reported again, so this one isn't committed
             self._events.pop(touch.number, None)
 
-    def carry(self, event: NewEvent, touched: CommittedTouches | None) -> NewEvent:
+    def carry(self, event: NewEvent, touches: CommittedTouches | None) -> NewEvent:
         """Note which touches an event settles with its commit; return the event with its notes."""
-        report = touched or CommittedTouches()
+        report = touches or CommittedTouches()
         for number in [n for n, name in self._events.items() if name == event.id]:
             self._unwritten[number] = None
             touch = self._touches.get(number)
@@ -153,22 +153,22 @@ class Touches:
             for number, touch in sorted(self._touches.items())
         ]
 
-    def _notes(self, event: NewEvent, touched: CommittedTouches) -> Iterator[StateNote]:
-        for number in touched.reads:
+    def _notes(self, event: NewEvent, touches: CommittedTouches) -> Iterator[StateNote]:
+        for number in touches.reads:
             write = self._touches.get(self._touches[number].reads or 0)
             if write is not None:
                 yield StateNote("dirty", write.key, who(write))
-        for number in touched.flags:
+        for number in touches.flags:
             touch = self._touches[number]
             for path in touch.paths:
                 yield StateNote("silent", path, who(touch))
         for key in event.state_delta:
-            if other := self._beside(event, key, touched):
+            if other := self._beside(event, key, touches):
                 yield StateNote("overlap", key, other)
 
-    def _beside(self, event: NewEvent, key: str, touched: CommittedTouches) -> str:
+    def _beside(self, event: NewEvent, key: str, touches: CommittedTouches) -> str:
         """Return who else wrote the key at the same time, in a parallel branch or another call."""
-        for number in touched.settles:
+        for number in touches.settles:
             touch = self._touches[number]
             if touch.key == key and touch.overlaps in self._touches:
                 return who(self._touches[touch.overlaps])

@@ -15,7 +15,7 @@ from devui.debugger.events.news import BreakpointsChanged, EventDropped, News, P
 from devui.debugger.events.preview import arguments
 from devui.debugger.events.summary import PREVIEW_LIMIT
 from devui.debugger.guard.guard import Ruling
-from devui.debugger.guard.recorded import RecordedCall, last_result
+from devui.debugger.guard.recorded_calls import RecordedCall, last_result
 from devui.debugger.runs.live import LiveRun
 from devui.debugger.runs.log_lines import note
 from devui.debugger.stepping.arrivals import WORKER_GATES, Arrival, arrival_of

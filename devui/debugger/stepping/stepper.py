@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
 from devui.debugger.guard.guard import Ruling
-from devui.debugger.guard.recorded import RecordedCall
+from devui.debugger.guard.recorded_calls import RecordedCall
 from devui.debugger.stepping.arrivals import (
     WORKER_GATES,
     Arrival,

@@ -44,7 +44,7 @@ async def run_child(
         branch=override_branch,
         own_branch=use_sub_branch,
         scope=override_isolation_scope,
-        claimed=use_as_output,
+        takes_output=use_as_output,
     )
     child = await _once(start)
     await caller.running.tell_ends()

@@ -250,7 +250,7 @@ class GraphRun:
             input=trigger.input,
             branch=trigger.branch,
             own_branch=trigger.own_branch,
-            claimed=node.name in self._graph.last,
+            takes_output=node.name in self._graph.last,
         )
         record = self._run.running.records.get(start.path)
         if dict(node).get("mode") == "task":

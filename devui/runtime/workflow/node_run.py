@@ -32,7 +32,7 @@ class Run:
 
 
 @dataclass(slots=True)
-class Ended:
+class NodeEnded:
     """The verdict that the node has ended before, with this result."""
 
     output: Any = None
@@ -46,7 +46,7 @@ class Waiting:
     interrupts: set[str]
 
 
-Verdict = Run | Ended | Waiting
+Verdict = Run | NodeEnded | Waiting
 
 _PATIENCE = 1.0
 """Seconds to wait for a run's turn: the code may never ask for the runs before it."""
@@ -116,11 +116,11 @@ def judged(node: BaseNode, record: Record | None) -> Verdict:
         goes_on = node.rerun_on_resume and record.is_answered
         return Run(record.answers) if goes_on else Waiting(record.open)
     if record.gave:
-        return Ended(_read(node, record.output), record.route)
+        return NodeEnded(_read(node, record.output), record.route)
     if record.answers and not node.rerun_on_resume:
-        return Ended(_answer_output(record), record.route)
+        return NodeEnded(_answer_output(record), record.route)
     if record.ended:
-        return Ended(None, record.route)
+        return NodeEnded(None, record.route)
     return Run(record.answers)
 
 
@@ -219,10 +219,10 @@ class NodeRun:
             )
         self.output = output
 
-    def take(self, verdict: Ended | Waiting) -> None:
+    def take(self, verdict: NodeEnded | Waiting) -> None:
         """Take over the result from the history; none of it is sent again."""
         self.output_told = True
-        if isinstance(verdict, Ended):
+        if isinstance(verdict, NodeEnded):
             self.output, self.route = verdict.output, verdict.route
         else:
             self.interrupts = set(verdict.interrupts)

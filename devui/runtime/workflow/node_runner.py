@@ -34,7 +34,7 @@ from devui.runtime.workflow.values import text_of
 
 if TYPE_CHECKING:
     from devui.runtime.workflow.base_node import BaseNode
-    from devui.runtime.workflow.node_run import Ended, Waiting
+    from devui.runtime.workflow.node_run import NodeEnded, Waiting
 
 
 # How the events of a node are signed and sent (adk-runtime 12.4).
@@ -145,10 +145,10 @@ def claim_questions(run: NodeRun, event: Event) -> None:
     Raises:
         WorkflowDataError: another node of the invocation waits for an answer with that id.
     """
-    claimed = run.invocation.questions
+    takes_output = run.invocation.questions
     for interrupt in sorted(event.long_running_tool_ids or ()):
         earlier = run.running.records.asker(interrupt) or run.path
-        other = claimed.setdefault(interrupt, earlier)
+        other = takes_output.setdefault(interrupt, earlier)
         if other != run.path:
             raise WorkflowDataError(
                 f"Node {run.path} asks with the id {interrupt!r}, and so does {other}, which waits"
@@ -174,7 +174,7 @@ class Start:
     """Whether it gets a branch of its own below that one."""
     scope: str | None = None
     """The isolation scope; None for the parent's."""
-    claimed: bool = False
+    takes_output: bool = False
     """Whether the parent takes its output as its own."""
     answers: dict[str, Any] = field(default_factory=dict)
 
@@ -201,7 +201,7 @@ class Start:
             run_id=self.run_id,
             attempt=attempt,
             resume_inputs=dict(self.answers),
-            claimed_by=parent if self.claimed else None,
+            claimed_by=parent if self.takes_output else None,
             state_schema=self.node.state_schema or parent.state_schema,
             author=parent.author,
             scope=scope,
@@ -211,7 +211,7 @@ class Start:
         run.context = Context(run.invocation, node_run=run)
         return run
 
-    def from_history(self, verdict: Ended | Waiting, branch: str | None) -> NodeRun:
+    def from_history(self, verdict: NodeEnded | Waiting, branch: str | None) -> NodeRun:
         """Create the run with its result from the history, without running it."""
         run = self.run()
         if branch and not self.node.has_own_branches:

@@ -18,7 +18,7 @@ from devui.store.errors import (
     StoreError,
 )
 from devui.store.rows import OutputLine, RunRow, RunStatus
-from devui.store.runs.queued import take
+from devui.store.runs.queued_messages import take
 from devui.store.sessions import require_session, require_writable, set_first_title
 from devui.store.sqlite.database import Database, DeferredWrite, advance
 from devui.store.values import clean_text, optional_text, printable

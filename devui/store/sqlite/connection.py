@@ -140,7 +140,7 @@ class Pace:
     def allows_the_loop(self) -> bool:
         return _QUICK_IN_A_ROW <= self._quick < _QUICK_IN_A_ROW + _ON_THE_LOOP
 
-    def took(self, seconds: float, *, on_the_loop: bool) -> None:
+    def record(self, seconds: float, *, on_the_loop: bool) -> None:
         if seconds > _MOMENT:
             self._quick = 0
         elif on_the_loop:

@@ -380,10 +380,10 @@ class Database:
                     raise
                 # Another process is writing, as a backup does: wait for it on the thread.
             else:
-                self._pace.took(seconds, on_the_loop=True)
+                self._pace.record(seconds, on_the_loop=True)
                 return outcomes
         outcomes, seconds = await writer.call_patiently(partial(_timed, run_batch, works))
-        self._pace.took(seconds, on_the_loop=False)
+        self._pace.record(seconds, on_the_loop=False)
         return outcomes
 
     async def _save_log(self) -> None:

@@ -2,7 +2,7 @@
 
 from devui.web.lazy_modules import Endpoint, LazyModule
 
-_absent = LazyModule("devui.web.adk.absent")
+_absent = LazyModule("devui.web.adk.unsupported_routes")
 _files = LazyModule("devui.web.adk.files")
 _frontend = LazyModule("devui.web.adk.frontend")
 _openapi = LazyModule("devui.web.openapi")

@@ -34,7 +34,7 @@ _UNREPORTED: Final = {None, "", "FINISH_REASON_UNSPECIFIED"}
 
 
 @dataclass(frozen=True, slots=True)
-class Recorded:
+class RecordedSpan:
     """A span with what was sent and returned, as from `sent_and_result`."""
 
     row: SpanRow
@@ -52,7 +52,7 @@ class Trace:
     descriptions: Mapping[str, str]
     """The descriptions of agents, by name."""
 
-    def spans(self, recorded: Iterable[Recorded]) -> list[Json]:
+    def spans(self, recorded: Iterable[RecordedSpan]) -> list[Json]:
         """Return the finished spans and a span around those of each run, by end time."""
         finished_spans = [each for each in recorded if each.row.seconds is not None]
         runs: dict[str, list[SpanRow]] = {}
@@ -64,7 +64,7 @@ class Trace:
         spans += [self._around(run, rows) for run, rows in runs.items()]
         return sorted(spans, key=lambda span: (span["end_time"], -span["start_time"]))
 
-    def attributes(self, each: Recorded, among: Iterable[Recorded]) -> Json:
+    def attributes(self, each: RecordedSpan, among: Iterable[RecordedSpan]) -> Json:
         """Return all attributes of a span, including contents, as older front ends expect them."""
         attributes: Json = {**self._attributes(each, self._tools_of(each.row, among))}
         if each.row.type == "model":
@@ -73,7 +73,7 @@ class Trace:
         ids = {"trace_id": _id(each.row.run), "span_id": _span_id(each.row.run, each.row.number)}
         return {**attributes, **ids}
 
-    def _span(self, each: Recorded, tools: Mapping[str, str]) -> Json:
+    def _span(self, each: RecordedSpan, tools: Mapping[str, str]) -> Json:
         row = each.row
         attributes = self._attributes(each, tools)
         return {
@@ -105,7 +105,7 @@ class Trace:
             "logs": [],
         }
 
-    def _attributes(self, each: Recorded, tools: Mapping[str, str]) -> Json:
+    def _attributes(self, each: RecordedSpan, tools: Mapping[str, str]) -> Json:
         row = each.row
         attributes: Json = {"gen_ai.operation.name": _OPERATIONS[row.type]}
         match row.type:
@@ -137,7 +137,7 @@ class Trace:
         event = self.events.get(row.event or 0)
         return event.id if event else ""
 
-    def _log(self, each: Recorded, attributes: Mapping[str, Any]) -> Json:
+    def _log(self, each: RecordedSpan, attributes: Mapping[str, Any]) -> Json:
         request, answers = _request(each.payload), _answers(each.result)
         record = {
             **{k: v for k, v in attributes.items() if k in _IN_LOGS},
@@ -153,7 +153,7 @@ class Trace:
         ]
         return {"event_name": DETAILS, "body": None, "attributes": record}
 
-    def _tools_of(self, row: SpanRow, among: Iterable[Recorded]) -> Mapping[str, str]:
+    def _tools_of(self, row: SpanRow, among: Iterable[RecordedSpan]) -> Mapping[str, str]:
         """Return the descriptions of the tools in the agent's last model call before this span."""
         if row.type != "tool":
             return {}

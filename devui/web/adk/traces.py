@@ -9,7 +9,7 @@ from starlette.responses import JSONResponse, Response
 from devui.debugger.events.spans import sent_and_result
 from devui.store.rows import SessionRow, SpanRow
 from devui.web.adk.answers import AdkSpanJson
-from devui.web.adk.spans import Recorded, Trace
+from devui.web.adk.spans import RecordedSpan, Trace
 from devui.web.errors import NotFound
 from devui.web.operation import operation
 from devui.web.services import Services, services_of
@@ -54,8 +54,8 @@ async def of_event(request: Request) -> Response:
     raise NotFound("Trace not found")
 
 
-async def _with_payloads(services: Services, rows: Iterable[SpanRow]) -> list[Recorded]:
-    return [Recorded(row, *await sent_and_result(services.journal, row)) for row in rows]
+async def _with_payloads(services: Services, rows: Iterable[SpanRow]) -> list[RecordedSpan]:
+    return [RecordedSpan(row, *await sent_and_result(services.journal, row)) for row in rows]
 
 
 async def _trace(services: Services, session: SessionRow, rows: Iterable[SpanRow]) -> Trace:

@@ -5,7 +5,7 @@ People on pages aren't named: they are the usual case, and a tab's name is a col
 
 from typing import Final
 
-from devui.web.text.visible import visible
+from devui.web.text.deceptive_characters import visible
 
 _PAGE: Final = "a page"
 _OF_TABS: Final = " tab"

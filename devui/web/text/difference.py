@@ -4,7 +4,7 @@ import json
 from difflib import SequenceMatcher
 from typing import Any, Final
 
-from devui.web.text.visible import visible
+from devui.web.text.deceptive_characters import visible
 
 _MOST: Final = 50_000
 """The maximum length of JSON that is edited and compared, in characters."""

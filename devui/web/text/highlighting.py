@@ -13,7 +13,7 @@ from markupsafe import escape
 from pygments.lexers import get_lexer_by_name
 from pygments.token import STANDARD_TYPES, _TokenType
 
-from devui.web.text.effort import StepBudget, TooMuch
+from devui.web.text.step_budget import StepBudget, TooMuch
 
 MAX_CHARACTERS: Final = 16_384
 """Longer blocks stay plain."""

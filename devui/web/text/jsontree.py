@@ -16,8 +16,8 @@ from devui.debugger.events.preview import json_in, preview, shortened
 from devui.debugger.history.paths import Path, Step
 from devui.web.basic_parts import JsonNode, JsonText, JsonTree
 from devui.web.text import formats
+from devui.web.text.deceptive_characters import quoted, visible
 from devui.web.text.formats import plural
-from devui.web.text.visible import quoted, visible
 
 COLOURED: Final = 65_536
 """How many characters are highlighted; tokens that start after them are plain."""

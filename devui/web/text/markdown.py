@@ -20,8 +20,8 @@ from markdown_it.utils import EnvType, OptionsDict
 from markupsafe import Markup
 
 from devui.web.text import formulas, highlighting
-from devui.web.text.effort import StepBudget, TooMuch
 from devui.web.text.markdown_parser import effort_of, environment, is_prose, paid_parser
+from devui.web.text.step_budget import StepBudget, TooMuch
 
 _DRAWN: Final = 10
 """Steps per character of a rendered formula."""

@@ -17,7 +17,7 @@ from markdown_it.rules_inline import StateInline, image, link
 from markdown_it.token import Token
 from markdown_it.utils import EnvType
 
-from devui.web.text.effort import StepBudget
+from devui.web.text.step_budget import StepBudget
 
 _PROSE: Final = re.compile(
     r"(?:(?:\n+|\A)(?!\d{1,9}[.)])[^\W_]"

@@ -3,7 +3,7 @@
 import pytest
 
 from tests.api.test_stepping import COUNT, WEATHER
-from tests.kit.debugged import DebuggedRun
+from tests.kit.debugged_run import DebuggedRun
 from tests.kit.server import running, write_app
 
 SLOW = """import asyncio

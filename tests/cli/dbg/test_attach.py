@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from tests.kit.debugged import DebuggedRun
+from tests.kit.debugged_run import DebuggedRun
 
 
 def test_attach_follows_a_session_and_ctrl_c_leaves_the_run_alone(terminal, held):

@@ -1,6 +1,6 @@
 """`devui dbg` adds, changes and deletes breakpoints, and refuses invalid conditions."""
 
-from tests.kit.debugged import DebuggedRun
+from tests.kit.debugged_run import DebuggedRun
 
 
 def test_breakpoints_are_added_listed_switched_changed_and_deleted(terminal, client):

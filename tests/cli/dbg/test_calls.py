@@ -5,7 +5,7 @@ import json
 import time
 
 from tests.api.test_calls import results
-from tests.kit.debugged import DebuggedRun
+from tests.kit.debugged_run import DebuggedRun
 from tests.kit.patience import PATIENCE
 
 

@@ -3,7 +3,7 @@
 import json
 import re
 
-from tests.kit.debugged import DebuggedRun
+from tests.kit.debugged_run import DebuggedRun
 
 
 def test_an_ambiguous_or_unknown_session_is_an_error(terminal, client, held):

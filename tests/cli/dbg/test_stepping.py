@@ -3,7 +3,7 @@
 import json
 import re
 
-from tests.kit.debugged import DebuggedRun
+from tests.kit.debugged_run import DebuggedRun
 
 
 def test_a_run_is_stepped_to_its_end(terminal, held):

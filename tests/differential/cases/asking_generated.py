@@ -12,7 +12,7 @@ from google.genai import types
 from tests.differential.case import Case, add
 from tests.differential.cases.human import CONFIRM
 from tests.differential.script import Answer, Boom, Call, Say, call
-from tests.kit.thorough import rounds
+from tests.kit.rounds import rounds
 
 AGENTS = rounds(25, 50)
 OUT_OF_ORDER = (7, 8, 9, 10, 14, 15, 16, 17, 22, 26, 27, 30, 31, 33, 36, 39, 45, 49)

@@ -10,7 +10,7 @@ from typing import Any
 from tests.differential.case import Case, add
 from tests.differential.cases.asking_generated import talk, tools_of
 from tests.differential.script import Answer, Call, Say, call, transfer
-from tests.kit.thorough import rounds
+from tests.kit.rounds import rounds
 
 TEAMS = rounds(15, 30)
 LATE = (10, 23)

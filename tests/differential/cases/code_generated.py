@@ -11,7 +11,7 @@ from google.genai import types
 
 from tests.differential.case import Case, add
 from tests.differential.script import Answer, Boom, Raw, Say, Step, call
-from tests.kit.thorough import rounds
+from tests.kit.rounds import rounds
 
 CODERS, PLANNERS = rounds(15, 30), rounds(12, 25)
 TURNS = 3

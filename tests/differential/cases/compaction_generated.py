@@ -12,7 +12,7 @@ from google.genai import types
 from tests.differential.case import Case, add
 from tests.differential.cases.compaction import USAGE, counting, look
 from tests.differential.script import Answer, Error, Raw
-from tests.kit.thorough import rounds
+from tests.kit.rounds import rounds
 
 COMPACTED = rounds(20, 40)
 TURNS = 8

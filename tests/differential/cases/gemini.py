@@ -11,7 +11,7 @@ from tests.differential.differing import ARGUMENTS_AT_ONCE, EXPLAINED_ENDS
 from tests.differential.differing_nodes import EMPTY_STREAMS
 from tests.differential.differing_tools import EMPTY_PARTS, MISSING_RESULTS
 from tests.kit.gemini_server import GeminiServer
-from tests.kit.thorough import rounds
+from tests.kit.rounds import rounds
 
 Json = dict[str, Any]
 

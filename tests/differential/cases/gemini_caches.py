@@ -7,7 +7,7 @@ from typing import Any
 from google.genai import Client, types
 
 from tests.differential.case import Case, add
-from tests.kit.gemini_server import GeminiServer, Json, Received, cache, call, chunk, text
+from tests.kit.gemini_server import GeminiServer, Json, ReceivedRequest, cache, call, chunk, text
 
 MANY = {"promptTokenCount": 5000, "totalTokenCount": 5001}
 FEW = {"promptTokenCount": 900, "totalTokenCount": 901}
@@ -45,7 +45,7 @@ def look(place: str) -> str:
     return f"seen {place}"
 
 
-def _sent(request: Received) -> Any:
+def _sent(request: ReceivedRequest) -> Any:
     """Return a request without what differs by runtime: the instruction and the display name."""
     body = {key: value for key, value in request.body.items() if key != "displayName"}
     if "systemInstruction" in body:

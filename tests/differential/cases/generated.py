@@ -6,7 +6,7 @@ from typing import Any
 
 from tests.differential.case import Case, add
 from tests.differential.script import Answer, Call, Say, call, transfer
-from tests.kit.thorough import rounds
+from tests.kit.rounds import rounds
 
 BATCHES = rounds(20, 40)
 TREES = rounds(25, 50)

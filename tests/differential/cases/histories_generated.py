@@ -8,7 +8,7 @@ from functools import partial
 from typing import Any
 
 from tests.differential.case import Case, add
-from tests.kit.thorough import rounds
+from tests.kit.rounds import rounds
 
 HISTORIES = rounds(30, 60)
 LENGTH = 25

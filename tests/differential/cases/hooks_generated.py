@@ -12,7 +12,7 @@ from typing import Any
 from tests.differential.case import Case, add
 from tests.differential.cases.callbacks import AGENT_HOOKS, RUN_HOOKS, WATCHERS, answer_of, told
 from tests.differential.script import Answer, Boom, Error, Raise, Say, call, transfer
-from tests.kit.thorough import rounds
+from tests.kit.rounds import rounds
 
 HOOKED = rounds(40, 80)
 FAILING = rounds(30, 60)

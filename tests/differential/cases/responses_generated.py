@@ -11,7 +11,7 @@ from google.genai import types
 
 from tests.differential.case import Case, add
 from tests.differential.script import Answer, Raw
-from tests.kit.thorough import rounds
+from tests.kit.rounds import rounds
 
 MODELS = rounds(30, 60)
 TURNS = 3

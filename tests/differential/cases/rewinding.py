@@ -9,7 +9,7 @@ from google.genai import types
 from tests.differential.case import Case, add, case
 from tests.differential.differing import KEPT_STATE
 from tests.differential.script import Answer, call, transfer
-from tests.kit.thorough import rounds
+from tests.kit.rounds import rounds
 
 KEYS = ("a", "b", "user:a", "app:a", "temp:a")
 FILES = ("f.txt", "g.txt", "user:f.txt")

@@ -13,7 +13,7 @@ from pydantic import BaseModel, Field
 
 from tests.differential.case import Case, add
 from tests.differential.script import Answer, Call, Say, call
-from tests.kit.thorough import rounds
+from tests.kit.rounds import rounds
 
 ALONE, WITH_TOOLS = rounds(10, 20), rounds(15, 30)
 TURNS = 3

@@ -15,7 +15,7 @@ from pydantic import BaseModel
 
 from tests.differential.case import Case, add
 from tests.differential.script import Call
-from tests.kit.thorough import rounds
+from tests.kit.rounds import rounds
 
 SIGNATURES = rounds(25, 50)
 CALLS = 6

@@ -15,7 +15,7 @@ from typing import Any
 from google.genai import types
 
 from tests.differential.case import Case, add
-from tests.kit.thorough import rounds
+from tests.kit.rounds import rounds
 
 SESSIONS, FILES = rounds(12, 24), rounds(10, 20)
 STEPS = 40

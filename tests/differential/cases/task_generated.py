@@ -7,7 +7,7 @@ from typing import Any
 from tests.differential.case import Case, add
 from tests.differential.cases.tasks import ALONE, finish, look, worker
 from tests.differential.script import Answer, Say, call
-from tests.kit.thorough import rounds
+from tests.kit.rounds import rounds
 
 TEAMS = rounds(20, 40)
 TURNS = 6

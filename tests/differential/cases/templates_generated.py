@@ -7,7 +7,7 @@ import random
 from functools import partial
 
 from tests.differential.case import Case, add
-from tests.kit.thorough import rounds
+from tests.kit.rounds import rounds
 
 TEMPLATES = rounds(10, 20)
 INSTRUCTIONS = 6

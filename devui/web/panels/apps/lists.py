@@ -38,8 +38,8 @@ from devui.web.panels.runs.failure import agent_failure
 from devui.web.panels.runs.status import newest_run
 from devui.web.services import Services
 from devui.web.text.actors import by
+from devui.web.text.deceptive_characters import readable, visible
 from devui.web.text.formats import moment, plural
-from devui.web.text.visible import readable, visible
 from devui.wire.engines import EngineChoice, EngineInfo
 from devui.wire.messages import AppInfo
 

@@ -9,7 +9,7 @@ from starlette.datastructures import QueryParams
 
 from devui.debugger.predicates.filters import split_tags
 from devui.debugger.questions.open import answer_lost, open_questions
-from devui.debugger.search.tagged import tagged_sessions
+from devui.debugger.search.by_tag import tagged_sessions
 from devui.store.rows import SessionRow
 from devui.store.session_lists import CHOICES, SORTS, Choice, Listing, LiveRunFacts, Sort
 from devui.web.basic_parts import Status
@@ -25,9 +25,9 @@ from devui.web.panels.apps.lists import session_items
 from devui.web.panels.apps.parts import Column, ListedSession, Option, SessionList
 from devui.web.panels.runs.status import WORDS
 from devui.web.services import Services
+from devui.web.text.deceptive_characters import readable
 from devui.web.text.formats import money
 from devui.web.text.numbers import whole_number
-from devui.web.text.visible import readable
 
 Word = TypeVar("Word", bound=str)
 
@@ -167,7 +167,7 @@ async def session_list(services: Services, app: str, query: ListQuery) -> Sessio
         delete_action=delete_sessions_url(app, query.words),
         export_action=export_sessions_url(app),
         tag_action=tag_sessions_url(app, query.words),
-        tags=tuple(readable(each.name) for each in await services.journal.tags.used(app)),
+        tags=tuple(readable(each.name) for each in await services.journal.tags.counts(app)),
     )
 
 

@@ -18,9 +18,9 @@ from devui.web.panels.artifacts.preview import artifact_preview, type_of
 from devui.web.panels.artifacts.versions import file_diff
 from devui.web.services import Services
 from devui.web.text import formats
+from devui.web.text.deceptive_characters import visible
 from devui.web.text.formats import plural
 from devui.web.text.jsontree import json_tree
-from devui.web.text.visible import visible
 
 _LISTED = 500
 """How many files are listed; others are available by URL."""

@@ -18,7 +18,7 @@ from devui.web.panels.chat.previews import (
     pdf_preview,
     text_preview,
 )
-from devui.web.text.visible import visible
+from devui.web.text.deceptive_characters import visible
 
 _TAB: Final = PreviewLimits(characters=100_000, rows=200, columns=40, cell=300)
 

@@ -11,7 +11,7 @@ from devui.store.rows import Artifact
 from devui.web.panels.artifacts.parts import DiffLine, FileDiff
 from devui.web.panels.artifacts.preview import artifact_preview, text_of, type_of
 from devui.web.panels.chat.previews import MEDIA
-from devui.web.text.visible import visible
+from devui.web.text.deceptive_characters import visible
 
 _LINES: Final = 4_000
 """How many lines of each version are compared: the time grows with their square."""

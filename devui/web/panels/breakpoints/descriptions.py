@@ -3,7 +3,7 @@
 from devui.debugger.breakpoints.breakpoint import Draft
 from devui.debugger.breakpoints.kinds import KINDS
 from devui.web.panels.breakpoints.parts import MarkShape
-from devui.web.text.visible import visible
+from devui.web.text.deceptive_characters import visible
 
 
 def mark_shape(draft: Draft) -> MarkShape:

@@ -19,7 +19,7 @@ from devui.web.panels.breakpoints.parts import (
     Trait,
 )
 from devui.web.panels.timeline.kinds import WORDS
-from devui.web.text.visible import visible
+from devui.web.text.deceptive_characters import visible
 
 LOG: Final = "{agent}: {text}"
 """What a logpoint writes by default."""

@@ -33,8 +33,8 @@ from devui.web.panels.breakpoints.parts import (
 )
 from devui.web.services import Services
 from devui.web.text.actors import by
+from devui.web.text.deceptive_characters import visible
 from devui.web.text.formats import plural
-from devui.web.text.visible import visible
 
 _LISTED = 200
 _TOOLS: Final = {"tool", "agent_tool"}

@@ -46,9 +46,9 @@ from devui.web.panels.timeline.parts import InvocationHeader
 from devui.web.panels.timeline.rewind_marks import rewind_mark
 from devui.web.panels.timeline.window import Window, window_before, without_forms
 from devui.web.services import Services
+from devui.web.text.deceptive_characters import visible
 from devui.web.text.formats import LONGEST_TEXT, plural
 from devui.web.text.markdown import is_parsed, prepare
-from devui.web.text.visible import visible
 from devui.wire.events import Event
 from devui.wire.gates import EDITED
 

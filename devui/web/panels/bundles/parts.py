@@ -30,7 +30,7 @@ class Omission:
 
 
 @dataclass(frozen=True, slots=True)
-class Imported:
+class ImportedSession:
     """A session in the file that was imported or already existed."""
 
     href: str
@@ -70,8 +70,8 @@ class ImportedPage:
     theme: Theme
     name: str
     """The name of the file."""
-    new: tuple[Imported, ...]
-    present: tuple[Imported, ...]
+    new: tuple[ImportedSession, ...]
+    present: tuple[ImportedSession, ...]
     """The sessions that already existed."""
     problems: tuple[str, ...]
     """What wasn't imported, and why."""

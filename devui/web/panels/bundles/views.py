@@ -15,11 +15,17 @@ from devui.web.lookup import session_of, theme_of
 from devui.web.panels.apps.lists import session_name
 from devui.web.panels.bundles.api import app_of, exchange, export_options, goes_on, ids_of
 from devui.web.panels.bundles.imports import Arrivals, is_database, take_database, take_file
-from devui.web.panels.bundles.parts import ExportPage, Imported, ImportedPage, KeyChoice, Omission
+from devui.web.panels.bundles.parts import (
+    ExportPage,
+    ImportedPage,
+    ImportedSession,
+    KeyChoice,
+    Omission,
+)
 from devui.web.panels.jobs.panel import job_list
 from devui.web.services import services_of
+from devui.web.text.deceptive_characters import visible
 from devui.web.text.formats import plural
-from devui.web.text.visible import visible
 from devui.web.uploads import form_file, size_of
 
 
@@ -101,8 +107,8 @@ async def _outcome(request: Request, arrivals: Arrivals, name: str) -> Response:
     return services.render.page(page, status=409 if page.present and not page.new else 200)
 
 
-def _imported(row: SessionRow) -> Imported:
-    return Imported(
+def _imported(row: SessionRow) -> ImportedSession:
+    return ImportedSession(
         session_url(row.key),
         session_name(row),
         visible(row.app),

@@ -17,9 +17,9 @@ from typing import Any, Final, TypeAlias
 
 from devui.debugger.events.nodes import answers, name_of
 from devui.debugger.events.summary import other_fields
-from devui.debugger.questions.askers import Requester
 from devui.debugger.questions.questions import HUMAN_CALLS, answered_once, question_of
-from devui.debugger.recovery.forking import message_text
+from devui.debugger.questions.requesters import Requester
+from devui.debugger.recovery.fork_maker import message_text
 from devui.store.summaries import CallSummary, ResponseSummary, Summary
 from devui.web.links import (
     answers_url,
@@ -54,8 +54,8 @@ from devui.web.panels.hold.interventions import hint
 from devui.web.panels.questions.parts import Ask, QuestionFields
 from devui.web.panels.questions.questions import CREDENTIAL, form_of, sign_in_link
 from devui.web.panels.recovery.parts import RerunButton
+from devui.web.text.deceptive_characters import readable, visible
 from devui.web.text.formats import clipped
-from devui.web.text.visible import readable, visible
 from devui.wire.events import NOTHING, USER, Event, Fields, Part, fields_in
 
 _KINDS: Final = ("numberValue", "boolValue", "nullValue")

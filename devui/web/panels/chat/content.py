@@ -39,9 +39,9 @@ from devui.web.panels.chat.json_in_text import json_in
 from devui.web.panels.chat.previews import MEDIA, URL_SAFE, media_type, preview_of
 from devui.web.panels.state.step_chart import value_at
 from devui.web.text import formats
+from devui.web.text.deceptive_characters import readable, visible
 from devui.web.text.formats import clipped, web_address
 from devui.web.text.jsontree import Rest, json_size, json_tree
-from devui.web.text.visible import readable, visible
 from devui.wire.events import Call, Content, Event, Fields, Part, Response, fields_in
 
 FileLink: TypeAlias = Callable[[Path], str]

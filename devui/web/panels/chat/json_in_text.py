@@ -8,8 +8,8 @@ from typing import Any, Final
 
 from devui.debugger.events.preview import preview
 from devui.web.panels.chat.content_parts import JsonInText
+from devui.web.text.deceptive_characters import visible
 from devui.web.text.jsontree import json_tree
-from devui.web.text.visible import visible
 
 _LONGEST: Final = 65_536
 """The longest text, in characters, in which JSON is looked for."""

@@ -26,9 +26,9 @@ from devui.web.panels.chat.content_parts import (
     TablePreview,
 )
 from devui.web.panels.chat.file_data import SIZE
+from devui.web.text.deceptive_characters import visible
 from devui.web.text.formats import plural
 from devui.web.text.jsontree import json_tree
-from devui.web.text.visible import visible
 
 MEDIA: Final[Mapping[str, Medium]] = {
     **dict.fromkeys(("image/png", "image/jpeg", "image/gif", "image/webp"), "picture"),

@@ -13,7 +13,7 @@ from devui.debugger.workers.workers import AppStatus
 from devui.store.rows import EventRow, SessionRow
 from devui.web.panels.chat.parts import Recipient
 from devui.web.services import Services
-from devui.web.text.visible import visible
+from devui.web.text.deceptive_characters import visible
 from devui.wire.events import USER
 
 _NEWEST: Final = 100

@@ -10,8 +10,8 @@ from devui.web.panels.chat.content_parts import SpokenPart
 from devui.web.panels.chat.parts import RunNote, StreamedText
 from devui.web.panels.runs.failure import run_failure
 from devui.web.panels.timeline.runs import ENDINGS, ending
+from devui.web.text.deceptive_characters import readable, visible
 from devui.web.text.formats import clipped
-from devui.web.text.visible import readable, visible
 from devui.wire.events import Content
 
 

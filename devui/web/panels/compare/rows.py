@@ -36,9 +36,9 @@ from devui.web.panels.request.parts import DiffBlock, PromptDiff
 from devui.web.panels.request.prompt_diff import around, prompt_diff
 from devui.web.panels.timeline.kinds import CODE, WORDS, shape
 from devui.web.panels.timeline.rows import row_text
+from devui.web.text.deceptive_characters import visible
 from devui.web.text.formats import plural, seconds
 from devui.web.text.jsontree import json_tree
-from devui.web.text.visible import visible
 from devui.web.text.worddiff import word_diff
 
 FACT_LABELS: Final[dict[Aspect, str]] = {

@@ -22,9 +22,9 @@ from devui.web.panels.runs.status import run_of
 from devui.web.panels.session.parts import MenuItem
 from devui.web.services import Services, services_of
 from devui.web.text import formats
+from devui.web.text.deceptive_characters import visible
 from devui.web.text.formats import compact, elapsed, money, plural
 from devui.web.text.numbers import whole_number
-from devui.web.text.visible import visible
 
 
 async def sides_of(request: Request) -> tuple[Services, Side, Side]:

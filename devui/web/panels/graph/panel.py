@@ -27,8 +27,8 @@ from devui.web.panels.graph.layout import FRAMES, TOOLS, Box, Line, layout
 from devui.web.panels.graph.moments import Moment, Place, holds_before, moment_of
 from devui.web.panels.graph.parts import GraphLine, GraphNode, GraphPanel, NodeMenu
 from devui.web.services import Services
+from devui.web.text.deceptive_characters import visible
 from devui.web.text.formats import duration, plural
-from devui.web.text.visible import visible
 from devui.wire.messages import AppInfo
 from devui.wire.structure import StructureEdge, StructureNode
 

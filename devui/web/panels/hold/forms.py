@@ -21,9 +21,9 @@ from devui.web.panels.hold.parts import CommandButton, HeldEdit, HeldFields, Hel
 from devui.web.panels.questions.parts import QuestionField
 from devui.web.panels.questions.schema_forms import Fields, SchemaForm, WrongFields, filled_again
 from devui.web.security.intake import parse_typed, parse_typed_or_text
+from devui.web.text.deceptive_characters import visible
 from devui.web.text.difference import as_text, difference
 from devui.web.text.gates import HOLDING
-from devui.web.text.visible import visible
 from devui.wire.events import fields_in
 from devui.wire.gates import Action, original
 

@@ -3,8 +3,8 @@
 from typing import Final
 
 from devui.store.summaries import Summary
+from devui.web.text.deceptive_characters import visible
 from devui.web.text.gates import CHANGED
-from devui.web.text.visible import visible
 
 _WHAT: Final = {
     "before_commit": "the event",

@@ -35,10 +35,10 @@ from devui.web.panels.state.parts import StateValue
 from devui.web.panels.timeline.kinds import WORDS, shape
 from devui.web.panels.timeline.rows import row_text
 from devui.web.text.actors import by
+from devui.web.text.deceptive_characters import visible
 from devui.web.text.formats import moment, plural
 from devui.web.text.gates import HOLDING, sentence
 from devui.web.text.jsontree import json_text
-from devui.web.text.visible import visible
 from devui.wire.events import Event, fields_in
 from devui.wire.gates import ORDERS, PLANS, original
 

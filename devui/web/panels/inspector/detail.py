@@ -34,9 +34,9 @@ from devui.web.panels.recovery.parts import ForkForm
 from devui.web.panels.state.panel import changed_values
 from devui.web.panels.timeline.kinds import WORDS, shape
 from devui.web.text import formats
+from devui.web.text.deceptive_characters import visible
 from devui.web.text.formats import LONGEST_TEXT, moment, money, plain
 from devui.web.text.jsontree import json_text
-from devui.web.text.visible import visible
 from devui.wire.events import USER, Event, Fields
 
 CHUNKS_SHOWN: Final = 200

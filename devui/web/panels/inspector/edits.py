@@ -10,11 +10,11 @@ from devui.web.panels.chat.content_parts import CallPart
 from devui.web.panels.hold.interventions import hint, sentence
 from devui.web.panels.inspector.mark_parts import EditItem, EventEdits
 from devui.web.panels.inspector.parts import EventDetail
+from devui.web.text.deceptive_characters import visible
 from devui.web.text.difference import as_text, difference
 from devui.web.text.formats import moment
 from devui.web.text.gates import CHANGED
 from devui.web.text.jsontree import json_text
-from devui.web.text.visible import visible
 from devui.wire.gates import GUARD, original
 
 

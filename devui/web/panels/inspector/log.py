@@ -3,8 +3,8 @@
 from devui.store.rows import OutputLine
 from devui.web.panels.inspector.parts import LogLine
 from devui.web.text import formats
+from devui.web.text.deceptive_characters import visible
 from devui.web.text.formats import clipped
-from devui.web.text.visible import visible
 
 
 def log_line(number: int, line: OutputLine) -> LogLine:

@@ -6,8 +6,8 @@ from typing import ClassVar, Final
 
 from devui.debugger.background.jobs import Job, Jobs
 from devui.web.links import jobs_url, stop_job_url
+from devui.web.text.deceptive_characters import visible
 from devui.web.text.formats import plural
-from devui.web.text.visible import visible
 
 
 @dataclass(frozen=True, slots=True)

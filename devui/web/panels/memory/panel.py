@@ -10,8 +10,8 @@ from devui.web.errors import Conflict
 from devui.web.links import memory_url
 from devui.web.panels.memory.parts import MemoryItem, MemoryPanel
 from devui.web.services import Services
+from devui.web.text.deceptive_characters import visible
 from devui.web.text.formats import clipped
-from devui.web.text.visible import visible
 from devui.wire.events import Content
 
 LISTED: Final = 100

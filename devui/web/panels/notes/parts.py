@@ -5,7 +5,7 @@ from typing import ClassVar, Final
 
 from devui.store.rows import NoteRow
 from devui.web.links import note_url
-from devui.web.text.visible import readable, visible
+from devui.web.text.deceptive_characters import readable, visible
 
 
 @dataclass(frozen=True, slots=True)

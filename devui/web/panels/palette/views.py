@@ -7,8 +7,8 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from devui.debugger.history.paths import Pin
+from devui.debugger.search.by_tag import SearchInput, tagged_sessions
 from devui.debugger.search.hits import find
-from devui.debugger.search.tagged import SearchInput, tagged_sessions
 from devui.store.rows import SessionRow
 from devui.store.state import prefixed
 from devui.store.tags import folded
@@ -18,9 +18,9 @@ from devui.web.panels.palette.parts import PaletteGroup, PaletteItem, PaletteRes
 from devui.web.panels.search.excerpts import excerpt, phrases_of, plain
 from devui.web.panels.state.panel import SCOPES
 from devui.web.services import Services, services_of
+from devui.web.text.deceptive_characters import readable, visible
 from devui.web.text.formats import joined, plural
 from devui.web.text.numbers import whole_number
-from devui.web.text.visible import readable, visible
 
 _MOST: Final = 6
 """Maximum number of items in a group."""
@@ -79,7 +79,7 @@ async def _tags(services: Services, text: str) -> tuple[PaletteItem, ...]:
     """Return the tags that contain the text."""
     if not text:
         return ()
-    used = await services.journal.tags.used()
+    used = await services.journal.tags.counts()
     counts = [each for each in used if folded(text) in each.folded][:_MOST]
     return tuple(
         PaletteItem(

@@ -10,9 +10,9 @@ from starlette.responses import Response
 from typing_extensions import TypedDict
 
 from devui.debugger.questions.answers import latest_result, open_until
-from devui.debugger.questions.askers import Requester
 from devui.debugger.questions.open import open_questions
 from devui.debugger.questions.questions import answered_once
+from devui.debugger.questions.requesters import Requester
 from devui.debugger.runs.options import last_options
 from devui.debugger.runs.request import RunRequest
 from devui.store.errors import RunActive, StaleSession

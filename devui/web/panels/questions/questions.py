@@ -17,8 +17,8 @@ from devui.web.errors import BadRequest, Unprocessable
 from devui.web.panels.questions.parts import QuestionChoice, QuestionField
 from devui.web.panels.questions.schema_forms import Fields, SchemaForm, WrongFields, schema_of
 from devui.web.security.intake import parse_typed, parse_typed_or_text
+from devui.web.text.deceptive_characters import visible
 from devui.web.text.formats import clipped, web_address
-from devui.web.text.visible import visible
 from devui.wire.events import fields_in
 
 

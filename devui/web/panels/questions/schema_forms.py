@@ -12,8 +12,8 @@ from typing import Any, Final, TypeAlias
 from devui.web.errors import BadRequest
 from devui.web.panels.questions.parts import FieldKind, QuestionField
 from devui.web.security.intake import parse_typed
+from devui.web.text.deceptive_characters import visible
 from devui.web.text.schemas import resolved, shape, type_in
-from devui.web.text.visible import visible
 from devui.wire.events import fields_in
 
 Fields: TypeAlias = Mapping[str, str]

@@ -11,7 +11,7 @@ from typing_extensions import TypedDict
 from devui.debugger.runs.queue import Waiting
 from devui.debugger.runs.request import RunRequest
 from devui.store.rows import SessionRow
-from devui.store.runs.queued import QueuedRow
+from devui.store.runs.queued_messages import QueuedRow
 from devui.web.adk.bodies import parse
 from devui.web.adk.contents import Message, Strict
 from devui.web.errors import NotFound

@@ -5,7 +5,7 @@ from typing import Final
 
 from devui.debugger.runs.queue import Waiting
 from devui.store.rows import SessionRow
-from devui.store.runs.queued import QueuedRow
+from devui.store.runs.queued_messages import QueuedRow
 from devui.web.links import queued_url
 from devui.web.panels.chat.content import spoken_parts
 from devui.web.panels.queue.parts import QueuedMessage, QueuePanel

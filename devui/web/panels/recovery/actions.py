@@ -7,8 +7,8 @@ from typing import Any
 
 from devui.debugger.apps.apps import UnknownApp
 from devui.debugger.events.news import PositionChanged
-from devui.debugger.guard.ground import guard_of_fork, guard_over
 from devui.debugger.guard.guard import Guard, Policy
+from devui.debugger.guard.run_guard import guard_of_fork, guard_over
 from devui.debugger.recovery.answers import (
     CallAnswer,
     CallDecision,
@@ -17,9 +17,9 @@ from devui.debugger.recovery.answers import (
     opening,
 )
 from devui.debugger.recovery.cutoff import is_over
-from devui.debugger.recovery.forking import ForkMaker, ForkRequest, NotForkable, message_text
+from devui.debugger.recovery.fork_maker import ForkMaker, ForkRequest, NotForkable, message_text
 from devui.debugger.recovery.message_files import with_files
-from devui.debugger.recovery.unknown import unknown_calls
+from devui.debugger.recovery.unknown_calls import unknown_calls
 from devui.debugger.runs.options import last_options
 from devui.debugger.runs.request import RunRequest
 from devui.debugger.stepping.commands import Like

@@ -12,7 +12,7 @@ from devui.debugger.events.first_event import FirstEvent
 from devui.debugger.guard.guard import Policy
 from devui.debugger.recovery.answers import DecisionRequired
 from devui.debugger.recovery.cutoff import Cutoff, CutoffStatus, cutoff
-from devui.debugger.recovery.forking import ForkRequest, Reason
+from devui.debugger.recovery.fork_maker import ForkRequest, Reason
 from devui.debugger.secrets.redaction import Redactor
 from devui.store.rows import ForkRow, SessionRow
 from devui.web.adk.bodies import parse

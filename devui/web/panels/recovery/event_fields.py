@@ -8,7 +8,7 @@ from typing import Any, Final
 from devui.web.panels.questions.parts import QuestionField
 from devui.web.panels.questions.schema_forms import SchemaForm, WrongFields, schema_of
 from devui.web.panels.recovery.parts import EventFields
-from devui.web.text.visible import visible
+from devui.web.text.deceptive_characters import visible
 from devui.wire.events import Event, Fields, fields_in
 
 _SAYS: Final[Mapping[str, tuple[str, str]]] = {

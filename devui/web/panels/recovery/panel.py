@@ -6,8 +6,8 @@ from hashlib import sha1
 from typing import Any, Final
 
 from devui.debugger.recovery.cutoff import RESUMABLE, Cutoff, CutoffStatus, cutoff
-from devui.debugger.recovery.forking import message_text
-from devui.debugger.recovery.unknown import UnknownCall, was_cut_off
+from devui.debugger.recovery.fork_maker import message_text
+from devui.debugger.recovery.unknown_calls import UnknownCall, was_cut_off
 from devui.debugger.runs.live import LiveRun
 from devui.store.rows import EventRow, ForkRow, SessionRow
 from devui.web.links import (
@@ -36,9 +36,9 @@ from devui.web.panels.recovery.parts import (
 )
 from devui.web.panels.timeline.kinds import WORDS
 from devui.web.services import Services
+from devui.web.text.deceptive_characters import visible
 from devui.web.text.formats import clipped, event_numbers, plural
 from devui.web.text.jsontree import indented
-from devui.web.text.visible import visible
 from devui.wire.events import Event
 from devui.wire.gates import GUARD
 

@@ -14,7 +14,7 @@ from starlette.responses import HTMLResponse, RedirectResponse, Response
 from devui.debugger.guard.guard import Policy
 from devui.debugger.predicates.expressions import similar
 from devui.debugger.recovery.answers import CallAnswer, DecisionRequired
-from devui.debugger.recovery.forking import ForkRequest
+from devui.debugger.recovery.fork_maker import ForkRequest
 from devui.debugger.stepping.commands import Like
 from devui.store.rows import SessionRow
 from devui.web.errors import Conflict, NotFound, Unprocessable

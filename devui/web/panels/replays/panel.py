@@ -5,7 +5,7 @@ from dataclasses import replace
 from typing import Any, Final, Literal
 
 from devui.debugger.events.preview import one_line
-from devui.debugger.recovery.forking import ForkMaker
+from devui.debugger.recovery.fork_maker import ForkMaker
 from devui.debugger.replays.replays import Replays
 from devui.store.rows import SessionRow
 from devui.web.links import (
@@ -22,8 +22,8 @@ from devui.web.panels.replays.parts import Replay, ReplayField, ReplayForm, Repl
 from devui.web.panels.request.prompt_diff import around
 from devui.web.services import Services
 from devui.web.text.actors import by
+from devui.web.text.deceptive_characters import visible
 from devui.web.text.formats import clipped, plural
-from devui.web.text.visible import visible
 from devui.web.text.worddiff import word_diff
 
 

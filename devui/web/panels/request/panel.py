@@ -58,9 +58,9 @@ from devui.web.panels.request.prompt_diff import (
 )
 from devui.web.services import Services
 from devui.web.text import formats
+from devui.web.text.deceptive_characters import visible
 from devui.web.text.formats import plural
 from devui.web.text.jsontree import Rest, json_size, json_text, json_tree
-from devui.web.text.visible import visible
 from devui.wire.events import Event, fields_in
 
 MOST: Final = 2_000
@@ -277,7 +277,7 @@ def _tool(
     return ToolCallItem(
         name=visible(span.name),
         id=visible(span.call or ""),
-        took=formats.duration(span.seconds) if span.seconds is not None else "",
+        duration=formats.duration(span.seconds) if span.seconds is not None else "",
         args=None if args is None else json_tree(args),
         args_size=json_size(args),
         result=json_tree(result, rest=rest) if has_result else None,

@@ -204,7 +204,7 @@ class ToolCallItem:
 
     name: str
     id: str
-    took: str
+    duration: str
     args: JsonTree | None
     result: JsonTree | None
     error: str

@@ -22,9 +22,9 @@ from devui.web.panels.request.parts import (
     ToolDeclaration,
 )
 from devui.web.text import formats
+from devui.web.text.deceptive_characters import visible
 from devui.web.text.formats import plural
 from devui.web.text.jsontree import json_tree
-from devui.web.text.visible import visible
 from devui.web.text.worddiff import word_diff
 from devui.wire.events import Event, fields_in
 

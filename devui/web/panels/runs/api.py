@@ -18,7 +18,7 @@ from starlette.responses import Response
 from devui.debugger.guard.guard import Policy
 from devui.debugger.predicates.expressions import similar
 from devui.debugger.recovery.answers import CallAnswer, CallDecision, DecisionRequired, opening
-from devui.debugger.recovery.unknown import UnknownCall
+from devui.debugger.recovery.unknown_calls import UnknownCall
 from devui.debugger.runs.options import last_options
 from devui.debugger.runs.request import RunRequest
 from devui.debugger.stepping.arrivals import GateKind
@@ -282,7 +282,7 @@ async def _matching_sessions(request: Request) -> Sequence[SessionRow]:
         return await services.journal.sessions.starred(app, _SESSIONS)
     if (tag := query.get("tag")) is not None:
         keys = await services.journal.tags.sessions([TagChoice([folded(tag)])], app)
-        return await services.journal.search.titled("", _SESSIONS, keys)
+        return await services.journal.search.by_title("", _SESSIONS, keys)
     if name is not None:
         return await services.journal.sessions.with_id(name, app, user, _SESSIONS)
     if app is None and user is not None:

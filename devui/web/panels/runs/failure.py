@@ -5,8 +5,8 @@ from dataclasses import asdict
 from typing import Any
 
 from devui.web.basic_parts import Failure
+from devui.web.text.deceptive_characters import visible
 from devui.web.text.formats import clipped
-from devui.web.text.visible import visible
 from devui.wire.errors import AgentError, frames
 from devui.wire.events import Event
 

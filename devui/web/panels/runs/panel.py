@@ -39,9 +39,9 @@ from devui.web.panels.settings.panel import in_words
 from devui.web.services import Services
 from devui.web.text.actors import by
 from devui.web.text.debuggers import UNRESPONSIVE, debugger_words
+from devui.web.text.deceptive_characters import visible
 from devui.web.text.formats import duration, event_numbers, moment
 from devui.web.text.gates import deadlock, sentence
-from devui.web.text.visible import visible
 from devui.wire.events import fields_in
 
 _STATUS: Final = {"held": "held", "running": "running", "behind": "waiting to commit"}

@@ -5,7 +5,7 @@ from typing import Any, Literal, NotRequired
 from typing_extensions import TypedDict
 
 from devui.debugger.guard.effects import Class, Source
-from devui.debugger.recovery.unknown import Choice
+from devui.debugger.recovery.unknown_calls import Choice
 from devui.debugger.stepping.arrivals import GateKind
 from devui.debugger.stepping.stepper import Reason
 from devui.wire.gates import Action, Effect

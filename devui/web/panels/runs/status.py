@@ -10,8 +10,8 @@ from devui.web.basic_parts import RunStatus, Status
 from devui.web.links import session_url, stop_url
 from devui.web.services import Services
 from devui.web.text.actors import by
+from devui.web.text.deceptive_characters import visible
 from devui.web.text.formats import moment
-from devui.web.text.visible import visible
 from devui.wire.inspection import Inspection
 
 WORDS: Final[dict[Status, str]] = {

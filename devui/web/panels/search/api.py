@@ -5,8 +5,8 @@ from starlette.responses import Response
 from typing_extensions import TypedDict
 
 from devui.debugger.predicates.filters import Filter, FilterError, split_tags
+from devui.debugger.search.by_tag import tagged_sessions
 from devui.debugger.search.hits import NEWEST, Hit, SearchResults, SessionHits, find
-from devui.debugger.search.tagged import tagged_sessions
 from devui.debugger.secrets.redaction import Redactor
 from devui.store.summaries import Kind
 from devui.web.errors import BadRequest
@@ -88,7 +88,7 @@ async def show(request: Request) -> Response:
             services.journal, event_filter, services.prices, before=before or NEWEST, among=among
         )
     else:
-        rows = await services.journal.search.titled("", TAGGED, among)
+        rows = await services.journal.search.by_title("", TAGGED, among)
         results = SearchResults([SessionHits(row) for row in rows], None)
     tags = await services.journal.tags.of_sessions(each.session.key for each in results.sessions)
     redactor, phrases = services.view.redactor(), phrases_of(event_filter)

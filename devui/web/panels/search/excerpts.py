@@ -11,7 +11,7 @@ from devui.debugger.search.hits import Hit
 from devui.debugger.secrets.redaction import Redactor
 from devui.web.panels.search.parts import Pieces
 from devui.web.panels.timeline.rows import row_text
-from devui.web.text.visible import visible
+from devui.web.text.deceptive_characters import visible
 
 _AROUND: Final = 10_000
 """Characters on each side in which secrets are searched, so that none is cut in two."""

@@ -6,8 +6,8 @@ from typing import Final, NamedTuple
 
 from devui.debugger.events.nodes import name_of
 from devui.debugger.predicates.filters import Filter
+from devui.debugger.search.by_tag import SearchInput, tagged_sessions
 from devui.debugger.search.hits import NEWEST, Hit, SearchResults, SessionHits, find
-from devui.debugger.search.tagged import SearchInput, tagged_sessions
 from devui.debugger.secrets.redaction import Redactor
 from devui.store.rows import ForkRow, SessionRow
 from devui.web.links import search_url, session_url
@@ -21,8 +21,8 @@ from devui.web.panels.search.parts import (
 )
 from devui.web.panels.timeline.kinds import WORDS
 from devui.web.services import Services
+from devui.web.text.deceptive_characters import visible
 from devui.web.text.formats import moment, plural
-from devui.web.text.visible import visible
 
 _TITLED = 10
 """Maximum number of sessions listed by title."""

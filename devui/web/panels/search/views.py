@@ -3,7 +3,7 @@
 from starlette.requests import Request
 from starlette.responses import Response
 
-from devui.debugger.search.tagged import SearchInput
+from devui.debugger.search.by_tag import SearchInput
 from devui.web.links import search_url
 from devui.web.lookup import theme_of
 from devui.web.panels.search.panel import fill_page, fill_with_tagged

@@ -23,9 +23,9 @@ from devui.web.panels.apps.lists import app_failure, printed_text
 from devui.web.security.refusals import NOT_SIGNED_IN, OLD_LINK, Refusals, RefusedRequest
 from devui.web.services import Services
 from devui.web.text.debuggers import awaited_words, debugger_words
+from devui.web.text.deceptive_characters import visible
 from devui.web.text.formats import clock, duration, plural
 from devui.web.text.formats import size as size_text
-from devui.web.text.visible import visible
 from devui.wire.inspection import Place
 
 _DAY: Final = 86_400.0

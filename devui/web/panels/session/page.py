@@ -104,11 +104,11 @@ from devui.web.panels.watch.parts import WatchStrip
 from devui.web.security.redaction import View
 from devui.web.services import Services
 from devui.web.stream_offset import StreamOffset
+from devui.web.text.deceptive_characters import visible
 from devui.web.text.formats import joined, moment, plural
 from devui.web.text.gates import SENTENCES
 from devui.web.text.markdown import prepare
-from devui.web.text.visible import visible
-from devui.web.text.without_markdown import without_markdown
+from devui.web.text.plain_text import without_markdown
 
 
 @dataclass(frozen=True, slots=True)

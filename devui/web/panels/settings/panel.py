@@ -9,8 +9,8 @@ from devui.debugger.workers.workers import AppStatus
 from devui.store.rows import SessionRow
 from devui.web.panels.settings.parts import RunSettingsForm, Setting
 from devui.web.services import Services
+from devui.web.text.deceptive_characters import visible
 from devui.web.text.formats import clipped
-from devui.web.text.visible import visible
 from devui.wire.messages import AgentInfo
 from devui.wire.settings import RunSettings
 

@@ -19,9 +19,9 @@ from devui.web.page_query import PageQuery
 from devui.web.panels.inspector.parts import ChangedKey, ChangedPlace, StateComparison, StateDiff
 from devui.web.panels.state.parts import Mark
 from devui.web.services import Services
+from devui.web.text.deceptive_characters import visible
 from devui.web.text.formats import plural
 from devui.web.text.jsontree import json_tree
-from devui.web.text.visible import visible
 
 _PLACES: Final = 30
 """Maximum number of places shown for one key."""

@@ -17,8 +17,8 @@ from devui.web.page_query import view_of
 from devui.web.panels.state.parts import StateForm
 from devui.web.security.intake import parse_typed, parse_typed_or_text, read_form
 from devui.web.services import Services
+from devui.web.text.deceptive_characters import visible
 from devui.web.text.numbers import whole_number
-from devui.web.text.visible import visible
 
 Kind = Literal["text", "number", "boolean", "json"]
 _TEMPORARY = "temp:"

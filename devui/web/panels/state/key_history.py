@@ -24,8 +24,8 @@ from devui.web.panels.state.parts import (
 )
 from devui.web.panels.state.step_chart import step_chart, value_at
 from devui.web.services import Services
+from devui.web.text.deceptive_characters import visible
 from devui.web.text.formats import plural
-from devui.web.text.visible import visible
 
 _VALUE: Final = 120
 """Maximum characters shown of a value."""

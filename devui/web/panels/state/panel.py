@@ -15,8 +15,8 @@ from devui.web.panels.inspector.parts import MoreLink, PendingGroup, StatePanel,
 from devui.web.panels.state.key_history import KeyLinks
 from devui.web.panels.state.parts import StateValue, WatchButton
 from devui.web.panels.watch.panel import watch_button
+from devui.web.text.deceptive_characters import visible
 from devui.web.text.jsontree import PREVIEW, Link, NodeBudget, Rest, json_tree
-from devui.web.text.visible import visible
 
 SCOPES: Final[dict[Scope, tuple[str, str]]] = {
     "session": ("session", "saved with this session"),

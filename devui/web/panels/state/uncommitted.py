@@ -15,8 +15,8 @@ from devui.web.panels.inspector.parts import PendingGroup
 from devui.web.panels.state.panel import uncommitted_value
 from devui.web.panels.state.parts import StateValue
 from devui.web.services import Services
+from devui.web.text.deceptive_characters import visible
 from devui.web.text.formats import plural
-from devui.web.text.visible import visible
 
 _OUTCOMES: Final = {
     "pending": "not committed yet",

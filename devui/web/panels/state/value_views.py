@@ -29,10 +29,10 @@ from devui.web.panels.state.keys import state_keys
 from devui.web.panels.state.pages import StateKeysPage, ValuePage
 from devui.web.panels.state.panel import SCOPES
 from devui.web.panels.state.step_chart import value_at
+from devui.web.text.deceptive_characters import visible
 from devui.web.text.formats import plural
 from devui.web.text.jsontree import Rest, json_items
 from devui.web.text.numbers import whole_number
-from devui.web.text.visible import visible
 
 
 async def keys(request: Request) -> Response:

@@ -53,7 +53,7 @@ class TagsJson(TypedDict):
 async def every(request: Request) -> Response:
     """List the tags that sessions have."""
     tags = services_of(request).journal.tags
-    counts = await tags.used(request.query_params.get("app"))
+    counts = await tags.counts(request.query_params.get("app"))
     return answer({"tags": [{"name": each.name, "sessions": each.sessions} for each in counts]})
 
 

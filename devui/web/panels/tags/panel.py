@@ -12,7 +12,7 @@ from devui.web.links import tags_url
 from devui.web.panels.apps.lists import tag_links
 from devui.web.panels.tags.parts import TagField, TagForm, TagList, TitleTags
 from devui.web.services import Services
-from devui.web.text.visible import readable
+from devui.web.text.deceptive_characters import readable
 
 
 async def session_tags(services: Services, session: SessionRow) -> tuple[Tag, ...]:
@@ -31,7 +31,7 @@ async def tag_field(
 ) -> TagField:
     """Return the field for a new tag, which suggests those of the app's other sessions."""
     names = {folded(tag.name) for tag in tags}
-    used = await services.journal.tags.used(session.app)
+    used = await services.journal.tags.counts(session.app)
     suggestions = tuple(readable(each.name) for each in used if each.folded not in names)
     return TagField(suggestions, has_focus)
 

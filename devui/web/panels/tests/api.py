@@ -15,7 +15,7 @@ from devui.debugger.bundles.exchange import ExportOptions
 from devui.debugger.replays.recordings import NotRecorded
 from devui.debugger.saved_tests.checks import Check
 from devui.debugger.saved_tests.keeper import Keeper, KeepOptions, Offer, TestFiles
-from devui.debugger.saved_tests.placing import (
+from devui.debugger.saved_tests.places import (
     InvalidTestPath,
     TestFileExists,
     place_below,

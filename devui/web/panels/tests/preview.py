@@ -6,8 +6,8 @@ from typing import Final
 from devui.debugger.saved_tests.keeper import Offer, TestFiles
 from devui.web.links import session_url
 from devui.web.panels.tests.parts import CheckChoice, RunChoice, TestPreview
+from devui.web.text.deceptive_characters import visible
 from devui.web.text.formats import plural
-from devui.web.text.visible import visible
 
 FOLDER: Final = "tests"
 """The default folder for tests."""

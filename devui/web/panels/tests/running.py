@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Final, Literal
 
 from devui.web.panels.tests.parts import TestOutcome
-from devui.web.text.visible import visible
+from devui.web.text.deceptive_characters import visible
 
 PATIENCE: Final = 120.0
 """Seconds after which a test that is still running is killed."""

@@ -27,7 +27,7 @@ from devui.web.panels.tests.preview import FOLDER, preview, run_choices
 from devui.web.panels.tests.running import command_of, run_test
 from devui.web.security.intake import read_form
 from devui.web.services import Services
-from devui.web.text.visible import visible
+from devui.web.text.deceptive_characters import visible
 
 
 @dataclass(frozen=True, slots=True)

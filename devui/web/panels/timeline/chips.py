@@ -8,7 +8,7 @@ from devui.store.journal import Journal
 from devui.store.summaries import KINDS, ROW_WORDS
 from devui.web.links import moment_url
 from devui.web.panels.timeline.panel_parts import FilterChip, FilterChips
-from devui.web.text.visible import visible
+from devui.web.text.deceptive_characters import visible
 from devui.wire.events import USER
 
 _MOST: Final = 40

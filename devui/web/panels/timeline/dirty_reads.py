@@ -16,7 +16,7 @@ from devui.web.htmx import replace as put
 from devui.web.panels.state.uncommitted import of_run
 from devui.web.panels.timeline.parts import EventRow, Flag, TimelineItem
 from devui.web.services import Services
-from devui.web.text.visible import visible
+from devui.web.text.deceptive_characters import visible
 
 Lost: TypeAlias = Mapping[int, Flag]
 _DIRTY: Final = '"dirty"'

@@ -33,8 +33,8 @@ from devui.web.panels.timeline.rows import RowContext
 from devui.web.panels.timeline.runs import run_end
 from devui.web.panels.timeline.window import END, SIZE, last_answers
 from devui.web.services import Services
+from devui.web.text.deceptive_characters import visible
 from devui.web.text.formats import plural
-from devui.web.text.visible import visible
 
 _MOST_WORDS: Final = 200
 

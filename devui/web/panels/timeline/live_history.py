@@ -15,7 +15,7 @@ from devui.debugger.events.feed import Batch
 from devui.debugger.events.news import EventCommitted, EventDropped, RunChanged
 from devui.debugger.predicates.facts import Facts
 from devui.debugger.predicates.filters import Filter, FilterInput
-from devui.debugger.questions.askers import askers_in
+from devui.debugger.questions.requesters import askers_in
 from devui.debugger.timeline import Entry, Line, News, Timeline, fold
 from devui.store.rows import EventRow, RunRow, SessionRow
 from devui.store.runs.work_time import seconds_of_work

@@ -27,6 +27,7 @@ from devui.web.panels.timeline.parts import (
     TimelineItem,
 )
 from devui.web.panels.timeline.runs import run_end
+from devui.web.text.deceptive_characters import visible
 from devui.web.text.formats import (
     compact,
     dollars,
@@ -39,8 +40,7 @@ from devui.web.text.formats import (
     size,
 )
 from devui.web.text.jsontree import json_text
-from devui.web.text.visible import visible
-from devui.web.text.without_markdown import without_markdown
+from devui.web.text.plain_text import without_markdown
 from devui.wire.events import USER
 
 BAR: Final = 12

@@ -9,8 +9,8 @@ from devui.web.basic_parts import Failure, Status
 from devui.web.panels.runs.failure import run_failure
 from devui.web.panels.timeline.parts import RunEnd
 from devui.web.text.actors import by
+from devui.web.text.deceptive_characters import visible
 from devui.web.text.formats import moment
-from devui.web.text.visible import visible
 from devui.wire.errors import LIMITED
 
 ENDINGS: Final[dict[Status, str]] = {

@@ -35,9 +35,9 @@ from devui.web.panels.timeline.panel_parts import GapContent
 from devui.web.panels.timeline.rows import group_id, row_text
 from devui.web.panels.timeline.window import Window, last_answers, window_between, without_forms
 from devui.web.services import Services, services_of
+from devui.web.text.deceptive_characters import visible
 from devui.web.text.markdown import prepare
 from devui.web.text.numbers import whole_number
-from devui.web.text.visible import visible
 
 _TIP_TEXT: Final = 120
 _TIP_KEYS: Final = 5

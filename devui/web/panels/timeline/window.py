@@ -10,8 +10,8 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
 from devui.debugger.history.rewinds import NO_REWINDS, EffectiveRewinds, effective_rewinds
-from devui.debugger.questions.askers import Requester, askers_in
 from devui.debugger.questions.questions import answered_once
+from devui.debugger.questions.requesters import Requester, askers_in
 from devui.debugger.timeline import Entry, News, Timeline, fold
 from devui.store.journal import Journal
 from devui.store.rows import EditRow, EventRow, NoteRow, RunRow

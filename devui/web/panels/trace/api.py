@@ -13,8 +13,8 @@ from typing_extensions import TypedDict
 from devui.debugger.events.news import SessionRemade
 from devui.debugger.events.otlp import resource_spans, span
 from devui.debugger.events.spans import request_and_answers, sent_and_result
-from devui.debugger.otlp_import import meaning
-from devui.debugger.otlp_import.composing import compose
+from devui.debugger.otlp_import import conventions
+from devui.debugger.otlp_import.composer import compose
 from devui.debugger.otlp_import.protobuf import (
     BadProtobuf,
     decode_request,
@@ -114,7 +114,7 @@ async def _keep(services: Services, spans: list[ReceivedSpan]) -> list[str]:
     rejections, words_of = [], services.runs.words_of
     for (service, trace), own in traces.items():
         try:
-            sessions = (name for span in own if (name := meaning.session_of(span)))
+            sessions = (name for span in own if (name := conventions.session_of(span)))
             new = NewTrace(
                 trace=trace,
                 app=service,

@@ -17,8 +17,8 @@ from devui.web.panels.timeline.rows import row_text
 from devui.web.panels.trace.parts import RunHeading, SpanBar, SpanType, TimeTick, TracePanel
 from devui.web.services import Services
 from devui.web.text import formats
+from devui.web.text.deceptive_characters import visible
 from devui.web.text.formats import moment, plural
-from devui.web.text.visible import visible
 
 MOST: Final = 400
 """Maximum number of spans shown for a run; the export has all."""
@@ -62,7 +62,7 @@ async def trace_panel(services: Services, session: SessionRow, row: EventRow | N
         href=trace_url(session.key),
         event=selection,
         heading=await _heading(services.journal, session.key, run),
-        took="" if durations.seconds is None else formats.elapsed(durations.seconds),
+        duration="" if durations.seconds is None else formats.elapsed(durations.seconds),
         held_note=formats.held_for(durations.held),
         going=going,
         bars=tuple(chart.bar(*each) for each in rows[:MOST]),
@@ -230,7 +230,7 @@ class _Chart:
             x=min(x, _WIDE - _LEAST),
             width=width,
             first=None if first is None else self._place(span.began - self.begin + first),
-            took="…" if open_now else _took(span, hold_time),
+            duration="…" if open_now else _took(span, hold_time),
             title=_span_title(span, hold_time),
             error=visible(span.error or self.errors.get((span.event or 0, span.call), "")),
             going=open_now,

@@ -47,7 +47,7 @@ class SpanBar:
     width: float
     first: float | None
     """Where the first chunk of an answer arrived."""
-    took: str
+    duration: str
     """The duration, in words."""
     title: str
     error: str
@@ -87,7 +87,7 @@ class TracePanel:
     event: int | None
     """The selected event, whose run is shown; None to follow the newest run."""
     heading: RunHeading
-    took: str
+    duration: str
     """The run's working time; "" if unknown."""
     held_note: str
     """How long the debugger held it, in words; "" if it never did."""

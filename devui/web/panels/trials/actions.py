@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from devui.debugger.guard.effects import UNKNOWN, ToolEffect, tool_effects
-from devui.debugger.guard.recorded import RecordedCall, recorded_calls
+from devui.debugger.guard.recorded_calls import RecordedCall, recorded_calls
 from devui.debugger.workers.trials import TrialContext, TrialFailed
 from devui.debugger.workers.workers import AppBroken
 from devui.store.rows import SessionRow, SpanRow

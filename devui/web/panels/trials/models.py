@@ -14,8 +14,8 @@ from devui.web.panels.request.parts import Difference
 from devui.web.panels.trials.parts import MessageField, ModelForm, ModelTrial
 from devui.web.security.intake import parse_typed
 from devui.web.text import formats
+from devui.web.text.deceptive_characters import visible
 from devui.web.text.formats import moment, plural
-from devui.web.text.visible import visible
 from devui.web.text.worddiff import word_diff
 from devui.wire.events import Event, fields_in
 
@@ -109,7 +109,7 @@ def model_trial(row: TrialRow, original: Mapping[str, Any], answers: Any) -> Mod
     return ModelTrial(
         number=row.id,
         moment=moment(row.at),
-        took=formats.duration(row.seconds),
+        duration=formats.duration(row.seconds),
         by=visible(row.actor),
         request_diff=_diff(_lines(original), _lines(request), around=True),
         recorded=visible(before),

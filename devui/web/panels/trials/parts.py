@@ -18,7 +18,7 @@ class ToolTrial:
     args: str
     place: str
     """`with the state as of #4`."""
-    took: str
+    duration: str
     by: str
     result: JsonText | None
     error: str
@@ -105,7 +105,7 @@ class ModelTrial:
 
     number: int
     moment: Moment
-    took: str
+    duration: str
     by: str
     request_diff: tuple[tuple[Difference, str], ...]
     """The differences between the requests, in pieces."""

@@ -25,10 +25,10 @@ from devui.web.panels.state.parts import StateValue
 from devui.web.panels.trials.parts import ToolForm, ToolItem, ToolTrial
 from devui.web.render import Renderer
 from devui.web.text import formats
+from devui.web.text.deceptive_characters import visible
 from devui.web.text.formats import moment
 from devui.web.text.jsontree import json_text, json_tree
 from devui.web.text.schemas import signature
-from devui.web.text.visible import visible
 from devui.wire.events import fields_in
 from devui.wire.trials import Confirmation
 
@@ -160,7 +160,7 @@ def tool_trial(row: TrialRow, state: Iterable[Value]) -> ToolTrial:
         moment=moment(row.at),
         args=visible(arguments(fields_in(json.loads(row.sent)), _LINE)),
         place=_place(row.event, has_session=row.session is not None),
-        took=formats.duration(row.seconds),
+        duration=formats.duration(row.seconds),
         by=visible(row.actor),
         result=json_text(outcome.get("result")) if row.error is None else None,
         error=_error(error),

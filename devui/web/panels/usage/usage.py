@@ -16,8 +16,8 @@ from devui.web.panels.runs.api import number_in
 from devui.web.panels.session.parts import Totals
 from devui.web.panels.usage.parts import Spending, SpendingLine
 from devui.web.services import Services
+from devui.web.text.deceptive_characters import visible
 from devui.web.text.formats import compact, dollars, group_digits, held_for, money, plural, seconds
-from devui.web.text.visible import visible
 
 
 class UsageSumJson(TypedDict):

@@ -11,7 +11,7 @@ from devui.web.panels.state.key_history import KeyLinks
 from devui.web.panels.state.parts import WatchButton
 from devui.web.panels.watch.parts import WatchedKey, WatchStrip
 from devui.web.services import Services
-from devui.web.text.visible import visible
+from devui.web.text.deceptive_characters import visible
 
 _LONGEST: Final = 120
 """Maximum characters of a value."""

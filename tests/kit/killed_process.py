@@ -1,7 +1,7 @@
 """A process that runs a tree of agents and kills itself, for tests of what it leaves behind.
 
-`python -m tests.kit.killed TREE FILE AFTER` kills itself as soon as the caller has received that
-many events of the turn. With AFTER 0, it runs to the end.
+`python -m tests.kit.killed_process TREE FILE AFTER` kills itself as soon as the caller has
+received that many events of the turn. With AFTER 0, it runs to the end.
 """
 
 import asyncio

@@ -1,6 +1,6 @@
 """An agent that runs without devui and exports its traces; run by an interpreter with google-adk.
 
-python -m tests.kit.traced [ROOT]
+python -m tests.kit.traced_agent [ROOT]
 """
 
 import asyncio

@@ -29,7 +29,7 @@ async def tagged_sessions(
     """Return the keys of the sessions that the terms select; None without terms, for all."""
     if not terms:
         return None
-    names = [each.folded for each in await tags.used(app)]
+    names = [each.folded for each in await tags.counts(app)]
     choices = [
         TagChoice([name for name in names if term.matches(name)], has=not term.negated)
         for term in terms

@@ -17,8 +17,8 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Final, Literal
 
 from devui.debugger.guard.effects import FRAMEWORK_CALLS
-from devui.debugger.guard.ground import effects_taken
-from devui.debugger.guard.recorded import kept_actions
+from devui.debugger.guard.recorded_calls import kept_actions
+from devui.debugger.guard.run_guard import effects_taken
 from devui.debugger.recovery.last_spans import LastSpan, last_spans
 from devui.store.journal import Journal
 from devui.store.rows import EventRow, ForkRow, NewEdit, RunRow

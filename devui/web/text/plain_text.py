@@ -11,8 +11,8 @@ from typing import Final
 
 from markdown_it.token import Token
 
-from devui.web.text.effort import StepBudget, TooMuch
 from devui.web.text.markdown_parser import environment, is_prose, paid_parser
+from devui.web.text.step_budget import StepBudget, TooMuch
 
 LONGEST: Final = 300
 """How many characters are read; the rest is left out."""

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from devui.web.text.without_markdown import LONGEST, without_markdown
+from devui.web.text.plain_text import LONGEST, without_markdown
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ from typing import Any
 
 from devui.debugger.guard.effects import marks_of, tool_effects
 from devui.debugger.guard.guard import Guard, Policy
-from devui.debugger.guard.recorded import MOST, recorded_calls
+from devui.debugger.guard.recorded_calls import MOST, recorded_calls
 from devui.store.journal import Journal
 from devui.store.rows import NewEdit, SessionRow
 from devui.wire.messages import AgentInfo

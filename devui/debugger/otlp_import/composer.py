@@ -12,8 +12,8 @@ from dataclasses import dataclass, field
 from hashlib import blake2b
 from typing import Any, Final
 
-from devui.debugger.otlp_import import meaning
-from devui.debugger.otlp_import.meaning import Kind
+from devui.debugger.otlp_import import conventions
+from devui.debugger.otlp_import.conventions import Kind
 from devui.debugger.otlp_import.spans import ReceivedSpan
 from devui.debugger.runs.commit import event_of as row_of
 from devui.debugger.runs.request import opening_title
@@ -58,10 +58,10 @@ def compose(
     `words_of` is as in `opening_title`.
     """
     spans = sorted(map(ReceivedSpan.from_json, texts), key=lambda span: (span.start, -span.end))
-    users = (user for span in spans if (user := meaning.user_of(span)))
+    users = (user for span in spans if (user := conventions.user_of(span)))
     app, user = spans[0].service, next(users, ANYBODY)
     session_id = next(
-        (name for span in spans if (name := meaning.session_of(span))), spans[0].trace
+        (name for span in spans if (name := conventions.session_of(span))), spans[0].trace
     )
     whence = {"app": app, "user": user, "id": session_id}
     nothing: dict[str, Any] = {"forked": [], "forks": [], "redacted": 0, "extra": {}}
@@ -112,7 +112,7 @@ def _run(session: int, trace: str, spans: Sequence[ReceivedSpan]) -> RunRow:
     failed = root.error if root else None
     kind, _, message = (failed or "").partition(": ")
     error = {"type": kind, "message": message, "traceback": ""} if failed else None
-    ids = (meaning.first(span, "gcp.vertex.agent.invocation_id") for span in spans)
+    ids = (conventions.first(span, "gcp.vertex.agent.invocation_id") for span in spans)
     return RunRow(
         id=_run_id(spans[0]),
         session=session,
@@ -134,7 +134,7 @@ def _run_id(span: ReceivedSpan) -> str:
 def _steps(spans: Sequence[ReceivedSpan]) -> list[_Step]:
     """Return the agents, models and tools, each below the nearest one around it."""
     by_id = {span.id: span for span in spans}
-    kinds = {span.id: kind for span in spans if (kind := meaning.kind_of(span)) is not None}
+    kinds = {span.id: kind for span in spans if (kind := conventions.kind_of(span)) is not None}
     for span in spans:  # google-adk's `call_llm` surrounds the call itself
         if kinds.get(span.id) == "model":
             _take_over(span, by_id, kinds)
@@ -144,8 +144,8 @@ def _steps(spans: Sequence[ReceivedSpan]) -> list[_Step]:
         if kind is None:
             continue
         around = next((steps[each.id] for each in _around(span, by_id) if each.id in steps), None)
-        name = meaning.name_of(span, kind)
-        own_name = meaning.first(span, "gen_ai.agent.name") if kind != "agent" else name
+        name = conventions.name_of(span, kind)
+        own_name = conventions.first(span, "gen_ai.agent.name") if kind != "agent" else name
         agent = str(own_name or (around.agent if around else span.service))
         parent = around.number if around else None
         steps[span.id] = _Step(span, kind, len(steps) + 1, parent, agent)
@@ -180,9 +180,9 @@ def _events(run: RunRow, steps: Sequence[_Step]) -> Iterable[_Event]:
         yield _Event(run.started, {**body, "content": content})
     tools = [step for step in steps if step.kind == "tool"]
     for step in models:
-        answer = meaning.answer_of(step.span)
+        answer = conventions.answer_of(step.span)
         _give_ids(answer, step, tools)
-        name = meaning.event_of(step.span) or step.span.id
+        name = conventions.event_of(step.span) or step.span.id
         body = _body(run, name, step.agent, step.span.end) | answer
         if step.span.error is not None:
             code, _, message = step.span.error.partition(": ")
@@ -198,15 +198,15 @@ def _give_ids(answer: dict[str, Any], model: _Step, tools: list[_Step]) -> None:
 
     A model may return calls without ids; google-adk assigns them after the model's span has ended.
     """
-    call_ids = {meaning.call_of(tool.span) for tool in tools}
+    call_ids = {conventions.call_of(tool.span) for tool in tools}
     for part in (answer.get("content") or {}).get("parts") or ():
         call = part.get("functionCall")
         if call is None or call.get("id") in call_ids - {None}:
             continue
         for tool in tools:
-            same = meaning.name_of(tool.span, "tool") == call.get("name")
+            same = conventions.name_of(tool.span, "tool") == call.get("name")
             if same and tool.agent == model.agent and tool.span.start >= model.span.end:
-                call["id"] = meaning.call_of(tool.span)
+                call["id"] = conventions.call_of(tool.span)
                 tools.remove(tool)
                 break
 
@@ -217,7 +217,7 @@ def _tool_events(run: RunRow, steps: Sequence[_Step]) -> Iterable[_Event]:
     for step in steps:
         if step.kind != "tool" or step.span.error is not None:
             continue
-        name = meaning.event_of(step.span) or step.span.id
+        name = conventions.event_of(step.span) or step.span.id
         event = events.get(name)
         if event is None:
             body = _body(run, name, step.agent, step.span.end)
@@ -230,8 +230,8 @@ def _tool_events(run: RunRow, steps: Sequence[_Step]) -> Iterable[_Event]:
 
 
 def _response(span: ReceivedSpan) -> dict[str, Any]:
-    result, call = meaning.result_of(span), meaning.call_of(span)
-    response = {"id": call, "name": meaning.name_of(span, "tool"), "response": result}
+    result, call = conventions.result_of(span), conventions.call_of(span)
+    response = {"id": call, "name": conventions.name_of(span, "tool"), "response": result}
     if result is not None and not isinstance(result, dict):
         response["response"] = {"result": result}
     return {key: value for key, value in response.items() if value is not None}
@@ -239,7 +239,7 @@ def _response(span: ReceivedSpan) -> dict[str, Any]:
 
 def _last_words(step: _Step) -> dict[str, Any] | None:
     """Return the user's last message in a request."""
-    request = meaning.request_of(step.span)
+    request = conventions.request_of(step.span)
     for content in reversed(request["contents"] if request else []):
         texts = [part for part in content["parts"] if "text" in part]
         if content["role"] == "user" and texts:
@@ -265,23 +265,23 @@ def _land_span(builder: SessionBuilder, run: str, step: _Step, pieces: set[str])
     span, payload, result = step.span, None, None
     prompt: Prompt | None = None
     if step.kind == "model":
-        answer = meaning.answer_of(span)
+        answer = conventions.answer_of(span)
         prompt = _request(builder, span, pieces)
         result = json.dumps([[span.seconds, answer]]) if answer else None
     elif step.kind == "tool":
         payload, result = (
             None if value is None else json.dumps(value, ensure_ascii=False)
-            for value in (meaning.arguments_of(span), meaning.result_of(span))
+            for value in (conventions.arguments_of(span), conventions.result_of(span))
         )
     new = NewSpan(
         run=run,
         number=step.number,
         parent=step.parent,
         type=step.kind,
-        name=meaning.name_of(span, step.kind),
+        name=conventions.name_of(span, step.kind),
         agent=step.agent,
         branch=None,
-        call=meaning.call_of(span) if step.kind == "tool" else None,
+        call=conventions.call_of(span) if step.kind == "tool" else None,
         began=span.start,
         sent=payload,
         prompt=prompt,
@@ -291,7 +291,7 @@ def _land_span(builder: SessionBuilder, run: str, step: _Step, pieces: set[str])
 
 def _request(builder: SessionBuilder, span: ReceivedSpan, pieces: set[str]) -> Prompt | None:
     """Return a request by the names of its pieces, each of which is stored once."""
-    request = meaning.request_of(span)
+    request = conventions.request_of(span)
     if request is None:
         return None
 
@@ -307,7 +307,7 @@ def _request(builder: SessionBuilder, span: ReceivedSpan, pieces: set[str]) -> P
 
     single = {name: piece(request[name]) for name in ("system", "tools", "config")}
     contents = [name for content in request["contents"] if (name := piece(content))]
-    model = meaning.name_of(span, "model")
+    model = conventions.name_of(span, "model")
     return Prompt(
         model=model,
         system=single["system"],
