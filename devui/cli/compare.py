@@ -61,7 +61,7 @@ def events_lines(comparison: Mapping[str, Any]) -> list[str]:
         about = f"{_SPACE}state after them: {plain(key['key'])}"
         lines += [f"{about}{_change(each)}" for each in key["changes"]]
     if comparison["prompts"] and comparison["prompts"]["aspects"]:
-        lines.append(f"{_SPACE}sent to the models: {', '.join(comparison['prompts']['differing'])}")
+        lines.append(f"{_SPACE}sent to the models: {', '.join(comparison['prompts']['aspects'])}")
     return lines
 
 
@@ -75,7 +75,7 @@ def _change(change: Mapping[str, Any]) -> str:
 def _side_line(label: str, side: Mapping[str, Any]) -> str:
     name = "/".join(plain(str(side[part])) for part in ("app", "user", "id"))
     title = f"  {plain(side['title'])}" if side["title"] else ""
-    cut = f"  excluding its last {side['leftOut']}" if side["omitted"] else ""
+    cut = f"  excluding its last {side['omitted']}" if side["omitted"] else ""
     status = side["status"] or "not run yet"
     head = click.style(f"{label} {side['name']}  {name}{title}", bold=True)
     return f"{head}  {status}, {plural(side['events'], 'event')}{cut}"
@@ -102,7 +102,7 @@ def _row(row: Mapping[str, Any], left: Events, right: Events) -> str:
     words = ["different step"] if row["otherStep"] else []
     words += row["aspects"]
     if row["movedTo"]:
-        words.append(f"counterpart #{row['elsewhere']}")
+        words.append(f"counterpart #{row['movedTo']}")
     suffix = f"  ({', '.join(words)})" if words else ""
     return sign + " | ".join(filter(None, sides)) + suffix
 

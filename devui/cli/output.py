@@ -202,7 +202,7 @@ def _change(change: Mapping[str, Any]) -> str:
     line = f"{plain(change['key'])}: {old} → {json_words(change['new'])}"
     if "original" not in change:
         return line
-    return f"{line}  (edited: the code wrote {json_words(change['written'])})"
+    return f"{line}  (edited: the code wrote {json_words(change['original'])})"
 
 
 def _value(value: Mapping[str, Any]) -> str:

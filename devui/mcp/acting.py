@@ -187,7 +187,7 @@ def _unknown(call: Mapping[str, Any]) -> str:
     result = call["recorded"]
     about = "outcome unknown" if result is None else f"returned {short_json(result)}"
     args = short_json(call["args"])
-    return f"{call['id']}: {call['tool']}({args}), {about if call['made'] else 'never made'}"
+    return f"{call['id']}: {call['tool']}({args}), {about if call['ran'] else 'never made'}"
 
 
 def _newest(client: Client, session: int) -> int:

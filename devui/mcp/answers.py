@@ -115,7 +115,7 @@ def change_line(change: Mapping[str, Any]) -> str:
     line = f"{change['key']}: {old} → {new}"
     if "original" not in change:
         return line
-    return f"{line}, edited: the code wrote {short_json(change['written'])}"
+    return f"{line}, edited: the code wrote {short_json(change['original'])}"
 
 
 def _edit_text(hold: Mapping[str, Any], edit: Mapping[str, Any]) -> str:

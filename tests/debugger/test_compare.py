@@ -158,7 +158,7 @@ def test_parallel_branches_in_another_order_are_equal() -> None:
     assert comparison.equal
     moves = [row for row in comparison.rows if row.kind == "moved"]
     assert len(moves) == 2
-    assert (moves[0].left or moves[0].right, moves[0].elsewhere) in {(3, 4), (4, 3)}
+    assert (moves[0].left or moves[0].right, moves[0].moved_to) in {(3, 4), (4, 3)}
 
 
 def test_a_difference_within_a_moved_branch_is_found() -> None:
@@ -234,7 +234,7 @@ def consistent(comparison: Comparison, left: Sequence[Step], right: Sequence[Ste
             other = comparison.rows[
                 [(r.left, r.right) for r in comparison.rows].index(partner(row))
             ]
-            assert (other.kind, other.elsewhere) == ("moved", row.left or row.right)
+            assert (other.kind, other.moved_to) == ("moved", row.left or row.right)
         elif first and second:
             assert (row.kind == "same") == (first.sign == second.sign)
             assert first.sign == second.sign or likeness(first, second) > 0

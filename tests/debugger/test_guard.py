@@ -33,7 +33,7 @@ def test_each_record_is_used_once_and_exact_matches_come_first() -> None:
     guard = Guard("recorded", EFFECTS, [call("pay", n=1), call("pay", n=2), call("pay", n=2)])
     rulings = [guard.rule("pay", {"n": n}) for n in (2, 2, 2, 2)]
     assert [ruling.do for ruling in rulings] == ["answer", "answer", "ask", "ask"]
-    assert [ruling.exact for ruling in rulings] == [True, True, False, False]
+    assert [ruling.same_args for ruling in rulings] == [True, True, False, False]
     assert [ruling.offer.args["n"] if ruling.offer else None for ruling in rulings] == [
         2,
         2,
@@ -67,7 +67,7 @@ def test_a_call_that_was_rejected_and_then_made_is_in_question() -> None:
     made = call("pay", n=1)
     guard = Guard("ask", EFFECTS, [rejected, made])
     ruling = guard.rule("pay", {"n": 1})
-    assert (ruling.do, ruling.offer, ruling.exact) == ("ask", made, True)
+    assert (ruling.do, ruling.offer, ruling.same_args) == ("ask", made, True)
     assert guard.rule("pay", {"n": 1}).do == "run"  # once per rejected attempt
 
 
