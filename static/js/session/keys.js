@@ -117,7 +117,7 @@ const SECTIONS = {
     { keys: ["m"], does: "half step: yield, commit, or resume", press: "#do-step_half" },
     { keys: ["i"], does: "step into the next model, tool, or agent", press: "#do-step_into" },
     { keys: ["o"], does: "step out", press: "#do-step_out" },
-    { keys: ["g n"], does: "run to next similar event", needs: "select an event first", after: true, when: rows.current, run: runToLike },
+    { keys: ["g n"], does: "run to next similar event", needs: "pause a run and select an event first", after: true, when: () => rows.current() && document.getElementById("steps"), run: runToLike },
     { keys: [], does: "finish the event, then end the run", synonyms: "stop after", needs: "no run in progress", press: "#do-stop_after_event" },
     { keys: ["S"], does: "stop immediately", synonyms: "cancel abort", needs: "no run in progress", press: "#stop" },
     { keys: [], does: "send the message again", synonyms: "retry resend", press: "#send-again" },
