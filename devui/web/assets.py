@@ -7,9 +7,11 @@ other package.
 
 A server serves the static files that existed when it started. Every URL begins with a hash of all
 of them, so browsers can cache files forever and no page ever mixes the files of two versions. A
-module is served as one file, together with everything it imports.
+module is served as one file, together with everything it imports; a page for a frame is served with
+its scripts in it.
 """
 
+import asyncio
 import gzip
 import os
 import re
@@ -25,6 +27,7 @@ from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 
 from devui.web.joining import is_module, join_modules
+from devui.web.lazy_modules import LazyModule
 
 STATIC_PREFIX: Final = "/static/"
 """The path below which static files are served."""
@@ -34,6 +37,9 @@ _HASH_CHARACTERS: Final = 16
 _MAX_COMPRESSED: Final = 64
 """How many compressed files to cache; a combination such as `css/a+b.css` counts as one."""
 _GZIP: Final = re.compile(r"\bgzip\b(?!\s*;\s*q=0(?:\.0*)?\s*(?:,|$))", re.IGNORECASE)
+_isolation: Final = LazyModule("devui.web.isolation")
+_join_page = _isolation.call("join_page")
+_headers_of_page = _isolation.call("script_page_headers")
 _HASH: Final = re.compile(rf"[0-9a-f]{{{_HASH_CHARACTERS}}}")
 
 
@@ -112,12 +118,21 @@ class Assets:
     @cache  # noqa: B019  (the one object of this class lives as long as the server)
     def _whole(self, path: str) -> bytes:
         content = self._files[path]
-        if not (path.endswith(".js") and is_module(content.decode())):
-            return content
         try:
-            return join_modules(path, self._files).encode()
+            if path.endswith(".html"):
+                page: str = _join_page(path, self._files)
+                return page.encode()
+            if path.endswith(".js") and is_module(content.decode()):
+                return join_modules(path, self._files).encode()
         except KeyError as missing:
             raise AssetNotFound(f"no static file {missing}, which {path} imports") from missing
+        return content
+
+    @lru_cache(maxsize=_MAX_COMPRESSED)  # noqa: B019  (as with `_whole`)
+    def page_headers(self, path: str) -> Mapping[str, str]:
+        """Return the headers of a page for a frame; raises the same errors as `read`."""
+        headers: Mapping[str, str] = _headers_of_page(self.read(path).decode())
+        return headers
 
     def url(self, path: str) -> str:
         """Return the URL of a static file, such as `/static/0f3c…/css/base.css`.
@@ -156,9 +171,13 @@ STATIC_PATH: Final = STATIC_PREFIX + "{path:path}"
 ICON_PATH: Final = "/favicon.ico"
 """Browsers request this path if a response names no icon, as with JSON."""
 
-_FOR_GOOD: Final = "public, max-age=31536000, immutable"
+_CACHED: Final[Mapping[str, str]] = {
+    "Cache-Control": "public, max-age=31536000, immutable",
+    "Vary": "Accept-Encoding",
+}
 _MEDIA_TYPES: Final[Mapping[str, str]] = {
     ".css": "text/css",
+    ".html": "text/html",
     ".js": "text/javascript",
     ".svg": "image/svg+xml",
 }
@@ -178,14 +197,21 @@ class StaticFiles:
             if not current:
                 return RedirectResponse(self._assets.url(path))
             takes_gzip = bool(_GZIP.search(request.headers.get("accept-encoding", "")))
-            content = (self._assets.gzip_of if takes_gzip else self._assets.read)(path)
+            content, headers = await self._content(path, takes_gzip=takes_gzip)
         except AssetNotFound as error:
             raise HTTPException(404) from error
         kind = _MEDIA_TYPES.get(PurePosixPath(path).suffix, "text/plain")
-        headers = {"Cache-Control": _FOR_GOOD, "Vary": "Accept-Encoding"}
         if takes_gzip:
             headers["Content-Encoding"] = "gzip"
         return Response(content, media_type=kind, headers=headers)
+
+    async def _content(self, path: str, *, takes_gzip: bool) -> tuple[bytes, dict[str, str]]:
+        read = self._assets.gzip_of if takes_gzip else self._assets.read
+        if not path.endswith(".html"):
+            return read(path), {**_CACHED}
+        # Such a page has megabytes of scripts: compressing them would block the event loop.
+        content = await asyncio.to_thread(read, path)
+        return content, {**await asyncio.to_thread(self._assets.page_headers, path), **_CACHED}
 
     async def icon(self, request: Request) -> Response:
         """Redirect to the icon that the pages use."""

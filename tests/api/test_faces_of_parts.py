@@ -166,6 +166,23 @@ def test_a_file_that_a_browser_could_execute_is_only_downloaded(client):
     assert client.get(f"/sessions/{key}/events/9/file?path=content").status_code == 404
 
 
+@pytest.mark.req("R19")
+def test_a_picture_on_another_server_is_a_link_with_a_button(client):
+    cat = {"fileUri": "https://cats.example/cat.png", "mimeType": "image/png"}
+    untyped = {"fileUri": "http://dogs.example:8080/dog.webp"}
+    others = [
+        {"fileUri": "https://docs.example/a.pdf", "mimeType": "application/pdf"},
+        {"fileUri": "gs://bucket/cat.png", "mimeType": "image/png"},
+    ]
+    files = [{"fileData": each} for each in (cat, untyped, *others)]
+    _, text = places(client, opened(client, agent_event(*files), result({}, *files)))
+    hosts = re.findall(r"data-load-picture>Load picture from ([^<]*)</button>", text)
+    assert set(hosts) == {"cats.example", "dogs.example:8080"}
+    assert len(hosts) >= 4  # in the chat and in the inspector
+    assert 'href="https://cats.example/cat.png"' in text
+    assert 'src="http' not in text
+
+
 def test_json_in_a_text_is_shown_as_a_tree(client):
     text = json.dumps({"greeting": "你好", "list": [1, {"deep": "x"}]})
     mcp = {"content": [{"type": "text", "text": text}]}

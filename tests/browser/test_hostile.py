@@ -33,6 +33,8 @@ FOREIGN = """
 OURS = (
     '^(<button class="copy-code" type="button" data-copy-code="" aria-label="Copy code"'
     ' title="Copy code"></button>'
+    '|<button class="load-picture" type="button" data-load-picture="">'
+    "Load picture from [a-z0-9.:-]+</button>"
     '|<input type="checkbox" disabled=""( checked="")? aria-label="(Done|To do)">)$'
 )
 """What the Markdown renderer adds, verbatim."""

@@ -47,6 +47,7 @@ from devui.web.panels.chat.content_parts import (
     TranscriptPart,
 )
 from devui.web.panels.chat.parts import AnswerLine, ArtifactChip, ChatMessage, ToolOutcome
+from devui.web.panels.frames.parts import PicturePage
 from devui.web.panels.inspector.mark_parts import RewindMark, RewindNews
 from devui.web.panels.inspector.parts import Hint, Panel, Selection, StateTab, TabKey
 from devui.web.panels.jobs.panel import JobItem, JobList
@@ -279,6 +280,7 @@ def side_pages() -> dict[str, Model]:
         ),
         "export": export_page(),
         "imported": _imported_page(),
+        "picture": PicturePage("https://cats.example/cat.png", "cats.example"),
         "app-piece": PiecePage(
             "auto", "travel", samples.links.app_url("travel"), "Memory", memory_samples.ALL[0]
         ),
@@ -431,6 +433,12 @@ def content() -> list[Model]:
         CodePart("python", "print(1 < 2)"),
         OutputPart("ok", "True"),
         FilePart("chart.png", "image/png", "12 kB"),
+        FilePart(
+            "cat.png",
+            "image/png",
+            href="https://cats.example/cat.png",
+            picture_host="cats.example",
+        ),
         ToolOutcome("t-1", "done", "0.85", "/sessions/7?event=6", attempt=3, number=6),
         ChatMessage(5, "error", "Agent", (), "/sessions/7?event=5", "'GBP'", "KeyError", attempt=2),
         AnswerLine("Answered", "ask_manager", '{"status": "approved"}'),

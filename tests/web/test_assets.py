@@ -1,5 +1,7 @@
 """Templates and static files: how they are found, addressed by content, and served."""
 
+import base64
+from hashlib import sha256
 from pathlib import Path
 
 import pytest
@@ -75,6 +77,22 @@ def test_a_module_is_served_with_everything_it_imports(tmp_path: Path) -> None:
     assert whole.count("const b = 1;") == 1, "a module that two others import comes once"
     assert "import" not in whole
     assert "export" not in whole
+
+
+def test_a_page_for_a_frame_has_its_scripts_in_it_and_no_other_may_run(tmp_path: Path) -> None:
+    static = make(tmp_path / "static")
+    (static / "frames").mkdir()
+    (static / "frames" / "page.html").write_text('<script src="../js/a.js"></script><p>')
+    (static / "frames" / "bad.html").write_text('<script src="none.js"></script>')
+    (static / "js" / "a.js").write_text("go()")
+    assets = Assets(tmp_path, static)
+    response = client(assets).get(assets.url("frames/page.html"))
+    assert response.text == "<script>go()</script><p>"
+    assert response.headers["content-type"] == "text/html; charset=utf-8"
+    hashed = base64.b64encode(sha256(b"go()").digest()).decode()
+    assert f"script-src 'sha256-{hashed}';" in response.headers["content-security-policy"]
+    with pytest.raises(AssetNotFound, match=r"no static file 'frames/none\.js'"):
+        assets.read("frames/bad.html")
 
 
 def test_a_missing_file_is_an_error_instead_of_a_dead_link(tmp_path: Path) -> None:

@@ -29,12 +29,16 @@ TAGS = {
     *("mtext", "mtr", "munder", "munderover"),
 }
 OURS = {
-    "button": {"class": "copy-code", "type": "button", "data-copy-code": ""},
-    "input": {"type": "checkbox", "disabled": ""},
+    "button": [
+        {"class": "copy-code", "type": "button", "data-copy-code": ""},
+        {"class": "load-picture", "type": "button", "data-load-picture": ""},
+    ],
+    "input": [{"type": "checkbox", "disabled": ""}],
 }
-"""Elements that only the renderer creates, with the attributes that each of them has."""
+"""Elements that only the renderer creates, with the attributes that each of them may have."""
 ATTRIBUTES = {"href", "title", "rel", "target", "class", "start"}
-ATTRIBUTES |= {"aria-label", "checked", "data-copy-code", "disabled", "role", "tabindex", "type"}
+ATTRIBUTES |= {"aria-label", "checked", "data-copy-code", "data-load-picture", "disabled", "role"}
+ATTRIBUTES |= {"tabindex", "type"}
 ATTRIBUTES |= set().union(*formulas.ATTRIBUTES.values())
 ATTACKS = [
     *("<script>alert(1)</script>", "<img src=x onerror=alert(1)>", "<svg/onload=alert(1)>"),
@@ -86,12 +90,13 @@ def check_inert(html: str) -> None:
         assert set(element.attrib) <= ATTRIBUTES
         address = element.attrib.get("href", "http://")
         assert address.startswith(("http://", "https://", "mailto:"))
-        assert OURS.get(element.tag, {}).items() <= element.attrib.items()
+        kinds = OURS.get(element.tag, [{}])
+        assert any(kind.items() <= element.attrib.items() for kind in kinds)
         if element.tag == "a":
             assert element.attrib["rel"] == "noopener noreferrer nofollow"
         if "class" in element.attrib:
             allowed = highlighting.CLASSES | {"highlight", "align-left", "align-center"}
-            allowed |= {"code", "copy-code", "table", "todo"}
+            allowed |= {"code", "code diagram", "copy-code", "load-picture", "table", "todo"}
             assert element.attrib["class"] in allowed | {"align-right"}
 
 
@@ -161,6 +166,44 @@ def test_a_picture_is_shown_as_a_link() -> None:
     assert "<img" not in html
     assert ">a cat</a>" in html
     assert ">image</a>" in to_html("![](https://a.example/cat.png)")
+
+
+def test_a_picture_has_a_button_that_names_its_host() -> None:
+    html = to_html("![a cat](https://A.example:8443/cat.png)")
+    assert ">a cat</a> <button" in html
+    assert ">Load picture from a.example:8443</button>" in html
+    assert "button" not in to_html("![a cat](https://you@a.example/cat.png)")
+    assert "button" not in to_html("![a cat](mailto:cat@a.example)")
+
+
+def test_a_picture_within_a_link_comes_after_it() -> None:
+    html = to_html("[![built](https://a.example/b.svg) *now*](https://b.example) [c](http://c.d)")
+    links = [node for node in elements(html) if node.tag == "a"]
+    assert [(link.attrib["href"], "".join(link.itertext())) for link in links] == [
+        ("https://b.example", "built now"),
+        ("https://a.example/b.svg", "image"),
+        ("http://c.d", "c"),
+    ]
+    assert html.count("Load picture from a.example</button>") == 1
+
+
+@pytest.mark.parametrize(
+    ("text", "is_diagram"),
+    [
+        ("```mermaid\ngraph TD\n```", True),
+        ("~~~~ Mermaid wide\ngraph TD\n\n~~~~~", True),
+        ("> ```mermaid\n> graph TD\n> ```", True),
+        ("```mermaid\ngraph TD", False),
+        ("```mermaid\ngraph TD\n\n", False),
+        ("> ```mermaid\n> graph TD\n\nmore", False),
+        ("```mermaid\n```", False),
+        ("```python\ngraph TD\n```", False),
+    ],
+)
+def test_a_mermaid_block_is_a_diagram_once_it_is_closed(text: str, *, is_diagram: bool) -> None:
+    html = to_html(text)
+    assert ('<div class="code diagram">' in html) == is_diagram
+    assert '<pre class="highlight"><code>' in html
 
 
 def test_cells_are_aligned_by_class() -> None:

@@ -2,7 +2,8 @@
 
 There are three layers, each sufficient against the usual attacks: the parser accepts no HTML, the
 cleaner allows only a few tags and attributes, and the template puts the result inside `hx-ignore`.
-Images become links, so that showing a message contacts no host (R19). Text that is too long, takes
+Images become links, so that showing a message contacts no host (R19); a button beside each loads it
+in a frame of its own. Text that is too long, takes
 too much work or fails to parse is shown as is, escaped, in a `<pre>`.
 """
 
@@ -21,6 +22,7 @@ from markupsafe import Markup
 
 from devui.web.text import formulas, highlighting
 from devui.web.text.markdown_parser import effort_of, environment, is_prose, paid_parser
+from devui.web.text.remote_pictures import remote_picture
 from devui.web.text.step_budget import StepBudget, TooMuch
 
 _DRAWN: Final = 10
@@ -46,7 +48,7 @@ _TAGS: Final = {
 }
 _ATTRIBUTES: Final = {
     "a": {"href", "title"},
-    "button": {"aria-label", "data-copy-code", "title", "type"},
+    "button": {"aria-label", "data-copy-code", "data-load-picture", "title", "type"},
     "div": {"aria-label", "role", "tabindex"},
     "input": {"aria-label", "checked", "disabled", "type"},
     "ol": {"start"},
@@ -127,8 +129,8 @@ def _clean(html: str) -> Markup:
         link_rel="noopener noreferrer nofollow",
         set_tag_attribute_values={"a": {"target": "_blank"}},
         allowed_classes={
-            "button": {"copy-code"},
-            "div": {"code", "table"},
+            "button": {"copy-code", "load-picture"},
+            "div": {"code", "diagram", "table"},
             "li": {"todo"},
             "span": highlighting.CLASSES,
             "pre": {"highlight"},
@@ -149,10 +151,47 @@ def _absolute_only(tag: str, attribute: str, value: str) -> str | None:
 def _image(
     self: RendererHTML, tokens: list[Token], index: int, options: OptionsDict, env: EnvType
 ) -> str:
-    """Render an image as a link to it."""
+    """Render an image as a link to it, with a button that loads it.
+
+    Within a link, it becomes the text of that link, and its own link comes after it.
+    """
     token = tokens[index]
-    label = self.renderInlineAsText(token.children, options, env) or "image"
-    return f'<a href="{escapeHtml(str(token.attrGet("src") or ""))}">{escapeHtml(label)}</a>'
+    label = escapeHtml(self.renderInlineAsText(token.children, options, env) or "image")
+    address = str(token.attrGet("src") or "")
+    if _PICTURES not in env:
+        return _picture(address, label)
+    env[_PICTURES].append(address)
+    return label
+
+
+_PICTURES: Final = "pictures"
+"""In the environment: the images of the link that is being rendered."""
+
+
+def _link_open(
+    self: RendererHTML, tokens: list[Token], index: int, options: OptionsDict, env: EnvType
+) -> str:
+    env[_PICTURES] = []
+    return self.renderToken(tokens, index, options, env)
+
+
+def _link_close(
+    self: RendererHTML, tokens: list[Token], index: int, options: OptionsDict, env: EnvType
+) -> str:
+    return "</a>" + "".join(f" {_picture(address, 'image')}" for address in env.pop(_PICTURES))
+
+
+def _picture(address: str, label: str) -> str:
+    link = f'<a href="{escapeHtml(address)}">{label}</a>'
+    remote = remote_picture(address)
+    return f"<span>{link} {_load_button(remote.host)}</span>" if remote else link
+
+
+def _load_button(host: str) -> str:
+    return (
+        '<button class="load-picture" type="button" data-load-picture>'
+        f"Load picture from {escapeHtml(host)}</button>"
+    )
 
 
 def _cell(
@@ -173,11 +212,22 @@ def _fence(
     token = tokens[index]
     language = token.info.split(maxsplit=1)[0] if token.info.strip() else ""
     code = highlighting.to_html(token.content, language, effort_of(env))
+    kind = "code diagram" if language.lower() == _MERMAID and _is_closed(token) else "code"
     return (
-        f'<div class="code"><pre class="highlight"><code>{code}</code></pre>'
+        f'<div class="{kind}"><pre class="highlight"><code>{code}</code></pre>'
         '<button class="copy-code" type="button" data-copy-code aria-label="Copy code"'
         ' title="Copy code"></button></div>'
     )
+
+
+_MERMAID: Final = "mermaid"
+
+
+def _is_closed(token: Token) -> bool:
+    """Return whether a fence has its closing line: until then, more of its code may arrive."""
+    first, end = token.map or (0, 0)
+    lines = token.content.count("\n") + (not token.content.endswith("\n"))
+    return end - first - 1 > lines
 
 
 def _table_open(
@@ -223,6 +273,8 @@ def _formula(
 _PARSER: Final = paid_parser()
 for _name, _rule in {
     "image": _image,
+    "link_open": _link_open,
+    "link_close": _link_close,
     "formula": _formula,
     "list_item_open": _item,
     "table_open": _table_open,

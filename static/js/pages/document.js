@@ -2,6 +2,7 @@
 import * as firstMessage from "../apps/first_message.js";
 import * as reloaded from "../apps/reloaded.js";
 import * as selection from "../apps/selection.js";
+import * as frames from "../frames/loader.js";
 import * as graph from "../graph/graph.js";
 import * as progress from "../jobs/progress.js";
 import * as keys from "../palette/commands.js";
@@ -18,4 +19,4 @@ import * as stream from "../shell/stream.js";
 import * as theme from "../shell/theme.js";
 import * as times from "../shell/times.js";
 
-start([forms, firstMessage, connection, copying, editor, progress, popups, keys, palette, reloaded, selection, graph, notices, stream, secrets, theme, times]);
+start([forms, firstMessage, connection, copying, editor, progress, popups, keys, palette, reloaded, selection, graph, frames, notices, stream, secrets, theme, times]);

@@ -3,6 +3,7 @@ import * as sheet from "../breakpoints/sheet.js";
 import * as attachments from "../chat/attachments.js";
 import * as composer from "../chat/composer.js";
 import * as thumbnails from "../chat/thumbnails.js";
+import * as frames from "../frames/loader.js";
 import * as graph from "../graph/graph.js";
 import * as drafts from "../hold/drafts.js";
 import * as unfolding from "../hold/unfolding.js";
@@ -48,6 +49,6 @@ import * as view from "../trace/view.js";
 
 start([
   announcements, requests, attachments, composer, forms, connection, copying, editor, popups, palette, drafts, unfolding, filter, fork, sheet, keyHistory,
-  log, keys, navigation, ownOrders, panes, player, resultRows, lists, gaps, notices, folds, rows, scrubber, stream, secrets, clipboard, chunks, tabName,
+  log, keys, navigation, ownOrders, panes, player, resultRows, lists, gaps, notices, folds, rows, scrubber, stream, secrets, frames, clipboard, chunks, tabName,
   theme, times, spans, view, graph, progress, settings, tabs, thumbnails, tour, uploads,
 ]);

@@ -13,7 +13,6 @@ import tempfile
 from collections.abc import AsyncIterator, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
-from hashlib import sha256
 from pathlib import Path
 from typing import IO, Final, TypeVar, cast
 from urllib.parse import SplitResult, parse_qs, unquote, urlsplit
@@ -26,6 +25,7 @@ from devui.debugger.runs.uncommitted import touch_outcomes
 from devui.store.journal import Journal
 from devui.store.rows import Artifact, EditRow, EventRow, SessionRow
 from devui.web.assets import Assets
+from devui.web.isolation import source_of
 from devui.web.panels.apps.lists import session_name
 from devui.web.panels.breakpoints.gutter import Gutter
 from devui.web.panels.bundles.parts import ExportedPage
@@ -91,8 +91,8 @@ class InlineAssets:
     def into(self, page: str) -> str:
         """Return the page with both inserted."""
         policy = (
-            f"default-src 'none'; img-src data:; media-src data:; style-src '{_hash(self._css)}';"
-            f" script-src '{_hash(self._js)}'; base-uri 'none'; form-action 'none'"
+            f"default-src 'none'; img-src data:; media-src data:; style-src {source_of(self._css)};"
+            f" script-src {source_of(self._js)}; base-uri 'none'; form-action 'none'"
         )
         page = page.replace("<!--policy-->", policy)
         page = page.replace("<!--styles-->", f"<style>{self._css}</style>")
@@ -186,10 +186,6 @@ async def _artifact(url: SplitResult, journal: Journal, session: SessionRow) -> 
         unquote(file[1]),
         version=int(version[0]) if version else None,
     )
-
-
-def _hash(text: str) -> str:
-    return f"sha256-{base64.b64encode(sha256(text.encode()).digest()).decode()}"
 
 
 STYLES: Final = (

@@ -42,6 +42,7 @@ from devui.web.text import formats
 from devui.web.text.deceptive_characters import readable, visible
 from devui.web.text.formats import clipped, web_address
 from devui.web.text.jsontree import Rest, json_size, json_tree
+from devui.web.text.remote_pictures import remote_picture
 from devui.wire.events import Call, Content, Event, Fields, Part, Response, fields_in
 
 FileLink: TypeAlias = Callable[[Path], str]
@@ -198,8 +199,14 @@ def file_part(part: Part, path: Path, file: FileLink | None) -> FilePart | None:
     if reference := part.file_data:
         address = str(reference.get("fileUri") or "")
         name = visible(clipped(str(reference.get("displayName") or address)))
-        mime = visible(str(reference.get("mimeType", "")))
-        return FilePart(name, mime, href=web_address(address))
+        mime = str(reference.get("mimeType") or mimetypes.guess_type(address)[0] or "")
+        remote = remote_picture(address) if media_type(mime).startswith("image/") else None
+        return FilePart(
+            name,
+            visible(mime),
+            href=web_address(address),
+            picture_host=remote.host if remote else "",
+        )
     return None
 
 

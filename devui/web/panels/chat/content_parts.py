@@ -125,6 +125,8 @@ class FilePart:
     show: Medium | None = None
     """How the page shows it, if this server serves the file, after checking its content."""
     preview: FilePreview | None = None
+    picture_host: str = ""
+    """The host that a picture can be loaded from when a reader asks for it; "" for other files."""
 
 
 @dataclass(frozen=True, slots=True)

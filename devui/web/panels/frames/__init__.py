@@ -1,0 +1,1 @@
+"""What a page shows in a sandboxed frame, apart from itself."""

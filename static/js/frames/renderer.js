@@ -1,0 +1,81 @@
+// Turns Mermaid's text into pictures, in a hidden frame that is sandboxed: it has an origin of its own and loads nothing. The frame
+// is there while it is needed, and replaced if a diagram keeps it busy.
+const BUSY = 10, IDLE = 60; // seconds
+const MOST_TEXT = 20000, MOST_PICTURE = 2000000; // characters
+const MOST_PIXELS = 20000; // in width and height
+const MOST_PICTURES = 100;
+const pictures = new Map();
+let frame = null;
+let queue = Promise.resolve();
+let number = 0;
+let idle = 0;
+
+// The picture as it was drawn before, if it is still known.
+export function recall(source, dark) {
+  return pictures.get(`${dark} ${source}`);
+}
+
+// Resolves to { src, width, height, title }, or to { problem }.
+export function draw(source, dark) {
+  queue = queue.then(async () => {
+    const drawing = recall(source, dark) ?? await attempt(source, dark);
+    pictures.set(`${dark} ${source}`, drawing);
+    if (pictures.size > MOST_PICTURES) pictures.delete(pictures.keys().next().value);
+    return drawing;
+  });
+  return queue;
+}
+
+async function attempt(source, dark) {
+  if (source.length > MOST_TEXT) return { problem: `it has more than ${MOST_TEXT.toLocaleString("en")} characters` };
+  return picture(await answer({ id: ++number, source, dark }));
+}
+
+// What the frame answers is as hostile as the text that it was given.
+function picture({ svg, width, height, title, problem }) {
+  if (typeof problem === "string") return { problem };
+  const isPicture = typeof svg === "string" && svg.length <= MOST_PICTURE && [width, height].every((side) => side > 0 && side <= MOST_PIXELS);
+  if (!isPicture) return { problem: "the picture is too large" };
+  return { src: `data:image/svg+xml,${encodeURIComponent(svg)}`, width, height, title: String(title ?? "") };
+}
+
+async function answer(request) {
+  clearTimeout(idle);
+  frame ??= await open();
+  const data = await reply(request);
+  idle = setTimeout(close, IDLE * 1000);
+  if (data) return data;
+  close();
+  return { problem: `it takes longer than ${BUSY} seconds` };
+}
+
+// What the frame answers; undefined if it doesn't.
+function reply(request) {
+  return new Promise((resolve) => {
+    const settle = (data) => { removeEventListener("message", listen); clearTimeout(timer); resolve(data); };
+    const listen = ({ source, data }) => { if (source === frame.contentWindow && data?.id === request.id) settle(data); };
+    const timer = setTimeout(settle, BUSY * 1000);
+    addEventListener("message", listen);
+    frame.contentWindow.postMessage(request, "*");
+  });
+}
+
+function open() {
+  const element = document.createElement("iframe");
+  element.className = "renderer";
+  element.title = "Draws diagrams";
+  element.inert = true;
+  element.tabIndex = -1;
+  element.setAttribute("aria-hidden", "true");
+  element.setAttribute("sandbox", "allow-scripts");
+  element.src = new URL("../../frames/diagram.html", import.meta.url); // relative to js/pages/frames.js, which this is joined into
+  return new Promise((resolve) => {
+    element.addEventListener("load", () => resolve(element), { once: true });
+    document.body.append(element);
+  });
+}
+
+function close() {
+  frame?.remove();
+  frame = null;
+}
