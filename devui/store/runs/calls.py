@@ -46,6 +46,12 @@ _ANSWERED = """
             AND instr(summary, '"responses":[') > 0 AND instr(summary, ?4) > 0
     )
 """
+_RESULTS = """
+    SELECT * FROM event_rows
+    WHERE session = ?1 AND invocation_id = ?2 AND seq > ?3 AND instr(summary, '"responses":[') > 0
+        AND EXISTS (SELECT 1 FROM json_each(?4) WHERE instr(summary, value) > 0)
+    ORDER BY seq
+"""
 _SPOKE = """
     SELECT EXISTS (SELECT 1 FROM events WHERE session = ? AND invocation_id = ? AND author = ?)
 """
@@ -73,6 +79,16 @@ async def has_answer(
     values = (call_event.session, call_event.invocation_id, call_event.seq, call_json, author)
     [(exists,)] = await journal.fetch(_ANSWERED, *values)
     return bool(exists)
+
+
+async def results(journal: Journal, call_event: EventRow) -> list[EventRow]:
+    """Return the later events of the invocation that may hold results of the event's calls, in
+    ascending order."""
+    ids = [json.dumps(call.id, ensure_ascii=False) for call in call_event.summary.calls if call.id]
+    if not ids:
+        return []
+    values = (call_event.session, call_event.invocation_id, call_event.seq, json.dumps(ids))
+    return [event_row(row) for row in await journal.fetch(_RESULTS, *values)]
 
 
 async def first_open_call(journal: Journal, session: int, invocation: str) -> EventRow | None:

@@ -11,6 +11,7 @@ from typing import Final, TypeVar
 from devui.debugger.history.rewinds import effective_rewinds
 from devui.debugger.secrets.fragments import clean_fragments
 from devui.store.rows import EditRow, EventRow, SessionRow
+from devui.store.runs.calls import results
 from devui.web.basic_parts import Failure
 from devui.web.links import edit_state_url, log_tab_url, log_url, session_url, whole_event_url
 from devui.web.page_query import EVERYTHING, PageQuery
@@ -194,17 +195,6 @@ async def _edits(services: Services, row: EventRow, event: Event) -> list[EditRo
     return [edit for edit in await services.journal.edits.list(row.session) if edit.id in numbers]
 
 
-async def _results(services: Services, row: EventRow, event: Event) -> list[EventRow]:
-    """Return the rows that may hold the results of the event's calls."""
-    rows = [
-        each
-        for call in event.calls
-        if call.id
-        for each, _ in await services.journal.events.asking(row.session, str(call.id))
-    ]
-    return [each for each in rows if each.seq > row.seq]
-
-
 async def detail(
     services: Services,
     session: SessionRow,
@@ -242,7 +232,7 @@ async def detail(
             more_changes=more_changes,
         ),
     )
-    panel = with_args_run(panel, await _results(services, row, event))
+    panel = with_args_run(panel, await results(services.journal, row))
     await prepare(_markdown(panel.parts))
     rewinds = await effective_rewinds(services.journal, session.key, until=until)
     changed = await differs_from_answer(services.journal, row, event)
