@@ -121,6 +121,8 @@ def _look(prints) -> int:
     prints("dbg prompt N --diff", 4, "--diff")
     prints("dbg note N", 1, "look here")
     prints("dbg notes")
+    prints("dbg tag NAME", "slow")
+    prints("dbg tags")
     prints("dbg try TOOL", "read_bill", '{"table": 7}', "--yes")
     prints("dbg fork N", 1)
     prints("dbg start", "--new", "faulty", "--no-pause", "divide by zero", status=1)
