@@ -46,11 +46,15 @@ def workshop(browser, tmp_path, agents):
 
 
 def slow(answer: str, gate: Path) -> str:
-    """Return the code of an app whose import blocks until the file `gate` exists."""
+    """Return the code of an app whose import blocks until the file `gate` exists.
+
+    Its description isn't a literal, so it is unknown before.
+    """
     wait = (
         f"import pathlib, time\nwhile not pathlib.Path({str(gate)!r}).exists(): time.sleep(0.02)\n"
     )
-    return wait + good(answer)
+    literal = f'"Answers {answer}."'
+    return wait + good(answer).replace(literal, f"str({literal})")
 
 
 def traceback_is_shown(page: Page) -> None:

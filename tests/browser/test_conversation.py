@@ -199,7 +199,7 @@ def test_the_inspector_shows_what_an_event_did_to_state_and_artifacts(booking):
         expect(changes.locator("dt", has_text=change)).to_have_count(1)
     booking.select(7)
     with booking.page.expect_download() as download:
-        booking.panel.get_by_role("link", name="itinerary.txt").click()
+        booking.panel.get_by_role("link", name="Save itinerary.txt").click()
     assert "DV 318" in download.value.path().read_text()
 
 

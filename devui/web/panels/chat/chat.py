@@ -398,7 +398,7 @@ def _answer_line(answer: ResponseSummary, asker: Requester | None) -> AnswerLine
         payload = answer.preview.removeprefix(answer.verdict).strip()
         return AnswerLine(answer.verdict.capitalize(), tool, visible(payload.removeprefix("with ")))
     name = tool or ("" if answer.name in HUMAN_CALLS else visible(answer.name))
-    return AnswerLine("CallAnswers", name, visible(answer.preview))
+    return AnswerLine("Answered", name, visible(answer.preview))
 
 
 def _response_files(event: Event, file: FileLink) -> Iterator[FilePart]:
