@@ -127,7 +127,10 @@ class ErrorAnswers:
         headers = dict(error.headers or {})
         if _is_api(request):
             return JSONResponse({"detail": error.detail}, error.status_code, headers)
-        return self._response(request, error.status_code, error.detail, headers=headers)
+        detail = error.detail
+        if error.status_code == HTTPStatus.NOT_FOUND:  # no route: Starlette's detail is the title
+            detail = f"There is nothing at `{request.url.path}`. Check the address."
+        return self._response(request, error.status_code, detail, headers=headers)
 
     def _unexpected(self, request: Request, error: Exception) -> Response:
         """Answer with an error id and add it to the traceback, which the server logs."""
@@ -155,7 +158,7 @@ class ErrorAnswers:
             return self._renderer.page(
                 notice, status=status, headers={**(headers or {}), **keep_url()}
             )
-        page = ErrorPage(title, detail, error_id)
+        page = ErrorPage(title, detail[:1].upper() + detail[1:], error_id)
         return self._renderer.page(page, status=status, headers=headers)
 
 

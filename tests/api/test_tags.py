@@ -146,12 +146,14 @@ def test_a_search_covers_only_sessions_with_the_tags(client, sessions):
         assert (f'href="/sessions/{first.key}"' in palette) == (text == "tag:good")
 
 
-def test_bundles_carry_tags(client, sessions):
+def test_exports_carry_tags(client, sessions):
     key = sessions["a"]
     bundle = client.get(f"/api/sessions/{key}/export").content
     assert b'"tags"' not in bundle  # as older versions of devui write it
     tags = change(client, key, add=["Bug", "needs review"])
     tagged = client.get(f"/api/sessions/{key}/export").content
+    page = client.get(f"/api/sessions/{key}/export?format=html").text
+    assert all(f'<span class="tag" dir="auto">{tag}</span>' in page for tag in tags)
 
     def imported(data):
         answer = client.post("/api/sessions/import", content=data, headers=JSON)

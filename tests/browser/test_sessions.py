@@ -161,8 +161,8 @@ def test_sessions_are_listed_newest_first_with_their_users_and_events(visit, ser
         ("/apps/no-such-app", "no-such-app"),
         ("/sessions/999999", "there is no session 999999"),
         ("/sessions/0", "there is no session 0"),
-        ("/sessions/travel", "Not Found"),
-        ("/nowhere", "Not Found"),
+        ("/sessions/travel", "There is no such session"),
+        ("/nowhere", "There is nothing at /nowhere"),
     ],
 )
 def test_an_unknown_address_shows_a_page_that_says_so(visit, path, says):

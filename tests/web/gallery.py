@@ -307,6 +307,7 @@ def side_pages() -> dict[str, Model]:
             "user",
             "4f21c9",
             "8 events",
+            ("bug", "needs review"),
             NoteForm(0, samples.links.note_url(travel_samples.KEY, 0), "the first trip"),
             state_samples.state_at(None),
             file_samples.GRAPH,

@@ -46,7 +46,7 @@ from devui.web.panels.timeline.parts import InvocationHeader
 from devui.web.panels.timeline.rewind_marks import rewind_mark
 from devui.web.panels.timeline.window import Window, window_before, without_forms
 from devui.web.services import Services
-from devui.web.text.deceptive_characters import visible
+from devui.web.text.deceptive_characters import readable, visible
 from devui.web.text.formats import LONGEST_TEXT, plural
 from devui.web.text.markdown import is_parsed, prepare
 from devui.wire.events import Event
@@ -319,6 +319,7 @@ class _Writer:
             user=visible(session.user),
             id=visible(self._name),
             events=plural(session.events, "event"),
+            tags=tuple(readable(tag) for tag in await self._journal.tags.of(session.key)),
             note=note_form(session.key, 0, note) if note else None,
             state=await self._state(None, None),
             graph=await session_graph(

@@ -90,6 +90,7 @@ class ExportedPage:
     id: str
     events: str
     """`12 events`."""
+    tags: tuple[str, ...]
     note: NoteForm | None
     state: StatePanel
     graph: GraphPanel
