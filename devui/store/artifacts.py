@@ -41,11 +41,12 @@ _VERSIONS = """
     SELECT name, version, mime, size, custom_metadata, created, seq FROM artifacts
     WHERE scope = ? AND name = ? ORDER BY version
 """
-_TYPES = """
-    SELECT name, version, mime FROM sessions
+_ROWS = """
+    SELECT name, version, mime, size, custom_metadata, artifacts.created, artifacts.seq
+    FROM sessions
     JOIN artifacts ON artifacts.scope IN (sessions.own_scope, sessions.user_scope)
     JOIN json_each(?2) AS wish ON name = wish.value ->> 0 AND version = wish.value ->> 1
-    WHERE sessions.key = ?1 AND mime IS NOT NULL
+    WHERE sessions.key = ?1
 """
 _KEYS = """
     SELECT DISTINCT name FROM artifacts WHERE scope IN (SELECT value FROM json_each(?))
@@ -145,12 +146,13 @@ class Artifacts:
         rows = await self._database.fetch(_VERSIONS, owners[0], filename) if owners else []
         return [ArtifactRow(*row) for row in rows]
 
-    async def types(
+    async def rows(
         self, session: int, versions: Iterable[tuple[str, int]]
-    ) -> dict[tuple[str, int], str]:
-        """Return the media types of these versions of files; leaves out those without one."""
-        rows = await self._database.fetch(_TYPES, session, json.dumps([*versions]))
-        return {(name, version): mime for name, version, mime in rows}
+    ) -> dict[tuple[str, int], ArtifactRow]:
+        """Return the rows of these versions of files, by name and version; leaves out those that
+        don't exist."""
+        rows = await self._database.fetch(_ROWS, session, json.dumps([*versions]))
+        return {(row[0], row[1]): ArtifactRow(*row) for row in rows}
 
     async def delete(self, app: str, user: str, session_id: str | None, filename: str) -> bool:
         """Delete all versions of the file, and return whether there were any. Raises ReadOnly."""

@@ -20,6 +20,7 @@ from devui.debugger.events.summary import other_fields
 from devui.debugger.questions.questions import HUMAN_CALLS, answered_once, question_of
 from devui.debugger.questions.requesters import Requester
 from devui.debugger.recovery.fork_maker import message_text
+from devui.store.rows import ArtifactRow
 from devui.store.summaries import CallSummary, ResponseSummary, Summary
 from devui.web.links import (
     answers_url,
@@ -50,12 +51,13 @@ from devui.web.panels.chat.parts import (
     ToolChip,
     ToolOutcome,
 )
+from devui.web.panels.chat.previews import MEDIA, media_type
 from devui.web.panels.hold.interventions import hint
 from devui.web.panels.questions.parts import Ask, QuestionFields
 from devui.web.panels.questions.questions import CREDENTIAL, form_of, sign_in_link
 from devui.web.panels.recovery.parts import RerunButton
 from devui.web.text.deceptive_characters import readable, visible
-from devui.web.text.formats import clipped
+from devui.web.text.formats import clipped, size
 from devui.wire.events import NOTHING, USER, Event, Fields, Part, fields_in
 
 _KINDS: Final = ("numberValue", "boolValue", "nullValue")
@@ -128,8 +130,9 @@ def say_again(number: int, event: Event, session: int) -> RerunButton | None:
 TRANSFER = "transfer_to_agent"
 """The framework's own tool; the chat shows the transfer instead of the call."""
 _NOBODY: Mapping[str, Requester] = MappingProxyType({})
-Pictures: TypeAlias = AbstractSet[tuple[str, int]]
-"""The names and versions of artifacts that are shown as pictures."""
+SavedFiles: TypeAlias = Mapping[tuple[str, int], ArtifactRow]
+"""Artifacts by name and version."""
+_NO_FILES: SavedFiles = MappingProxyType({})
 
 
 @dataclass(frozen=True, slots=True)
@@ -169,7 +172,7 @@ def chat_message(
     session: int,
     previous_author: str | None = None,
     askers: Mapping[str, Requester] = _NOBODY,
-    pictures: Pictures = frozenset(),
+    saved_files: SavedFiles = _NO_FILES,
     results: Mapping[str, Fields] = NOTHING,
 ) -> ChatMessage | None:
     """Return the message for one event, or None if there is nothing to read in it.
@@ -200,7 +203,7 @@ def chat_message(
     if summary.kind == "user":
         again = say_again(number, event, session)
         content = spoken_parts(event.content, markdown=False, file=file)
-        saved = _artifacts(number, event, session, pictures)
+        saved = _artifacts(number, event, session, saved_files)
         return replace(message, role="user", parts=(*content, *saved, *around(event)), again=again)
     if event.author == USER and summary.responses:
         lines = (_answer_line(each, askers.get(each.id or "")) for each in summary.responses)
@@ -209,7 +212,7 @@ def chat_message(
         return replace(message, role="user", parts=(*lines, *files, *content, *around(event)))
     parts = (
         *_parts(number, event, summary, session, askers, results),
-        *_artifacts(number, event, session, pictures),
+        *_artifacts(number, event, session, saved_files),
         *around(event),
     )
     if not parts:
@@ -225,7 +228,7 @@ def conversation(
     previous_author: str | None = None,
     going_on: int | None = None,
     askers: Mapping[str, Requester] = _NOBODY,
-    pictures: Pictures = frozenset(),
+    saved_files: SavedFiles = _NO_FILES,
     call_answers: CallAnswers | None = None,
     cut: str | None = None,
 ) -> tuple[ChatMessage, ...]:
@@ -249,7 +252,7 @@ def conversation(
             session=session,
             previous_author=speaker,
             askers=askers,
-            pictures=pictures,
+            saved_files=saved_files,
             results=call_answers.results,
         )
         if message is not None:
@@ -428,13 +431,21 @@ def _answer(event: Event, summary: Summary) -> OutputPart:
 
 
 def _artifacts(
-    number: int, event: Event, session: int, pictures: Pictures
+    number: int, event: Event, session: int, saved_files: SavedFiles
 ) -> Iterable[ArtifactChip]:
     for name, version in event.artifact_delta.items():
         href = artifact_url(session, name, version)
         tab = file_version_url(session, name, version, event=number)
-        is_picture = isinstance(version, int) and (name, version) in pictures
-        yield ArtifactChip(visible(name), version, href, tab if is_picture else "")
+        file = saved_files.get((name, version))
+        mime = media_type(file.mime) if file else ""
+        yield ArtifactChip(
+            visible(name),
+            version,
+            href,
+            mime=visible(mime),
+            size=size(file.size) if file else "",
+            picture_href=tab if MEDIA.get(mime) == "picture" else "",
+        )
 
 
 def _signal(author: str, summary: Summary) -> str:

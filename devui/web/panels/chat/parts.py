@@ -104,6 +104,9 @@ class ArtifactChip:
     name: str
     version: int
     href: str
+    mime: str = ""
+    """"" if the version has been deleted."""
+    size: str = ""
     picture_href: str = ""
     """Where its thumbnail links to; "" if it isn't shown as a picture."""
 

@@ -22,7 +22,7 @@ from devui.store.runs.work_time import seconds_of_work
 from devui.store.summaries import ANSWERS, Summary
 from devui.web.htmx import append, fill, remove, replace
 from devui.web.page_query import PageQuery
-from devui.web.panels.artifacts.pictures import saved_pictures
+from devui.web.panels.artifacts.saved import saved_files
 from devui.web.panels.breakpoints.gutter import Gutter
 from devui.web.panels.chat.chat import (
     answers_in,
@@ -296,7 +296,7 @@ class LiveHistory:
             previous_author=self._speaker,
             going_on=None if over else 0,
             askers=await askers_in(journal, key, bodies),
-            pictures=await saved_pictures(journal, key, bodies),
+            saved_files=await saved_files(journal, key, bodies),
         )
         messages = with_rewind_marks(messages, self._rewinds.rewinds, key)
         if messages:

@@ -16,9 +16,9 @@ from devui.debugger.timeline import Entry, News, Timeline, fold
 from devui.store.journal import Journal
 from devui.store.rows import EditRow, EventRow, NoteRow, RunRow
 from devui.store.summaries import ANSWERS, Summary
-from devui.web.panels.artifacts.pictures import saved_pictures
+from devui.web.panels.artifacts.saved import saved_files
 from devui.web.panels.breakpoints.gutter import Gutter
-from devui.web.panels.chat.chat import CallAnswers, Pictures, conversation, spoken_by
+from devui.web.panels.chat.chat import CallAnswers, SavedFiles, conversation, spoken_by
 from devui.web.panels.chat.file_data import without_file_data
 from devui.web.panels.chat.parts import ChatMessage, ChatPart, ComposerState, RunNote, ToolChip
 from devui.web.panels.chat.run_notes import run_note
@@ -66,8 +66,8 @@ class Window:
     """People's notes on events, by event number."""
     askers: Mapping[str, Requester] = field(default_factory=dict)
     """Who needs the answers to the events' questions, by the ids of the calls that ask."""
-    pictures: Pictures = frozenset()
-    """The artifacts they saved that the chat shows."""
+    saved_files: SavedFiles = field(default_factory=dict)
+    """The files they saved."""
     later: tuple[EventRow, ...] = ()
     """Some of the events that follow, which may hold results of the window's calls."""
     cut: str | None = None
@@ -126,7 +126,7 @@ class Window:
             session=self.session,
             going_on=next((row.number for row in rows if self._goes_on(row)), None),
             askers=self.askers,
-            pictures=self.pictures,
+            saved_files=self.saved_files,
             call_answers=call_answers,
             cut=self.cut,
         )
@@ -250,7 +250,7 @@ async def _window(
         drops=drops,
         notes=notes,
         askers=askers,
-        pictures=await saved_pictures(journal, session, events.values()),
+        saved_files=await saved_files(journal, session, events.values()),
         later=later,
     )
 
