@@ -85,7 +85,7 @@ BROAD_EXCEPT = {
     "devui/worker/replay/headless.py:Headless.execute": (
         "agent code may raise anything, sys.exit() included; the verdict tells it"
     ),
-    "devui/runtime/apps/compaction.py:_summarised": (
+    "devui/runtime/apps/compaction.py:_summarized": (
         "users' summarizers and models; the whole history is still there, so the run goes on"
     ),
     "devui/runtime/flows/llm_flows/model_call.py:ModelCall._between_callbacks": (

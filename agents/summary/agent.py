@@ -34,7 +34,7 @@ SCRIPT = [
 
 root_agent = Agent(
     name="SummaryAgent",
-    description="Summarises a document in three points.",
+    description="Summarizes a document in three points.",
     model=GEMINI or ScriptedLlm(model="scripted-summary", rules=SCRIPT),
-    instruction="Summarise what the user gives you in three main points, as a numbered list.",
+    instruction="Summarize what the user gives you in three main points, as a numbered list.",
 )

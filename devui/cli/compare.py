@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 _SIGNS: Final = {"changed": "≠", "left": "-", "right": "+", "moved": "↕"}
-_COLOURS: Final = {"changed": "yellow", "left": "red", "right": "green"}
+_COLORS: Final = {"changed": "yellow", "left": "red", "right": "green"}
 _WIDE: Final = 60
 _SPACE: Final = " " * 6
 
@@ -82,7 +82,7 @@ def _side_line(label: str, side: Mapping[str, Any]) -> str:
 
 
 def _folded(row: Mapping[str, Any]) -> str:
-    """Return the kind of a row that shares a line with its neighbours; "" for other rows."""
+    """Return the kind of a row that shares a line with its neighbors; "" for other rows."""
     return "later" if row["later"] else "same" if row["kind"] == "same" else ""
 
 
@@ -97,7 +97,7 @@ def _stretch(kind: str, rows: Sequence[Mapping[str, Any]]) -> str:
 
 
 def _row(row: Mapping[str, Any], left: Events, right: Events) -> str:
-    sign = click.style(f"{_SIGNS[row['kind']]:<6}", fg=_COLOURS.get(row["kind"]))
+    sign = click.style(f"{_SIGNS[row['kind']]:<6}", fg=_COLORS.get(row["kind"]))
     sides = [_event(row[name], events) for name, events in (("left", left), ("right", right))]
     words = ["different step"] if row["otherStep"] else []
     words += row["aspects"]

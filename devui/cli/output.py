@@ -16,7 +16,7 @@ from devui.web.text.gates import CHANGED, sentence
 from devui.wire.gates import ORDERS, PLANS, original
 
 _TAKES_VALUE: Final = frozenset({"edit", "mock"})
-_DIFFERENCE_COLOURS: Final[Mapping[str, str]] = {"+": "green", "-": "red"}
+_DIFFERENCE_COLORS: Final[Mapping[str, str]] = {"+": "green", "-": "red"}
 
 
 def edit_lines(hold: Mapping[str, Any]) -> Iterable[str]:
@@ -31,10 +31,10 @@ def edit_lines(hold: Mapping[str, Any]) -> Iterable[str]:
     is_edit = edit["action"] == "edit"
     before = as_text(original(hold["gate"], hold["held"])) if is_edit else ""
     for line in difference(before, as_text(edit["value"])):
-        yield click.style(line, fg=_DIFFERENCE_COLOURS.get(line[0]))
+        yield click.style(line, fg=_DIFFERENCE_COLORS.get(line[0]))
 
 
-_COLOURS: Final[Mapping[str, str]] = {
+_COLORS: Final[Mapping[str, str]] = {
     "user": "blue",
     "call": "magenta",
     "result": "magenta",
@@ -66,7 +66,7 @@ def times(count: int) -> str:
 def event_lines(row: Mapping[str, Any]) -> list[str]:
     """Return `#12   call       planner          find_airports(city="London")` and who edited it."""
     number = click.style(f"#{row['number']:<5}", dim=True)
-    kind = _coloured(row["kind"], width=_KIND)
+    kind = _colored(row["kind"], width=_KIND)
     line = f"{number}{kind}{plain(row['author']):<{_AUTHOR}} {plain(row['text'])}".rstrip()
     edits = (f"{CHANGED.get(e['action'], 'edited')} by {plain(e['by'])}" for e in row["edits"])
     changed = ", ".join(dict.fromkeys(edits))
@@ -80,7 +80,7 @@ def position_lines(position: Mapping[str, Any]) -> list[str]:
     words += [PLANS[position["plan"]]] if position["plan"] else []
     last = position.get("lastCommand")
     words += [f"{ORDERS[last['command']]} by {plain(last['actor'])}"] if last else []
-    status = _coloured(position["status"], width=_INDENT if words else 0)
+    status = _colored(position["status"], width=_INDENT if words else 0)
     lines.append(f"{status}{' · '.join(words)}".rstrip())
     lines += debugger_lines(position.get("debugger"))
     if error := position.get("error"):
@@ -231,7 +231,7 @@ def json_words(value: Any) -> str:
     return text if len(text) <= _MOST else f"{text[:_MOST]}…"
 
 
-def _coloured(word: str, *, width: int) -> str:
-    """Return the word in its colour, padded to `width` with at least one space, unless it is 0."""
+def _colored(word: str, *, width: int) -> str:
+    """Return the word in its color, padded to `width` with at least one space, unless it is 0."""
     text = f"{word:<{width - 1}} " if width else word
-    return click.style(text, fg=_COLOURS.get(word))
+    return click.style(text, fg=_COLORS.get(word))

@@ -104,7 +104,12 @@ class ErrorAnswers:
             content = detail if isinstance(detail, str) else [dict(entry) for entry in detail]
             return JSONResponse({"detail": content}, error.status, error.headers)
         return self._response(
-            request, error.status, str(error), title=error.title, headers=error.headers
+            request,
+            error.status,
+            str(error),
+            title=error.title,
+            names_fields=not isinstance(error.detail, str),
+            headers=error.headers,
         )
 
     def _translate(self, request: Request, error: Exception) -> Response:
@@ -129,7 +134,7 @@ class ErrorAnswers:
             return JSONResponse({"detail": error.detail}, error.status_code, headers)
         detail = error.detail
         if error.status_code == HTTPStatus.NOT_FOUND:  # no route: Starlette's detail is the title
-            detail = f"There is nothing at `{request.url.path}`. Check the address."
+            detail = "devui has no page at this address."
         return self._response(request, error.status_code, detail, headers=headers)
 
     def _unexpected(self, request: Request, error: Exception) -> Response:
@@ -149,6 +154,7 @@ class ErrorAnswers:
         *,
         title: str = "",
         error_id: str | None = None,
+        names_fields: bool = False,
         headers: Mapping[str, str] | None = None,
     ) -> Response:
         title = title or _TITLES.get(status) or HTTPStatus(status).phrase
@@ -158,7 +164,8 @@ class ErrorAnswers:
             return self._renderer.page(
                 notice, status=status, headers={**(headers or {}), **keep_url()}
             )
-        page = ErrorPage(title, detail[:1].upper() + detail[1:], error_id)
+        sentence = detail if names_fields else detail[:1].upper() + detail[1:]
+        page = ErrorPage(title, sentence, error_id)
         return self._renderer.page(page, status=status, headers=headers)
 
 

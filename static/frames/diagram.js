@@ -4,7 +4,7 @@ const FONT = "ui-sans-serif, system-ui, sans-serif";
 const MOST_EDGES = 400;
 const MOST_TEXT = 20000; // as in js/frames/renderer.js
 
-// Like the colours of the pages (css/colors.css).
+// Like the colors of the pages (css/colors.css).
 const LIGHT = {
   background: "#ffffff", primaryColor: "#e3effa", primaryBorderColor: "#7f9fc4", primaryTextColor: "#141a22", lineColor: "#5c6675", secondaryColor: "#eceff4",
   tertiaryColor: "#f4f5f8", edgeLabelBackground: "#ffffff", noteBkgColor: "#fff5e3", noteBorderColor: "#d9a75c", noteTextColor: "#141a22",
@@ -17,7 +17,7 @@ const HUES = [212, 36, 152, 280, 350, 185, 95, 320, 60, 240, 20, 120];
 const PLOTS = "#4f8fd6, #d9962f, #3fa878, #9a6fd0, #d6607a, #3aa0ad";
 const AXES = ["x", "y"].flatMap((axis) => ["Label", "Title", "Tick", "Line"].map((part) => `${axis}Axis${part}Color`));
 
-function colours(dark) {
+function colors(dark) {
   const base = dark ? DARK : LIGHT, ink = base.primaryTextColor, line = base.lineColor;
   const fills = HUES.map((hue) => `hsl(${hue}, 45%, ${dark ? 30 : 80}%)`);
   const chart = { plotColorPalette: PLOTS, backgroundColor: base.background, titleColor: ink, dataLabelColor: ink };
@@ -31,7 +31,7 @@ function colours(dark) {
 async function draw({ source, dark }) {
   window.mermaid.initialize({
     startOnLoad: false, securityLevel: "strict", suppressErrorRendering: true, maxTextSize: MOST_TEXT, maxEdges: MOST_EDGES, fontFamily: FONT, theme: "base",
-    themeVariables: colours(dark),
+    themeVariables: colors(dark),
   });
   try {
     const { svg } = await window.mermaid.render("diagram", source);

@@ -258,7 +258,7 @@ def test_changing_an_outdated_version_of_a_breakpoint_is_refused(client):
         ({"on": "event", "hit": "== 0"}, "hit", None),
         ({"on": "budget"}, "condition", None),
         ({"on": "nothing"}, "on", None),
-        ({"on": "event", "colour": "red"}, "colour", None),
+        ({"on": "event", "color": "red"}, "color", None),
     ],
 )
 def test_an_invalid_breakpoint_is_refused_with_the_position(client, body, field, at):

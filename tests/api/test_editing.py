@@ -362,7 +362,7 @@ def test_the_calls_of_an_edited_response_are_made(client):
         ("before_commit", "edit", "no event", "must be an object"),
         ("before_model", "edit", {"contents": [{"role": 3}]}, "role: Input should be"),
         ("before_model", "mock", {"content": 7}, "content: Input should be"),
-        ("after_model", "edit", {"colour": "red"}, "colour: Extra inputs"),
+        ("after_model", "edit", {"color": "red"}, "color: Extra inputs"),
         ("before_tool", "edit", ["no", "arguments"], "must be an object"),
         ("before_commit", "edit", {"x": 1}, "an event has no member 'x'"),
         ("before_model", "edit", {"contents": 5}, "contents must be a list"),

@@ -16,7 +16,7 @@ from tests.kit.server import (
     running,
     write_app,
 )
-from tests.kit.slow_summary import SUMMARISE, write_lingering
+from tests.kit.slow_summary import SUMMARIZE, write_lingering
 
 SILENCE = ":\n\n"
 """The comment sent while nothing happens; here, while a slow machine starts the worker."""
@@ -45,7 +45,7 @@ def test_state_user_state_and_artifacts_are_in_the_session_afterwards(client):
 
 def test_each_frame_is_a_single_data_line(client):
     session = make_session(client, "summary")
-    body = run_body("summary", session["id"], "Summarise the document", streaming=True)
+    body = run_body("summary", session["id"], "Summarize the document", streaming=True)
     with client.stream("POST", "/run_sse", json=body) as answer:
         assert answer.headers["content-type"] == "text/event-stream; charset=utf-8"
         raw = b"".join(answer.iter_raw()).decode().removeprefix(SILENCE)
@@ -57,7 +57,7 @@ def test_each_frame_is_a_single_data_line(client):
 
 def test_streamed_fragments_and_the_whole_answer_share_an_id(client):
     session = make_session(client, "summary")
-    events = run(client, "summary", session["id"], "Summarise the document", streaming=True)
+    events = run(client, "summary", session["id"], "Summarize the document", streaming=True)
     *partials, whole = events
     assert len(partials) >= 30
     assert all(event["partial"] for event in partials)
@@ -69,7 +69,7 @@ def test_streamed_fragments_and_the_whole_answer_share_an_id(client):
 
 def test_a_run_without_streaming_has_no_fragments(client):
     session = make_session(client, "summary")
-    events = run(client, "summary", session["id"], "Summarise the document")
+    events = run(client, "summary", session["id"], "Summarize the document")
     assert [event.get("partial") for event in events] == [None]
 
 
@@ -183,7 +183,7 @@ def test_a_second_run_in_a_busy_session_is_refused(tmp_path):
     go = write_lingering(tmp_path / "agents")
     with running(tmp_path / "agents", tmp_path / "data") as server, server.client() as client:
         session = make_session(client, "summary")
-        body = run_body("summary", session["id"], SUMMARISE, streaming=True)
+        body = run_body("summary", session["id"], SUMMARIZE, streaming=True)
         with client.stream("POST", "/run_sse", json=body) as first:
             lines = first.iter_lines()
             next(lines)
@@ -198,7 +198,7 @@ def test_a_second_run_in_a_busy_session_is_refused(tmp_path):
 @pytest.mark.req("R49")
 def test_a_run_continues_when_its_client_leaves(client, server):
     session = make_session(client, "summary")
-    body = run_body("summary", session["id"], "Summarise the document", streaming=True)
+    body = run_body("summary", session["id"], "Summarize the document", streaming=True)
     with client.stream("POST", "/run_sse", json=body) as answer:
         next(answer.iter_lines())
     with server.client() as other:
@@ -249,7 +249,7 @@ def curl(url: str, *options: str) -> str:
 
 
 def snake_case_body(session: str) -> str:
-    message = {"role": "user", "parts": [{"text": "Summarise the document"}]}
+    message = {"role": "user", "parts": [{"text": "Summarize the document"}]}
     names = {"app_name": "summary", "user_id": "u", "session_id": session}
     return json.dumps({**names, "new_message": message})
 

@@ -353,7 +353,7 @@ def test_stop_after_event_commits_what_is_held_and_stops(client):
         ({"command": "step_event", "key": "k", "position": 99}, 409),
         ({"command": "step_event", "key": "k", "position": 1, "hold": 99}, 422),
         ({"command": "run_to", "key": "k", "position": 1}, 422),
-        ({"command": "continue", "key": "k", "position": 1, "colour": "red"}, 422),
+        ({"command": "continue", "key": "k", "position": 1, "color": "red"}, 422),
     ],
 )
 def test_an_invalid_command_is_refused_and_changes_nothing(client, body, status):

@@ -4,10 +4,10 @@
   const LEFT_OUT = ".sr, .skip, [aria-hidden], [hidden], [disabled], [aria-disabled]";
   const canvas = document.createElement("canvas").getContext("2d", { willReadFrequently: true });
 
-  const paint = (colours) => {
+  const paint = (colors) => {
     canvas.clearRect(0, 0, 1, 1);
-    for (const colour of colours) {
-      canvas.fillStyle = colour;
+    for (const color of colors) {
+      canvas.fillStyle = color;
       canvas.fillRect(0, 0, 1, 1);
     }
     return [...canvas.getImageData(0, 0, 1, 1).data].slice(0, 3);
@@ -21,9 +21,9 @@
   };
 
   const behind = (element) => {
-    const colours = [];
-    for (let up = element; up; up = up.parentElement) colours.unshift(getComputedStyle(up).backgroundColor);
-    return ["white", ...colours];
+    const colors = [];
+    for (let up = element; up; up = up.parentElement) colors.unshift(getComputedStyle(up).backgroundColor);
+    return ["white", ...colors];
   };
 
   const contrast = (element) => {

@@ -9,7 +9,7 @@ import pytest
 from playwright.sync_api import expect
 
 from tests.kit.browser import SessionPage, Visit
-from tests.kit.slow_summary import SUMMARISE
+from tests.kit.slow_summary import SUMMARIZE
 from tests.kit.terminal import Terminal
 
 pytestmark = pytest.mark.browser
@@ -177,16 +177,16 @@ def test_tabs_see_who_did_what(paused, visit):
 
 
 def test_tabs_of_another_browser_have_names(paused, visit, browser, server, signed_in):
-    colour = next(each for each in ("sand", "teal") if f"{each} tab" != name_of(paused))
+    color = next(each for each in ("sand", "teal") if f"{each} tab" != name_of(paused))
     with Visit(browser, server, storage_state=signed_in) as elsewhere:
         other = elsewhere.again(paused)
         name_of(other)
-        other.page.evaluate(f"sessionStorage.setItem('tab', '{colour}')")
+        other.page.evaluate(f"sessionStorage.setItem('tab', '{color}')")
         other.page.reload()
-        assert name_of(other) == f"{colour} tab"
+        assert name_of(other) == f"{color} tab"
         command(other, "Step").click()
         last = paused.page.locator("#debugger .last")
-        expect(last).to_have_text(f"Stepped by {colour} tab")
+        expect(last).to_have_text(f"Stepped by {color} tab")
         press(paused, "c")
         paused.ends()
 
@@ -200,7 +200,7 @@ def test_a_double_click_steps_once(paused):
 def test_pause_holds_a_run_at_its_next_event(halting):
     visit, go = halting
     session = visit.session("summary")
-    session.send(SUMMARISE)
+    session.send(SUMMARIZE)
     expect(session.live).to_contain_text("Events carry everything")
     press(session, "p")
     expect(session.page.locator("#debugger .plan")).to_have_text("running up to the next commit")
@@ -297,11 +297,11 @@ def test_the_arguments_of_a_held_call_are_edited_and_the_edit_is_shown(paused):
     expect(paused.page.locator("#held .change-note")).to_contain_text("edited this")
     expect(paused.page.locator("#held .diff .gone")).to_contain_text("London")
     expect(paused.page.locator("#held .diff .added")).to_contain_text("Paris")
-    colour = "(line) => getComputedStyle(line).color"
+    color = "(line) => getComputedStyle(line).color"
     lines = [
         paused.page.locator(f"#held .diff .{kind}").first for kind in ("same", "gone", "added")
     ]
-    assert len({line.evaluate(colour) for line in lines}) == 3
+    assert len({line.evaluate(color) for line in lines}) == 3
     press(paused, "c")
     paused.ends()
     expect(paused.row(3)).to_contain_text("CDG")
@@ -555,7 +555,7 @@ def test_g_n_runs_to_the_next_event_like_the_selected_one(visit):
 def test_a_stopped_invocation_is_resumed_from_the_page(halting):
     visit, go = halting
     session = visit.session("summary")
-    session.send(SUMMARISE)
+    session.send(SUMMARIZE)
     expect(session.live).to_contain_text("Events carry everything")
     session.page.locator("#stop").click()
     session.ends("stopped")

@@ -209,7 +209,7 @@ def test_a_wide_diagram_fits_and_can_be_seen_in_full_size(visit):
     assert picture.evaluate("(image) => image.clientWidth") <= pane
 
 
-def test_a_diagram_has_the_colours_of_the_theme(visit):
+def test_a_diagram_has_the_colors_of_the_theme(visit):
     page = session_with(visit, FLOW).page
     page.emulate_media(color_scheme="light")
     light = picture_in(page).get_attribute("src")

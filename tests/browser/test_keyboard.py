@@ -6,7 +6,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from tests.kit.browser import SessionPage
-from tests.kit.slow_summary import SUMMARISE
+from tests.kit.slow_summary import SUMMARIZE
 
 pytestmark = pytest.mark.browser
 
@@ -351,7 +351,7 @@ def test_a_title_being_typed_survives_new_events(travel):
 def test_a_draft_survives_an_incoming_answer(halting):
     visit, go = halting
     session = visit.session("summary")
-    session.send(SUMMARISE)
+    session.send(SUMMARIZE)
     expect(session.live).to_be_visible()
     session.page.keyboard.type("And then?")
     go.touch()

@@ -4,13 +4,13 @@ import pytest
 from playwright.sync_api import expect
 
 from tests.kit.browser import SessionPage
-from tests.kit.slow_summary import SUMMARISE
+from tests.kit.slow_summary import SUMMARIZE
 
 pytestmark = pytest.mark.browser
 
 TURNS = {
     "travel": ["Book a flight to London next Tuesday", "Book it and pay with my card"],
-    "summary": ["Think first, then summarise it", "Shorter, please: one sentence"],
+    "summary": ["Think first, then summarize it", "Shorter, please: one sentence"],
     "field_state": [
         "Write value_2 and read it back",
         "Show me a dirty read",
@@ -73,7 +73,7 @@ def test_a_second_tab_shows_the_same_live_content(halting):
     visit, go = halting
     first = visit.session("summary")
     second = visit.again(first)
-    first.send(SUMMARISE)
+    first.send(SUMMARIZE)
     expect(second.live).to_contain_text("Events carry everything")
     expect(first.live).to_contain_text("Events carry everything")
     expect(second.status).to_have_class("run running")

@@ -110,7 +110,7 @@ def test_a_breakpoint_is_added_hit_and_deleted(plain):
     page.locator("#break-condition").fill("")
     page.get_by_role("button", name="Add breakpoint").click()
     expect(page.locator("#breakpoints .break")).to_have_count(1)
-    session.composer.fill("Summarise the document about the runtime")
+    session.composer.fill("Summarize the document about the runtime")
     page.get_by_role("button", name="Send").click()
     reload_until(page, "#held .held")
     expect(page.locator("#held .held-by")).to_contain_text(": model")
@@ -138,7 +138,7 @@ def test_selecting_a_row_keeps_the_filter(plain, query):
 def test_a_message_is_edited_rewound_and_sent_again(plain):
     session = plain.session("summary")
     page = session.page
-    session.composer.fill("Summarise the document about the runtime")
+    session.composer.fill("Summarize the document about the runtime")
     page.get_by_role("button", name="Send").click()
     reload_until(page, "#run .run.done")
     session.messages.first.hover()

@@ -57,7 +57,7 @@ async def order(what: str) -> dict:
     return {"ticket": 17}
 
 
-LONG = "a colour of which more is to be said than there is room for in a line of the chat"
+LONG = "a color of which more is to be said than there is room for in a line of the chat"
 
 DETAILS = {
     "type": "object",

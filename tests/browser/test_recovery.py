@@ -13,7 +13,7 @@ from tests.kit.browser import SessionPage, Visit
 from tests.kit.cutoff import Clerk
 from tests.kit.processes import processes_of
 from tests.kit.server import running, write_app
-from tests.kit.slow_summary import SUMMARISE, write_lingering
+from tests.kit.slow_summary import SUMMARIZE, write_lingering
 
 pytestmark = pytest.mark.browser
 
@@ -311,7 +311,7 @@ def test_a_dismissed_run_stays_closed_after_a_reload(cut, own_visit):
 def test_streamed_text_that_was_lost_is_struck_through(own_visit, tmp_path):
     write_lingering(tmp_path / "agents")
     session = own_visit.session("summary")
-    session.send(SUMMARISE)
+    session.send(SUMMARIZE)
     expect(session.live).to_contain_text("Events carry everything")
     session.page.locator("#stop").click()
     session.ends("stopped")

@@ -7,7 +7,7 @@ from playwright.sync_api import Page, expect
 
 from tests.kit.browser import SessionPage, Visit
 from tests.kit.server import SAMPLES, make_session, run, running
-from tests.kit.slow_summary import SUMMARISE, write_lingering
+from tests.kit.slow_summary import SUMMARIZE, write_lingering
 
 pytestmark = pytest.mark.browser
 
@@ -57,7 +57,7 @@ def banner(page: Page):
 
 def test_stop_ends_the_run_and_row_and_chat_say_so(visit):
     session = visit.session("summary")
-    session.send(SUMMARISE)
+    session.send(SUMMARIZE)
     expect(session.live).to_contain_text("Events carry everything")
     session.page.locator("#stop").click()
     session.ends("stopped")
@@ -72,7 +72,7 @@ def test_stop_ends_the_run_and_row_and_chat_say_so(visit):
 
 def test_the_partial_text_of_a_stopped_answer_stays_readable(visit):
     session = visit.session("summary")
-    session.send(SUMMARISE)
+    session.send(SUMMARIZE)
     expect(session.live).to_contain_text("Events carry everything")
     session.page.locator("#stop").click()
     session.ends("stopped")
@@ -114,7 +114,7 @@ def test_every_event_that_was_shown_survives_a_kill_of_the_server(open_visit):
 
 def test_a_page_recovers_by_itself_after_the_server_was_killed(open_visit):
     session = open_visit.session("summary")
-    session.send(SUMMARISE)
+    session.send(SUMMARIZE)
     expect(session.live).to_contain_text("Commit comes before resume")
     open_visit.server.kill()
     expect(banner(session.page)).to_be_visible()

@@ -162,7 +162,7 @@ def test_sessions_are_listed_newest_first_with_their_users_and_events(visit, ser
         ("/sessions/999999", "there is no session 999999"),
         ("/sessions/0", "there is no session 0"),
         ("/sessions/travel", "There is no such session"),
-        ("/nowhere", "There is nothing at /nowhere"),
+        ("/nowhere", "devui has no page at this address."),
     ],
 )
 def test_an_unknown_address_shows_a_page_that_says_so(visit, path, says):

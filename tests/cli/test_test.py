@@ -207,8 +207,8 @@ def test_tests_that_cannot_be_made_or_run_are_refused_with_the_reason(stage: Sta
     key = str(stage.session.key)
     done = stage.terminal("make-test", key, "--list")
     assert '[x] state:city   Final state city: "Oslo"' in done.stdout
-    unknown = stage.terminal("make-test", key, "--check", "colour")
-    assert (unknown.returncode, "'colour'; run with --list" in unknown.stderr) == (2, True)
+    unknown = stage.terminal("make-test", key, "--check", "color")
+    assert (unknown.returncode, "'color'; run with --list" in unknown.stderr) == (2, True)
     assert stage.terminal("make-test", key, "--run", "none").returncode == 5
     first = stage.terminal("make-test", key, "-o", "twice/test_trip.py", "--check", "text")
     again = stage.terminal("make-test", key, "-o", "twice/test_trip.py")

@@ -355,8 +355,8 @@ async def test_an_imported_session_is_read_only_and_continues_in_a_fork(tmp_path
         assert json.loads(await exported(bundles, row.key)) == json.loads(text) | {
             "forks": [json.loads(await exported(bundles, row.key))["forks"][-1]]
         }
-        neighbour = await journal.sessions.create("elsewhere", "ada", "later", {})
-        assert await journal.state.merged(neighbour.key) == {}  # imported state isn't shared
+        neighbor = await journal.sessions.create("elsewhere", "ada", "later", {})
+        assert await journal.state.merged(neighbor.key) == {}  # imported state isn't shared
 
 
 def _event(name: str) -> tuple[dict[str, Any], str]:

@@ -13,7 +13,7 @@ from devui.debugger.compare import alignment
 from devui.debugger.compare.alignment import aligned
 from devui.debugger.compare.comparison import Comparison, Row, compare
 from devui.debugger.compare.steps import Step, comparable, likeness, step_of
-from devui.debugger.events.summary import summarise
+from devui.debugger.events.summary import summarize
 from devui.store.rows import EventRow
 from devui.wire.events import Event
 
@@ -21,7 +21,7 @@ from devui.wire.events import Event
 def read_step(number: int, event: dict[str, Any]) -> Step:
     """Return the step of an event in ADK's wire form."""
     event = {"id": f"e{number}", "invocationId": "i", "timestamp": 1.0 * number, **event}
-    summary = summarise(Event.of(event), final=False)
+    summary = summarize(Event.of(event), final=False)
     row = EventRow(
         seq=number,
         number=number,

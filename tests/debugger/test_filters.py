@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from devui.debugger.events.summary import summarise
+from devui.debugger.events.summary import summarize
 from devui.debugger.predicates.facts import FLAGS, Facts
 from devui.debugger.predicates.filters import (
     FIELDS,
@@ -35,7 +35,7 @@ CALL = {
 
 
 def facts(*, read: bool = False) -> Facts:
-    summary = summarise(Event.of(CALL), final=False)
+    summary = summarize(Event.of(CALL), final=False)
     text = json.dumps(CALL, ensure_ascii=False)
     row = EventRow(
         9, 3, 1, "run", "ev-1", "inv", "Planner", "root.left", 5.0, summary.kind, False, "", 4, 999

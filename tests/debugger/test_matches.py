@@ -37,10 +37,10 @@ async def test_matches_beside_an_event_agree_with_those_of_the_whole_session(
     numbers = (await matches(journal, key, filter_, UNPRICED)).numbers
     assert numbers
     for here, until in [(None, None), (1, None), (33, 40), (101, None), (150, 200), (260, 260)]:
-        neighbours = await beside(journal, key, filter_, UNPRICED, number=here, until=until)
+        neighbors = await beside(journal, key, filter_, UNPRICED, number=here, until=until)
         before = [each for each in numbers if each < (here or 261)]
         after = [each for each in numbers if here and here < each <= (until or 260)]
-        assert neighbours == (before[-1] if before else None, after[0] if after else None), here
+        assert neighbors == (before[-1] if before else None, after[0] if after else None), here
     await journal.close()
 
 

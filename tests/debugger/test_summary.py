@@ -8,7 +8,7 @@ import pytest
 
 from devui.debugger.events.nodes import name_of
 from devui.debugger.events.preview import one_line, preview
-from devui.debugger.events.summary import summarise
+from devui.debugger.events.summary import summarize
 from devui.store.summaries import KINDS, Intervention, Kind, Summary
 from devui.wire.events import Event
 
@@ -188,7 +188,7 @@ CATALOGUE: list[tuple[str, dict[str, Any], bool, Kind, str]] = [
 def test_each_pattern_of_the_catalogue_has_its_kind_and_line(
     event: dict[str, Any], final: bool, kind: Kind, text: str
 ) -> None:
-    summary = summarise(Event.of(event), final=final)
+    summary = summarize(Event.of(event), final=final)
     assert (summary.kind, summary.text, summary.final) == (kind, text, final)
 
 
@@ -196,7 +196,7 @@ def test_each_pattern_of_the_catalogue_has_its_kind_and_line(
 def test_a_summary_round_trips_through_its_json(
     row: tuple[str, dict[str, Any], bool, Kind, str],
 ) -> None:
-    summary = summarise(Event.of(row[1]), final=row[2])
+    summary = summarize(Event.of(row[1]), final=row[2])
     assert Summary.from_json(summary.to_json()) == summary
 
 
@@ -204,7 +204,7 @@ def test_a_summary_round_trips_through_its_json(
 def test_a_summary_in_the_old_longer_format_reads_the_same(
     row: tuple[str, dict[str, Any], bool, Kind, str],
 ) -> None:
-    summary = summarise(Event.of(row[1]), final=row[2])
+    summary = summarize(Event.of(row[1]), final=row[2])
     before = {name: value for name, value in asdict(summary).items() if value or name == "text"}
     assert Summary.from_json(json.dumps(before)) == summary
 
@@ -213,7 +213,7 @@ def test_a_summary_does_not_repeat_the_text_of_a_call_or_result() -> None:
     returned = response("look_up", {"found": "much"})
     for content in (parts(call("look_up")), parts(returned)):
         event = Event.of({"author": "A", "content": content})
-        text = summarise(event, final=False).to_json()
+        text = summarize(event, final=False).to_json()
         assert text.count("look_up") == 1
         assert '"text"' not in text
         assert "false" not in text
@@ -221,7 +221,7 @@ def test_a_summary_does_not_repeat_the_text_of_a_call_or_result() -> None:
 
 def test_a_truncated_text_is_stored() -> None:
     long = parts(*(call("look_up_something_long") for _ in range(20)))
-    summary = summarise(Event.of({"author": "A", "content": long}), final=False)
+    summary = summarize(Event.of({"author": "A", "content": long}), final=False)
     assert summary.text.endswith("…")
     assert Summary.from_json(summary.to_json()) == summary
 
@@ -240,7 +240,7 @@ def test_a_truncated_text_is_stored() -> None:
 )
 def test_an_event_of_a_workflow_has_the_name_of_its_node(author: str, path: str, name: str) -> None:
     event = {"author": author, "nodeInfo": {"path": path}}
-    node = summarise(Event.of(event), final=True).node
+    node = summarize(Event.of(event), final=True).node
     assert (node, name_of(node)) == (path if name else "", name)
 
 
@@ -250,7 +250,7 @@ def test_every_kind_has_an_example() -> None:
 
 def test_a_summary_has_state_artifacts_and_tokens_besides_the_content() -> None:
     delta = {f"user:key{n}": n for n in range(11)}
-    summary = summarise(
+    summary = summarize(
         Event.of(
             {
                 "author": "A",
@@ -270,7 +270,7 @@ def test_a_summary_has_state_artifacts_and_tokens_besides_the_content() -> None:
 
 def test_only_the_long_running_call_of_an_event_is_marked() -> None:
     content = parts(call("wait"), {"functionCall": {"id": "adk-2", "name": "now", "args": {}}})
-    summary = summarise(
+    summary = summarize(
         Event.of({"author": "A", "content": content, "longRunningToolIds": ["adk-1"]}), final=True
     )
     assert summary.long_running
@@ -279,19 +279,19 @@ def test_only_the_long_running_call_of_an_event_is_marked() -> None:
 
 def test_a_persons_answer_to_a_tool_call_is_a_result() -> None:
     event = {"author": "user", "content": parts(response("approve", {"status": "yes"}))}
-    assert summarise(Event.of(event), final=True).kind == "result"
+    assert summarize(Event.of(event), final=True).kind == "result"
 
 
 def test_a_tool_that_returns_an_error_has_failed() -> None:
     event = {"author": "A", "content": parts(response("read", {"error": "disk full"}))}
-    assert [r.failed for r in summarise(Event.of(event), final=False).responses] == [True]
+    assert [r.failed for r in summarize(Event.of(event), final=False).responses] == [True]
 
 
 def test_a_call_that_waits_for_confirmation_has_not_failed() -> None:
     answers = [response("pay", {"error": "waits"}, call=each) for each in ("asked", "broken")]
     waits = {"requestedToolConfirmations": {"asked": {"hint": "Pay?"}}}
     event = {"author": "A", "content": parts(*answers), "actions": waits}
-    assert [r.failed for r in summarise(Event.of(event), final=False).responses] == [False, True]
+    assert [r.failed for r in summarize(Event.of(event), final=False).responses] == [False, True]
 
 
 @pytest.mark.parametrize(
@@ -307,7 +307,7 @@ def test_placeholder_results_are_recognized_in_old_summaries(
     value: object, actions: dict[str, Any], waits_for: str, is_refused: bool
 ) -> None:
     event = {"author": "A", "content": parts(response("pay", value)), "actions": actions}
-    summary = summarise(Event.of(event), final=True)
+    summary = summarize(Event.of(event), final=True)
     before = json.loads(summary.to_json())
     for name in ("waits_for", "is_refused"):
         before["responses"][0].pop(name, None)
@@ -317,7 +317,7 @@ def test_placeholder_results_are_recognized_in_old_summaries(
 
 
 def test_the_text_is_one_line_of_at_most_two_hundred_characters() -> None:
-    text = summarise(
+    text = summarize(
         Event.of({"author": "A", "content": parts({"text": "a\nb " * 5000})}), final=True
     ).text
     assert len(text) == 200
@@ -327,7 +327,7 @@ def test_the_text_is_one_line_of_at_most_two_hundred_characters() -> None:
 
 def test_a_summary_of_a_huge_value_is_small() -> None:
     event = {"author": "A", "content": parts(response("read", {"body": "x" * 2_000_000}))}
-    assert len(summarise(Event.of(event), final=False).to_json()) < 1000
+    assert len(summarize(Event.of(event), final=False).to_json()) < 1000
 
 
 @pytest.mark.parametrize(
@@ -342,25 +342,25 @@ def test_a_summary_of_a_huge_value_is_small() -> None:
     ],
 )
 def test_malformed_events_have_a_summary(event: dict[str, Any]) -> None:
-    assert Summary.from_json(summarise(Event.of(event), final=False).to_json()).kind in KINDS
+    assert Summary.from_json(summarize(Event.of(event), final=False).to_json()).kind in KINDS
 
 
 def test_an_event_that_a_person_edited_is_marked() -> None:
     mark = {"edit": 1, "gate": "before_tool", "action": "mock", "by": "Ada"}
     event = {"author": "a", "customMetadata": {"devui_edited": [mark]}}
-    summary = summarise(Event.of(event), final=True)
+    summary = summarize(Event.of(event), final=True)
     assert summary.edited is True
     assert summary.edits == (Intervention("mock", "before_tool", "Ada"),)
     assert Summary.from_json(summary.to_json()) == summary
     assert (
-        summarise(Event.of({"author": "a", "customMetadata": {"other": 1}}), final=True).edited
+        summarize(Event.of({"author": "a", "customMetadata": {"other": 1}}), final=True).edited
         is False
     )
 
 
 def test_text_that_is_not_a_summary_is_refused() -> None:
     with pytest.raises(ValueError, match="not the summary"):
-        Summary.from_json('{"kind": "text", "colour": "red"}')
+        Summary.from_json('{"kind": "text", "color": "red"}')
 
 
 @pytest.mark.parametrize(
@@ -381,7 +381,7 @@ def test_one_line_is_truncated_at_its_limit() -> None:
 
 
 def test_a_state_change_by_the_user_is_not_a_message() -> None:
-    summary = summarise(
+    summary = summarize(
         Event.of({"author": "user", "actions": {"stateDelta": {"a": 1}}}), final=True
     )
     assert (summary.kind, summary.text) == ("state", "a = 1")
@@ -389,5 +389,5 @@ def test_a_state_change_by_the_user_is_not_a_message() -> None:
 
 def test_a_rewind_has_a_summary() -> None:
     actions = {"stateDelta": {"a": None}, "rewindBeforeInvocationId": "e-1"}
-    summary = summarise(Event.of({"author": "user", "actions": actions}), final=True)
+    summary = summarize(Event.of({"author": "user", "actions": actions}), final=True)
     assert (summary.kind, summary.text) == ("user", "rewound the session")

@@ -47,7 +47,7 @@ ERRORS = Difference(
     " become events with an `error_code` that begins with `A2A_` and a message that says what to"
     " do.",
     there="A failed task looks like an answer; other errors have a message without a code.",
-    why="Programs and pages should recognise a failure.",
+    why="Programs and pages should recognize a failure.",
     without=_without_codes,
 )
 WHOLE = Difference(

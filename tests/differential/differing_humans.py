@@ -39,7 +39,7 @@ SUMMED_UP_AFTER_AN_ANSWER = Difference(
     "A due summary, when a call that was open for long is answered",
     here="The next summary includes the answer.",
     there="It would end at the newest invocation's last event, where the answered call counts as"
-    " open: nothing is summarised until another invocation ends.",
+    " open: nothing is summarized until another invocation ends.",
     why="The call is answered, and the history is as long as before.",
 )
 WORDS_TO_WAITING_TASKS = Difference(

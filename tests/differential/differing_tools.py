@@ -50,7 +50,7 @@ ODD_RESULTS = Difference(
     "Tool results that JSON can't represent",
     here="Such values become their `repr`, and keys become text, with lone surrogates escaped; the"
     " event is stored. A coroutine that was never awaited is an error that names the tool.",
-    there="The event can't be serialised, or the run fails with a validation error.",
+    there="The event can't be serialized, or the run fails with a validation error.",
     why="One odd value shouldn't lose an event and the run.",
 )
 
@@ -123,7 +123,7 @@ FORM_FILES = Difference(
 
 QUERY_STYLES = Difference(
     "Lists and objects in query parameters",
-    here="They are serialised as described (`style`, `explode`), an object by default as its"
+    here="They are serialized as described (`style`, `explode`), an object by default as its"
     " fields.",
     there="A list repeats its name for each item, and an object is sent as its Python"
     " representation.",
@@ -131,7 +131,7 @@ QUERY_STYLES = Difference(
 )
 PATH_STYLES = Difference(
     "Lists and objects in path and header parameters",
-    here="They are serialised as described: `label`, `matrix`, `explode`, or JSON.",
+    here="They are serialized as described: `label`, `matrix`, `explode`, or JSON.",
     there="They are always joined with commas.",
     why="A service expects what its description says.",
 )

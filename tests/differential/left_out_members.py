@@ -77,7 +77,7 @@ MEMBERS = (
             "credential_key",
             "from_parsed_operation_str",
         ),
-        "The toolset knows the server and its authorisation; its tools share them.",
+        "The toolset knows the server and its authorization; its tools share them.",
         "Use `McpToolset` and `OpenAPIToolset`, with `tool_filter` for a single tool. For one"
         " operation, use `RestApiTool.from_parsed_operation` and call it with `run_async`. `await"
         " MCPSessionManager.client()` returns an open MCP client.",

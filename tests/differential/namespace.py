@@ -126,7 +126,7 @@ class Namespace:
 
     @cached_property
     def Custom(self) -> type:  # noqa: N802
-        """An agent whose behaviour is a function of its context."""
+        """An agent whose behavior is a function of its context."""
 
         class Custom(self.BaseAgent):
             body: Any = None

@@ -139,7 +139,7 @@ EVERYWHERE = (
 )
 
 
-def normalised(record: Json, case: Case, *, without: bool = False) -> Json:
+def normalized(record: Json, case: Case, *, without: bool = False) -> Json:
     """Return a case's record in comparable form; `without` also removes its intended difference."""
     plain = json.loads(json.dumps(record, sort_keys=True, default=repr))
     for session in plain["sessions"].values():

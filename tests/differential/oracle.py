@@ -11,7 +11,7 @@ from tests.kit.rounds import THOROUGH
 from tests.source import ROOT
 
 VERSION = "2.13.0"
-"""The google-adk release that behaviour is compared with."""
+"""The google-adk release that behavior is compared with."""
 
 _HOW = (
     f"No Python with google-adk {VERSION} was found. scripts/test makes one in .venv-adk;"

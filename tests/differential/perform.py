@@ -12,12 +12,12 @@ import sys
 import traceback
 
 from tests.differential.cases import CASES
-from tests.differential.normal import Json, normalised
+from tests.differential.normal import Json, normalized
 from tests.differential.stage import perform
 
 
 def played(root: str, name: str) -> Json:
-    """Return the normalised record of a case, and the same without its difference if separable.
+    """Return the normalized record of a case, and the same without its difference if separable.
 
     If the case fails, return its traceback; if a package is missing, its name.
     """
@@ -26,8 +26,8 @@ def played(root: str, name: str) -> Json:
         return {"missing": case.missing}
     try:
         record = asyncio.run(perform(root, case.play))
-        whole = {"all": normalised(record, case)}
-        rest = {"rest": normalised(record, case, without=True)} if case.is_separable else {}
+        whole = {"all": normalized(record, case)}
+        rest = {"rest": normalized(record, case, without=True)} if case.is_separable else {}
         return whole | rest
     except Exception:  # noqa: BLE001  one case must not spoil the others
         return {"broken": traceback.format_exc()}

@@ -489,7 +489,7 @@ def _member(key: str, value: Any) -> Any:
 
 
 def outline_of(answer: httpx2.Response) -> JSON:
-    """Return the status, media type and normalised content of an answer."""
+    """Return the status, media type and normalized content of an answer."""
     kind = answer.headers.get("content-type", "").partition(";")[0]
     content: Any = answer.text
     if kind == "application/json":

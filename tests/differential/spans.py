@@ -292,7 +292,7 @@ class Exported:
         self._counts: dict[str, Any] = {}
 
     def take(self, events: Iterable[Any]) -> dict[str, Any]:
-        """Return what was exported since the last call, with normalised ids and times."""
+        """Return what was exported since the last call, with normalized ids and times."""
         name = _names(events)
         spans = sorted(self.spans.get_finished_spans(), key=lambda span: span.start_time)
         logs = [_log(each.log_record, name) for each in self.logs.get_finished_logs()]

@@ -42,7 +42,7 @@ class Stage:
         return self.ns.LlmAgent(name=name, **fields)
 
     def custom(self, name: str, body: Callable[[Any], AsyncGenerator[Any, None]]) -> Any:
-        """Return an agent whose behaviour is the function `body`."""
+        """Return an agent whose behavior is the function `body`."""
         return self.ns.Custom(name=name, body=body)
 
     def speaker(self, name: str, *texts: str, **actions: Any) -> Any:

@@ -12,7 +12,7 @@ import pytest
 from tests.differential.case import Case
 from tests.differential.cases import CASES
 from tests.differential.guide import GUIDE, page
-from tests.differential.normal import Json, differences, normalised
+from tests.differential.normal import Json, differences, normalized
 from tests.differential.stage import perform
 from tests.kit.litellm_warnings import LITELLM_WARNINGS
 from tests.source import ROOT
@@ -31,7 +31,7 @@ SHOWN = 25
 
 
 async def records(name: str, theirs: Json) -> tuple[Json, Json]:
-    """Return the two records of a case: ours as recorded, google-adk's normalised."""
+    """Return the two records of a case: ours as recorded, google-adk's normalized."""
     case = CASES[name]
     if missing := case.missing or theirs[name].get("missing"):
         (pytest.fail if os.environ.get("CI") else pytest.skip)(f"{missing} is not installed")
@@ -42,7 +42,7 @@ async def records(name: str, theirs: Json) -> tuple[Json, Json]:
 @pytest.mark.parametrize("name", ALIKE)
 async def test_both_runtimes_behave_the_same(name: str, theirs: Json) -> None:
     ours, adk = await records(name, theirs)
-    wrong = differences(normalised(ours, CASES[name]), adk["all"])
+    wrong = differences(normalized(ours, CASES[name]), adk["all"])
     assert not wrong, "\n" + "\n".join(wrong[:SHOWN])
     assert "PydanticSerializationError" not in str(theirs[name]), "the record itself failed"
 
@@ -51,10 +51,10 @@ async def test_both_runtimes_behave_the_same(name: str, theirs: Json) -> None:
 async def test_an_intended_difference_still_exists(name: str, theirs: Json) -> None:
     case = CASES[name]
     ours, adk = await records(name, theirs)
-    wrong = differences(normalised(ours, case), adk["all"])
+    wrong = differences(normalized(ours, case), adk["all"])
     assert wrong, "both do the same now: take `differs` away from the case"
     if case.is_separable:
-        besides = differences(normalised(ours, case, without=True), adk["rest"])
+        besides = differences(normalized(ours, case, without=True), adk["rest"])
         assert not besides, "\n" + "\n".join(besides[:SHOWN])
 
 

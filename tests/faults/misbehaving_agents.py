@@ -284,7 +284,7 @@ root_agent = Agent(name="spins", tools=[again], model=model)
     "stranger": _agent(
         "yield Event(author=self.name, content=said('of another'), invocation_id='another')"
     ),
-    "extra": _agent("yield Event.model_validate({'author': 'faulty', 'colour': 'red'})"),
+    "extra": _agent("yield Event.model_validate({'author': 'faulty', 'color': 'red'})"),
     "numberless": _agent("yield event('none', none=float('nan'), all=float('inf'))"),
     "twice": _agent("same = event('the same')", "yield same", "yield same"),
     "untidy": _agent(

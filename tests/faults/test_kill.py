@@ -20,7 +20,7 @@ from tests.kit.server import (
     run_body,
     write_app,
 )
-from tests.kit.slow_summary import SUMMARISE, write_lingering
+from tests.kit.slow_summary import SUMMARIZE, write_lingering
 from tests.kit.terminal import devui
 
 HTMX = {"HX-Request": "true"}
@@ -118,7 +118,7 @@ def test_a_server_stops_cleanly_with_a_run_and_a_stream_open(tmp_path):
 
         reader = threading.Thread(target=read)
         reader.start()
-        body = run_body("summary", session["id"], SUMMARISE, streaming=True)
+        body = run_body("summary", session["id"], SUMMARIZE, streaming=True)
         with client.stream("POST", "/run_sse", json=body) as answer:
             next(answer.iter_lines())
             assert streaming.wait(PATIENCE)

@@ -20,7 +20,7 @@ from pydantic import BaseModel
 server = MCPServer("test-server")
 
 
-class Colour(BaseModel):
+class Color(BaseModel):
     """What the user is asked for."""
 
     name: str
@@ -89,7 +89,7 @@ async def ask_model(question: str, ctx: Context) -> str:
 @server.tool()
 async def ask_user(question: str, ctx: Context) -> str:
     """Ask the client's user."""
-    answer = await ctx.elicit(question, Colour)
+    answer = await ctx.elicit(question, Color)
     return answer.data.name if answer.action == "accept" else answer.action
 
 

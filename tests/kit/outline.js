@@ -1,4 +1,4 @@
-// An element's content line by line, without what readers and the page's behaviours do to it.
+// An element's content line by line, without what readers and the page's behaviors do to it.
 (list) => {
   const PASSING = new Set(["tabindex", "data-htmx-powered", "aria-selected", "aria-expanded"]);
   const OF_THE_READER = new Set(["paired", "selected"]);

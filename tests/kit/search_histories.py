@@ -2,7 +2,7 @@
 
 import json
 
-from devui.debugger.events.summary import summarise
+from devui.debugger.events.summary import summarize
 from devui.store.rows import NewEvent
 from devui.wire.events import Event
 
@@ -18,7 +18,7 @@ def event(number: int) -> NewEvent:
         "invocationId": f"i{number // 10}",
         "content": {"parts": [call if number % 7 == 0 else {"text": text}]},
     }
-    summary = summarise(Event.of(event_json), final=False)
+    summary = summarize(Event.of(event_json), final=False)
     return NewEvent(
         id=f"e{number}",
         invocation_id=f"i{number // 10}",

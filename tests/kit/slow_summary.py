@@ -4,7 +4,7 @@ from pathlib import Path
 
 from tests.kit.server import SAMPLES, write_app
 
-SUMMARISE = "Summarise the document about the runtime"
+SUMMARIZE = "Summarize the document about the runtime"
 """The message whose answer pauses: after two of its three points, until a test releases it."""
 _WHOLE = "Rule(then=Say(SUMMARY, chunks=40, delay=0.075))"
 _CUT = """Rule(then=[

@@ -37,30 +37,30 @@ async def remember(conversation, text):
 async def test_a_model_searches_the_memory():
     root = agent(
         Rule(after="load_memory", then=Say("done")),
-        Rule(then=Call("load_memory", query="colour")),
+        Rule(then=Call("load_memory", query="color")),
         tools=[load_memory],
     )
     conversation = Conversation(root)
-    await remember(conversation, "My colour is green")
+    await remember(conversation, "My color is green")
 
-    events = await conversation.say("What is my colour?")
+    events = await conversation.say("What is my color?")
 
     [memory] = events[1].get_function_responses()[0].response["result"]["memories"]
-    assert memory["content"]["parts"][0]["text"] == "My colour is green"
+    assert memory["content"]["parts"][0]["text"] == "My color is green"
     assert "load_memory" in root.model.requests[0].config.system_instruction
 
 
 async def test_memories_precede_the_users_message():
     root = agent(Rule(then=Say("green")), tools=[preload_memory])
     conversation = Conversation(root)
-    await remember(conversation, "My colour is green")
+    await remember(conversation, "My color is green")
 
-    await conversation.say("What is my colour?")
+    await conversation.say("What is my color?")
 
     past, present = outline(root.model.requests[0].contents)
-    assert "user: My colour is green" in past[1][0]
+    assert "user: My color is green" in past[1][0]
     assert "<PAST_CONVERSATIONS>" in past[1][0]
-    assert present == ("user", ["What is my colour?"])
+    assert present == ("user", ["What is my color?"])
     assert not root.model.requests[0].config.tools
 
 

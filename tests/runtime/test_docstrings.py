@@ -1,4 +1,4 @@
-"""Every public name of the runtime documents its meaning and where its behaviour comes from."""
+"""Every public name of the runtime documents its meaning and where its behavior comes from."""
 
 import ast
 import re
@@ -59,7 +59,7 @@ def test_every_public_name_has_a_docstring(path):
 
 
 @pytest.mark.parametrize("path", MODULES, ids=_place)
-def test_every_public_name_documents_where_its_behaviour_comes_from(path):
+def test_every_public_name_documents_where_its_behavior_comes_from(path):
     tree = ast.parse(path.read_text(encoding="utf-8"))
     unfounded = [
         f"{_place(path)}:{node.lineno} {name}"

@@ -103,7 +103,7 @@ async def test_the_call_the_tool_and_the_result_share_the_id_of_the_call():
 async def test_streamed_text():
     conversation = Conversation(agent(Rule(then=Say("Three main points.", chunks=3))))
 
-    *fragments, whole = await conversation.say("Summarise", STREAMED)
+    *fragments, whole = await conversation.say("Summarize", STREAMED)
 
     assert [event.partial for event in fragments] == [True] * 3
     assert "".join(map(said, fragments)) == said(whole) == "Three main points."

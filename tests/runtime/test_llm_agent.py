@@ -139,7 +139,7 @@ async def test_functions_tools_and_toolsets_become_tools():
         ({"systemInstruction": "x"}, "use `instruction`"),
         ({"responseSchema": {}}, "use `output_schema`"),
         ({"base_url": "http://model.example"}, "set it on the model, as in Gemini"),
-        ({"colour": "red"}, "LlmAgent has no `colour`"),
+        ({"color": "red"}, "LlmAgent has no `color`"),
         ({"tools": ["text"]}, "without calling it"),
         ({"tools": [LlmAgent(name="b")]}, "put it into `sub_agents`"),
         (

@@ -112,7 +112,7 @@ CARDS = (
         "field_state", "idle", "A custom agent that shows yield, commit, resume and the dirty read."
     ),
     app_card(
-        "summary", "starting", "Summarises a text and streams its answer in about forty chunks."
+        "summary", "starting", "Summarizes a text and streams its answer in about forty chunks."
     ),
     app_card("travel", "ready", WELCOME.description, 4),
 )

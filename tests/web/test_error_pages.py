@@ -79,7 +79,8 @@ def test_a_tab_gets_a_page(error: EdgeError, status: int) -> None:
     assert response.text.startswith("<!doctype html>")
     assert "</html>" in response.text
     assert HOSTILE not in response.text
-    assert escape(str(error)).replace("&quot;", "&#34;").replace("&#x27;", "&#39;") in response.text
+    text = str(error)[0].upper() + str(error)[1:]
+    assert escape(text).replace("&quot;", "&#34;").replace("&#x27;", "&#39;") in response.text
 
 
 @pytest.mark.req("R12")

@@ -232,7 +232,7 @@ def test_a_formula_is_drawn_as_mathml(text: str, display: str, words: str) -> No
     assert re.sub(r"\n|\s{2,}", "", "".join(nodes[0].itertext())) == words
 
 
-def test_code_is_coloured_by_class_for_known_languages_only() -> None:
+def test_code_is_colored_by_class_for_known_languages_only() -> None:
     assert '<span class="k">def</span>' in to_html("```python\ndef f(): pass\n```")
     assert "<span" not in to_html("```klingon\ndef f(): pass\n```")
     assert "<span" not in to_html("    def f(): pass")
@@ -375,7 +375,7 @@ def test_hostile_code_costs_a_bounded_amount_of_work(
         ("sql", "devui/store/migrations/0001_journal.sql"),
     ],
 )
-def test_ordinary_code_of_a_few_hundred_lines_is_coloured(language: str, file: str) -> None:
+def test_ordinary_code_of_a_few_hundred_lines_is_colored(language: str, file: str) -> None:
     code = (ROOT / file).read_text(encoding="utf-8")[:8000]
     assert to_html(f"```{language}\n{code}\n```").count("<span") > 100
 

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import pytest
 
-from devui.debugger.events.summary import summarise
+from devui.debugger.events.summary import summarize
 from devui.store.rows import Change, Value
 from devui.web import links
 from devui.web.basic_parts import JsonNode
@@ -153,7 +153,7 @@ def test_only_the_call_that_a_person_edited_has_an_edit_hint() -> None:
     }
     titles = [
         each.edit_hint
-        for each in tool_outcomes(3, summarise(Event.of(event), final=False), session=1)
+        for each in tool_outcomes(3, summarize(Event.of(event), final=False), session=1)
     ]
     assert titles == ["", "Ada skipped the call"]
 
@@ -312,7 +312,7 @@ def test_scalars_of_a_tree_are_json(value: object, kind: str, text: str) -> None
     assert (root.kind, root.text) == (kind, text)
 
 
-def test_coloured_json_is_the_same_text() -> None:
+def test_colored_json_is_the_same_text() -> None:
     value = {"a": ["x", 1, True, None, {"b": 'say "hi"'}], "é": -1.5e3}
     tree = json_text(value)
     assert json.loads("".join(text for _, text in tree.pieces)) == value
@@ -329,7 +329,7 @@ def test_very_large_json_is_truncated_with_a_note() -> None:
 
 @pytest.mark.parametrize("text", ['"', "\\", '\\"', 'a"', '","', '{"a":"', "é"])
 @pytest.mark.parametrize("limit", [*range(2000, 2012), 1_000_000])
-def test_coloured_json_has_no_quote_outside_a_token(
+def test_colored_json_has_no_quote_outside_a_token(
     monkeypatch: pytest.MonkeyPatch, text: str, limit: int
 ) -> None:
     """Each such quote would mean a futile search for its end, and quadratic work."""
@@ -342,7 +342,7 @@ def test_coloured_json_has_no_quote_outside_a_token(
 
 
 @pytest.mark.parametrize("length", range(CHARACTERS - 16, CHARACTERS - 8))
-def test_a_truncated_string_keeps_its_colour(length: int) -> None:
+def test_a_truncated_string_keeps_its_color(length: int) -> None:
     tree = json_text({"a": "x" * length + '\\"\\' * 9})
     assert [kind for kind, _ in tree.pieces if kind] == ["key", "string"]
     assert sum(len(text) for _, text in tree.pieces) == CHARACTERS

@@ -4,7 +4,7 @@ import json
 from collections.abc import Iterable
 from typing import Any
 
-from devui.debugger.events.summary import summarise
+from devui.debugger.events.summary import summarize
 from devui.store.rows import EventRow
 from devui.store.summaries import Summary
 from devui.wire.events import Event
@@ -150,7 +150,7 @@ def stored(
         at += GAPS[(number - 1) % len(GAPS)]
         final = number in FINAL
         event = {"invocationId": invocation, "id": f"event-{number}", "timestamp": at} | event
-        summary = summarise(Event.of(event), final=final)
+        summary = summarize(Event.of(event), final=final)
         data = json.dumps(event)
         row = EventRow(
             seq=100 + number * 2,

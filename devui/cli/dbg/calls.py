@@ -73,7 +73,7 @@ def _value(text: str) -> Any:
 
 
 _SIGNS: Final = {"added": "+", "removed": "-", "changed": "≠", "same": "="}
-_COLOURS: Final = {"added": "green", "removed": "red"}
+_COLORS: Final = {"added": "green", "removed": "red"}
 _SPACE: Final = "  "
 
 
@@ -161,7 +161,7 @@ def _difference(about: str, block: Mapping[str, Any]) -> Iterator[str]:
     for piece in block["pieces"]:
         sign = _SIGNS[piece["kind"]] if piece["kind"] != "same" else " "
         for line in visible(piece["text"]).splitlines():
-            yield click.style(f"{_SPACE}{sign} {line}".rstrip(), fg=_COLOURS.get(piece["kind"]))
+            yield click.style(f"{_SPACE}{sign} {line}".rstrip(), fg=_COLORS.get(piece["kind"]))
 
 
 def _block(name: str, lines: Iterable[str]) -> list[str]:

@@ -106,8 +106,8 @@ def _lines(areas: Areas, faults: int) -> Iterable[str]:
     for area, findings in areas.items():
         yield click.style(area.capitalize(), bold=True)
         for level, what, advice in findings:
-            mark, colour = _MARKS[level]
-            yield f"  {click.style(mark, fg=colour)}  {plain(what)}"
+            mark, color = _MARKS[level]
+            yield f"  {click.style(mark, fg=color)}  {plain(what)}"
             if advice:
                 yield f"         → {plain(advice)}"
     yield "No faults found." if not faults else f"{faults} {'fault' if faults == 1 else 'faults'}."

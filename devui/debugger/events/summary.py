@@ -51,7 +51,7 @@ Changes: TypeAlias = Mapping[int | None, str]
 has no id; its key is None."""
 
 
-def summarise(
+def summarize(
     event: Event,
     *,
     final: bool,

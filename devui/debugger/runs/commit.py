@@ -6,7 +6,7 @@ from types import MappingProxyType
 from devui.debugger.events.bus import Bus
 from devui.debugger.events.checked import checked_event
 from devui.debugger.events.news import EventCommitted, News
-from devui.debugger.events.summary import Changes, summarise
+from devui.debugger.events.summary import Changes, summarize
 from devui.debugger.runs.attempts import Attempts
 from devui.debugger.runs.lineage import Lineage
 from devui.store.journal import Journal
@@ -74,7 +74,7 @@ def event_of(
     `changed`: if it is a model's answer, the app's code has replaced it.
     """
     path, lane = lineage.place(event.author, event.branch) if lineage else ("", 0)
-    summary = summarise(event, final=final, path=path, lane=lane, changes=changes)
+    summary = summarize(event, final=final, path=path, lane=lane, changes=changes)
     # Checkpoints are folded away, so the next event shows the round.
     if lineage and summary.kind != "checkpoint":
         number = lineage.round(event.author, event.branch)

@@ -404,7 +404,7 @@ def in_base64(text: str) -> Iterator[str]:
     """Yield the parts of a text's base64 that don't depend on its position in the data.
 
     Three bytes become four characters, so there are three variants. Characters that also encode
-    neighbouring bytes are dropped at both ends.
+    neighboring bytes are dropped at both ends.
     """
     data = text.encode("utf-8", "surrogatepass")
     for before in range(3):

@@ -266,7 +266,7 @@ async def compact_by_tokens(
     old_events = _all_but_newest(outline, config.event_retention_size)
     if not old_events or not _is_worth_it(outline, old_events):
         return False
-    return await _summarised(ctx, config, old_events, llm, "token_threshold")
+    return await _summarized(ctx, config, old_events, llm, "token_threshold")
 
 
 async def compact_by_invocations(ctx: InvocationContext, llm: BaseLlm | None) -> bool:
@@ -279,10 +279,10 @@ async def compact_by_invocations(ctx: InvocationContext, llm: BaseLlm | None) ->
     old_events = self_contained_prefix(new, outline.events) if new else []
     if not old_events or not _is_worth_it(outline, old_events):
         return False
-    return await _summarised(ctx, config, old_events, llm, "sliding_window")
+    return await _summarized(ctx, config, old_events, llm, "sliding_window")
 
 
-async def _summarised(
+async def _summarized(
     ctx: InvocationContext,
     config: EventsCompactionConfig,
     old_events: list[Event],

@@ -15,7 +15,7 @@ from pydantic import (
 from pydantic.alias_generators import to_camel
 
 from devui.runtime.copying import assemble, blank
-from devui.runtime.events.event_actions import EventActions, serialised
+from devui.runtime.events.event_actions import EventActions, serialized
 from devui.runtime.mistakes import A_CONTENT, unknown_names, warn_of_ignored
 from devui.runtime.models.llm_response import LlmResponse
 from devui.runtime.platform.time import get_time
@@ -147,7 +147,7 @@ class Event(LlmResponse):
     @field_serializer("output", mode="wrap")
     def _serialise_safely(self, value: Any, handler: SerializerFunctionWrapHandler) -> Any:
         """Replace a value that JSON can't represent with its repr, so that the event isn't lost."""
-        return serialised(value, handler)
+        return serialized(value, handler)
 
     @field_serializer("long_running_tool_ids")
     def _sorted_ids(self, ids: set[str] | None) -> list[str] | None:
@@ -192,7 +192,7 @@ class Event(LlmResponse):
     def is_final_response(self) -> bool:
         """Return whether this is a complete answer to show, rather than an intermediate step.
 
-        In this order (events seed; adk-runtime 1.2): a tool result that is not summarised and a
+        In this order (events seed; adk-runtime 1.2): a tool result that is not summarized and a
         long-running call are final; so is an error without calls; otherwise, an event is final if
         it has no function call or response, is not partial and doesn't end in a code execution
         result.

@@ -68,7 +68,7 @@ _FLAGS = frozenset({"escalate", "skip_summarization", "end_of_agent"})
 """Fields that tools and callbacks assign; pydantic doesn't validate assignments."""
 
 
-def serialised(value: Any, handler: SerializerFunctionWrapHandler) -> Any:
+def serialized(value: Any, handler: SerializerFunctionWrapHandler) -> Any:
     """Serialize a value with `handler`; what JSON can't represent is replaced with its repr."""
     try:
         return handler(value)
@@ -162,4 +162,4 @@ class EventActions(ExplainedModel):
     @field_serializer("state_delta", "agent_state", mode="wrap")
     def _serialise_safely(self, value: Any, handler: SerializerFunctionWrapHandler) -> Any:
         """Replace a value that JSON can't represent with its repr, so that the event isn't lost."""
-        return serialised(value, handler)
+        return serialized(value, handler)

@@ -1,6 +1,6 @@
-"""Writes graphs of an app as DOT source, with `adk web`'s names, colours and shapes (adk-web 1.7).
+"""Writes graphs of an app as DOT source, with `adk web`'s names, colors and shapes (adk-web 1.7).
 
-Its front end renders the source, and finds nodes by name and colour to mark what has run.
+Its front end renders the source, and finds nodes by name and color to mark what has run.
 """
 
 import html
@@ -26,7 +26,7 @@ class _Theme:
     arrow: str
     label: str
     start: Pair
-    """The fill and line colours."""
+    """The fill and line colors."""
     end: Pair
 
 

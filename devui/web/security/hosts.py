@@ -3,7 +3,7 @@
 A website that the user has open can point any name it owns at the loopback address (DNS rebinding),
 and pages from any port of this machine can send requests here. So nothing in a request is used to
 determine what "here" is: names and origins are configured, and a request either matches one of them
-exactly or is refused (R02, R04). Nothing is normalised: browsers send the canonical form.
+exactly or is refused (R02, R04). Nothing is normalized: browsers send the canonical form.
 """
 
 import ipaddress

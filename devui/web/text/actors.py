@@ -1,6 +1,6 @@
 """Names who did something: programs, terminals and coding agents.
 
-People on pages aren't named: they are the usual case, and a tab's name is a colour that changes.
+People on pages aren't named: they are the usual case, and a tab's name is a color that changes.
 """
 
 from typing import Final

@@ -19,7 +19,7 @@ from devui.web.text import formats
 from devui.web.text.deceptive_characters import quoted, visible
 from devui.web.text.formats import plural
 
-COLOURED: Final = 65_536
+COLORED: Final = 65_536
 """How many characters are highlighted; tokens that start after them are plain."""
 CHARACTERS: Final = 524_288
 """How many characters are shown."""
@@ -37,7 +37,7 @@ def json_text(
     *,
     size: int | None = None,
     limit: int = CHARACTERS,
-    coloured: bool = True,
+    colored: bool = True,
 ) -> JsonText:
     """Return the value as JSON, indented by two spaces and truncated after `limit` characters.
 
@@ -49,7 +49,7 @@ def json_text(
         size = len((beginning if is_whole else encode(value, _COMPACT)).encode("utf-8", "replace"))
     text = visible(beginning if is_whole else shortened(beginning, limit))
     return JsonText(
-        pieces=tuple(_pieces(text)) if coloured else (("", text),),
+        pieces=tuple(_pieces(text)) if colored else (("", text),),
         size=formats.size(size),
         cut="" if is_whole else f"only the first {limit:,} characters are shown",
         href=href,
@@ -78,7 +78,7 @@ _COMPACT: Final = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"))
 def _pieces(text: str) -> Iterator[tuple[str, str]]:
     end = 0
     for match in _TOKEN.finditer(text):
-        if match.start() >= COLOURED:
+        if match.start() >= COLORED:
             break
         if match.start() > end:
             yield "", text[end : match.start()]

@@ -1,5 +1,5 @@
 // Breakpoints: the sheet that a row's gutter opens, and where the focus goes when a breakpoint is changed or deleted.
-import { connectOnce } from "../shell/behaviours.js";
+import { connectOnce } from "../shell/behaviors.js";
 import * as rows from "../timeline/rows.js";
 
 const GAP = 6;
@@ -11,7 +11,7 @@ export function start() {
   document.addEventListener("click", (event) => { opener = event.target.closest?.("[data-gutter]") ?? opener; });
   document.addEventListener("focusin", ({ target }) => {
     const item = target.closest(".break");
-    focused = item && { item, others: neighbours(item) };
+    focused = item && { item, others: neighbors(item) };
   });
 }
 
@@ -56,7 +56,7 @@ function close(sheet) {
 }
 
 // The items below it, then those above, the nearest first.
-function neighbours(item) {
+function neighbors(item) {
   const all = [...item.parentElement.children], at = all.indexOf(item);
   return [...all.slice(at + 1), ...all.slice(0, at).reverse()];
 }

@@ -1,6 +1,6 @@
 // The message field: Enter sends, Shift+Enter starts a new line. Sending a message clears the field; a refused message stays, and so
 // does text typed before the response arrived.
-import { connectOnce } from "../shell/behaviours.js";
+import { connectOnce } from "../shell/behaviors.js";
 import { composing } from "../shell/keyboard.js";
 import * as lists from "../timeline/lists.js";
 import * as attachments from "./attachments.js";

@@ -1,5 +1,5 @@
 // Removes the thumbnails of files that aren't pictures or were deleted since the page was rendered. Their chips stay.
-import { connectOnce } from "../shell/behaviours.js";
+import { connectOnce } from "../shell/behaviors.js";
 
 export function start() {
   document.addEventListener("error", ({ target }) => target.closest?.(".thumbnail")?.remove(), true);

@@ -1,6 +1,6 @@
 // Unsent edits of a paused event or call survive a reload of the tab, until they are sent or another run is paused. Continue and
 // the other commands that let the run proceed send them first, and the buttons on the card say so. Folded edits aren't sent.
-import { connectOnce } from "../shell/behaviours.js";
+import { connectOnce } from "../shell/behaviors.js";
 
 const STORED = "held";
 const FIELDS = "#held .change form :is(input:not([type=hidden]), textarea, select)";

@@ -1,6 +1,6 @@
 // Lines printed while the page listens are appended to the log. Lines missed while the stream was interrupted leave a gap in their
 // numbers; then the log is fetched again.
-import { connectOnce } from "../shell/behaviours.js";
+import { connectOnce } from "../shell/behaviors.js";
 
 const number = (line) => Number(line?.id.slice(2)) || 0;
 let newest = { run: "", line: 0 };

@@ -17,7 +17,7 @@ function ask(after) {
     const jobs = document.getElementById("jobs");
     if (!jobs) return;
     jobs.dispatchEvent(new Event("ask"));
-    // A form's own request may not have reached the server yet, and a morph doesn't connect behaviours again.
+    // A form's own request may not have reached the server yet, and a morph doesn't connect behaviors again.
     setTimeout(update, AGAIN);
   }, after);
 }

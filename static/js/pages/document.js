@@ -7,7 +7,7 @@ import * as graph from "../graph/graph.js";
 import * as progress from "../jobs/progress.js";
 import * as keys from "../palette/commands.js";
 import * as palette from "../palette/palette.js";
-import { start } from "../shell/behaviours.js";
+import { start } from "../shell/behaviors.js";
 import * as connection from "../shell/connection.js";
 import * as copying from "../shell/copying.js";
 import * as editor from "../shell/editor.js";

@@ -64,16 +64,16 @@ field.addEventListener("input", filter);
 addEventListener("hashchange", mark);
 mark();
 
-// Colours the JSON of an event when it is unfolded, up to as many characters as the session page does.
+// Colors the JSON of an event when it is unfolded, up to as many characters as the session page does.
 const TOKEN = /("(?:[^"\\]|\\.)*"?)|(-?\d[\d.eE+-]*)|(true|false)|(null)/g;
 const KINDS = ["string", "number", "boolean", "null"];
-const COLOURED = 65536;
+const COLORED = 65536;
 
-function colour(pre) {
+function color(pre) {
   const text = pre.textContent;
   const pieces = document.createDocumentFragment();
   let end = 0;
-  for (const match of text.slice(0, COLOURED).matchAll(TOKEN)) {
+  for (const match of text.slice(0, COLORED).matchAll(TOKEN)) {
     const span = document.createElement("span");
     span.textContent = match[0];
     pieces.append(text.slice(end, match.index), span);
@@ -86,7 +86,7 @@ function colour(pre) {
 }
 
 document.addEventListener("toggle", (event) => {
-  if (!event.target.matches(".raw-fold") || event.target.dataset.coloured) return;
-  event.target.dataset.coloured = "yes";
-  for (const pre of event.target.querySelectorAll("pre.json-text")) colour(pre);
+  if (!event.target.matches(".raw-fold") || event.target.dataset.colored) return;
+  event.target.dataset.colored = "yes";
+  for (const pre of event.target.querySelectorAll("pre.json-text")) color(pre);
 }, true);

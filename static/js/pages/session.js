@@ -21,7 +21,7 @@ import * as ownOrders from "../session/own-orders.js";
 import * as panes from "../session/panes.js";
 import * as tabName from "../session/tab-name.js";
 import * as settings from "../settings/settings.js";
-import { start } from "../shell/behaviours.js";
+import { start } from "../shell/behaviors.js";
 import * as connection from "../shell/connection.js";
 import * as copying from "../shell/copying.js";
 import * as editor from "../shell/editor.js";

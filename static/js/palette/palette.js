@@ -1,6 +1,6 @@
 // The command palette: a field above a list of commands of the page, and of sessions, events, keys and apps, which the server
 // finds. What was used last comes first; without a text, sessions come before the other commands.
-import { connectOnce } from "../shell/behaviours.js";
+import { connectOnce } from "../shell/behaviors.js";
 import { commands, composing } from "../shell/keyboard.js";
 import { ranked } from "./ranking.js";
 import * as recent from "./recent.js";

@@ -1,5 +1,5 @@
 // The form for a fork: `f` opens it for the focused row and moves the focus to its first field.
-import { connectOnce } from "../shell/behaviours.js";
+import { connectOnce } from "../shell/behaviors.js";
 import * as rows from "../timeline/rows.js";
 
 export function open() {

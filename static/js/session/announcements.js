@@ -1,5 +1,5 @@
 // Announces the newest row and the run's status to screen readers, politely and at most every three seconds.
-import { connectOnce } from "../shell/behaviours.js";
+import { connectOnce } from "../shell/behaviors.js";
 
 const INTERVAL_MS = 3000;
 const announced = new Map();

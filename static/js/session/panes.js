@@ -1,6 +1,6 @@
 // The panes: separators resize them; on narrow pages the inspector replaces the chat while it is open, and phones show one pane at a time.
 // Clicking the current tab fetches nothing, because that would discard what was typed there.
-import { connectOnce } from "../shell/behaviours.js";
+import { connectOnce } from "../shell/behaviors.js";
 import * as tabs from "../shell/tabs.js";
 
 const LEAST = 240;

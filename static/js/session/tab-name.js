@@ -1,8 +1,8 @@
-// Names the tab, so that others can see who did something: a colour that no other tab of this browser has. The tabs of one browser
-// count as the same person; a tab that has since been closed may be anyone's, so its colour stays. A name survives reloads. A lock
+// Names the tab, so that others can see who did something: a color that no other tab of this browser has. The tabs of one browser
+// count as the same person; a tab that has since been closed may be anyone's, so its color stays. A name survives reloads. A lock
 // held while the page exists tells a duplicated tab from its original; a page that is being reloaded may release its lock only
 // after the new one has requested it.
-const COLOURS = [
+const COLORS = [
   "amber", "azure", "beige", "black", "blue", "bronze", "brown", "copper", "coral", "crimson", "cyan", "emerald",
   "golden", "green", "grey", "indigo", "ivory", "lilac", "lime", "magenta", "maroon", "mint", "navy", "olive",
   "orange", "pink", "plum", "purple", "red", "ruby", "sand", "scarlet", "silver", "teal", "turquoise", "violet",
@@ -34,25 +34,25 @@ export function start() {
 
 // Pages from another machine may have no locks; then two tabs may have the same name.
 function draw() {
-  claim(COLOURS.sort(() => Math.random() - 0.5));
+  claim(COLORS.sort(() => Math.random() - 0.5));
 }
 
-function claim([colour, ...others]) {
-  if (navigator.locks) hold(colour, { ifAvailable: true }, () => (others.length ? claim(others) : take(colour)));
-  else take(colour);
+function claim([color, ...others]) {
+  if (navigator.locks) hold(color, { ifAvailable: true }, () => (others.length ? claim(others) : take(color)));
+  else take(color);
 }
 
-function hold(colour, options, unavailable) {
-  return navigator.locks.request(`devui ${colour}`, options, (lock) => {
+function hold(color, options, unavailable) {
+  return navigator.locks.request(`devui ${color}`, options, (lock) => {
     if (!lock) return unavailable();
-    take(colour);
+    take(color);
     return new Promise(() => {});
   });
 }
 
-function take(colour) {
-  sessionStorage.setItem("tab", colour);
-  name = `${colour} tab`;
+function take(color) {
+  sessionStorage.setItem("tab", color);
+  name = `${color} tab`;
   mark();
 }
 

@@ -1,5 +1,5 @@
 // What forms do besides sending: ask for confirmation, ignore double clicks, update switches at once, show that they wait.
-import { connectOnce } from "./behaviours.js";
+import { connectOnce } from "./behaviors.js";
 import { composing } from "./keyboard.js";
 
 const PATIENCE = 300; // milliseconds before a form shows that it waits; most responses arrive sooner

@@ -5,13 +5,13 @@
 // describes what each of several keys does, if they differ. `when` says whether the command applies now; a command with
 // `press` applies if its element can be used. Commands marked `after` wait for a selection that is still loading. `on` selects
 // what a page must contain to have the command at all; otherwise, neither its key nor its line in the help exists.
-import { connectOnce } from "./behaviours.js";
+import { connectOnce } from "./behaviors.js";
 
 const NAMES = { ArrowDown: "↓", ArrowUp: "↑", ArrowLeft: "←", ArrowRight: "→", Escape: "Esc", " ": "Space" };
 const MAC = /^Mac/.test(navigator.platform);
 let page = { sections: {}, afterwards: (act) => act() };
 
-// Returns the behaviour for a page's sections. `handles` says whether the page takes a key event; `afterwards` may delay
+// Returns the behavior for a page's sections. `handles` says whether the page takes a key event; `afterwards` may delay
 // commands marked `after`.
 export function keyboard(table, handles, afterwards = (act) => act()) {
   const sections = Object.fromEntries(Object.entries(table).map(([name, entries]) => [name, entries.filter(isHere)]));

@@ -2,7 +2,7 @@
 // to a host, for all tabs together; if each tab kept a stream, other requests would never be answered. So there are four
 // slots, held as locks that the tabs share. A tab streams while it holds a slot. If others are waiting, it releases the slot
 // after a while, queues again, and then catches up from the last event it saw.
-import { connectOnce } from "./behaviours.js";
+import { connectOnce } from "./behaviors.js";
 
 const SLOTS = ["devui stream 1", "devui stream 2", "devui stream 3", "devui stream 4"];
 const TURN = 1000;

@@ -1,7 +1,7 @@
 // Lists of links marked `data-tabs` become tabs with one tab stop; without scripts they stay links. Arrow keys, Home and End move
 // the focus. A tab whose panel is on the page opens as soon as it has the focus. One whose panel comes from the server opens on
 // Enter, Space or a click: otherwise, moving past five tabs would fetch five panels and add five steps to the browser's history.
-import { connectOnce } from "./behaviours.js";
+import { connectOnce } from "./behaviors.js";
 
 const tabs = (list) => [...list.querySelectorAll("a")];
 

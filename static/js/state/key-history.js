@@ -1,5 +1,5 @@
 // Scrolls the history of a state key to the write of the value that is shown.
-import { connectOnce } from "../shell/behaviours.js";
+import { connectOnce } from "../shell/behaviors.js";
 
 export function connect(root) {
   connectOnce(root, "[data-current-write]", (write) => {

@@ -1,7 +1,7 @@
 // The filter of the timeline: Enter fetches the matching rows and leaves the rest of the page as it is, such as a message being
 // written. The address always contains the current filter. Suggestions complete the word at the caret.
 import { afterwards } from "../inspector/requests.js";
-import { connectOnce } from "../shell/behaviours.js";
+import { connectOnce } from "../shell/behaviors.js";
 import { position } from "../shell/stream.js";
 import * as view from "../trace/view.js";
 

@@ -1,7 +1,7 @@
 // Parts of the timeline that fold into their first row: what an agent or a workflow's node did in an invocation, which the reader
 // folds, and clusters, which the reader unfolds. Later rows join in. A gap (gaps.js) stands for the rest of a long fold: it
 // knows the agent that all its events are under, and is folded as they were.
-import { connectOnce } from "../shell/behaviours.js";
+import { connectOnce } from "../shell/behaviors.js";
 import { MARKED, ROW, cluster, prefixes, within } from "./clusters.js";
 import { say } from "./fold-button.js";
 import { gapOf, look } from "./gaps.js";

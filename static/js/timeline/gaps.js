@@ -1,7 +1,7 @@
 // Gaps: events that the page leaves out. A gap takes the room of its events, which are fetched when it comes near the visible part;
 // rows and messages far from there become a gap again (trimming.js). So the lists scroll from the first event to the last, and
 // stay short.
-import { connectOnce } from "../shell/behaviours.js";
+import { connectOnce } from "../shell/behaviors.js";
 import { keepFirst } from "./lists.js";
 import { FOLDED, anchor, isShown, size, trim } from "./trimming.js";
 

@@ -1,6 +1,6 @@
 // The growing lists of rows and messages. A list stays at its end while the reader is there; otherwise a button counts the new
 // items. Items that arrive twice are shown once, and a rewind marks the events it covers.
-import { connectOnce } from "../shell/behaviours.js";
+import { connectOnce } from "../shell/behaviors.js";
 
 const NEAR = 24, ROWS = 120, SEEN = 16; // pixels
 const ITEMS = ".row[data-event], .msg[data-event]";

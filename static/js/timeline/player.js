@@ -1,6 +1,6 @@
 // Plays back a session: the page moves from event to event by itself, at the recorded pace or faster. Nothing is executed.
 // Each step is a page of its own (?at=), so the tab's storage keeps what is playing.
-import { connectOnce } from "../shell/behaviours.js";
+import { connectOnce } from "../shell/behaviors.js";
 
 const PLAYING = "devui-playing";
 const SPEED = "devui-speed";

@@ -1,5 +1,5 @@
 // Shows a call and its result as one row or as two. The browser remembers the choice.
-import { connectOnce } from "../shell/behaviours.js";
+import { connectOnce } from "../shell/behaviors.js";
 
 export function start() {
   document.addEventListener("click", (event) => {

@@ -1,7 +1,7 @@
 // Rows of the timeline: the selected one, which the chat marks, too; moving by keys, with one tab stop for all rows; and
 // invocations, which fold into their header together with rows that arrive later.
 import { soon } from "../inspector/requests.js";
-import { connectOnce } from "../shell/behaviours.js";
+import { connectOnce } from "../shell/behaviors.js";
 import { look, reveal } from "./gaps.js";
 
 const REST = 90;

@@ -1,6 +1,6 @@
 // The scrubber: releasing it leads to that moment. Its end grows with the session, screen readers hear the row it points at, and
 // a tip describes the event under the pointer until the pointer leaves or Escape is pressed.
-import { connectOnce } from "../shell/behaviours.js";
+import { connectOnce } from "../shell/behaviors.js";
 
 const REST = 100, THUMB = 14;
 // Where the page is going: the number of an event, or an address that leads to one. Keys are faster than pages: a key pressed

@@ -122,7 +122,7 @@ function act() {
   put();
 }
 
-// Places the card beside what the step is about. If that is low, such as a tab, it has neighbours beside it, and the card goes below
+// Places the card beside what the step is about. If that is low, such as a tab, it has neighbors beside it, and the card goes below
 // or above it. Where there is no room, the card is at the bottom of the window.
 function put() {
   const card = get("#tour"), step = STEPS[place], at = step.at();

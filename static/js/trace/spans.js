@@ -1,5 +1,5 @@
 // Spans of the trace: arrow keys move between them, and those of the selected event are scrolled into view.
-import { connectOnce } from "../shell/behaviours.js";
+import { connectOnce } from "../shell/behaviors.js";
 
 const STEPS = { ArrowDown: 1, ArrowUp: -1 };
 

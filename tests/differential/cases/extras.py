@@ -139,7 +139,7 @@ async def a_session_is_remembered_and_found(stage):
     answers = call("remember"), "Ok.", call("search", query="blue sky"), "Ok."
     await stage.open(stage.agent("agent", *answers, tools=[remember, search]))
     await stage.say("The sky is blue")
-    await stage.say("What colour?")
+    await stage.say("What color?")
 
 
 @case()

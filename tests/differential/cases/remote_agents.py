@@ -73,7 +73,7 @@ async def _answered(stage, way, act, name, response):
 _ASKS = "mock_function_call_for_required_user_input"
 ANSWERS: dict[str, tuple[str, str, dict[str, Any]]] = {
     "a text": ("ask", _ASKS, {"result": "blue"}),
-    "data": ("ask", _ASKS, {"colour": "blue", "shade": "dark"}),
+    "data": ("ask", _ASKS, {"color": "blue", "shade": "dark"}),
     "the result of its call": ("approve", "approve", {"approved": True}),
     "the result of a call of its work": ("approve_aloud", "approve", {"approved": True}),
 }

@@ -197,7 +197,7 @@ async def a_memory_is_loaded_on_demand(stage):
     answers = call("load_memory", query="blue sky"), "It is blue.", "Next."
     await stage.open(stage.agent("agent", *answers, tools=[stage.ns.load_memory_tool]))
     await _memories(stage, "The sky is blue", "So it is", "Bread is good")
-    await stage.say("What colour?")
+    await stage.say("What color?")
     await stage.say("next")
 
 
@@ -218,7 +218,7 @@ async def _preloaded(stage, question):
     await stage.say([types.Part(text="And"), types.Part(text="bread?")])
 
 
-for _question in ("What colour is the sky?", "Nothing known", "bread SEA"):
+for _question in ("What color is the sky?", "Nothing known", "bread SEA"):
     add(Case(f"a memory is there before {_question}", partial(_preloaded, question=_question)))
 
 

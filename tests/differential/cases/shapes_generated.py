@@ -92,7 +92,7 @@ async def _talk(stage: Any, dice: random.Random) -> None:
 
 
 class Color(Enum):
-    """A colour."""
+    """A color."""
 
     RED = "red"
     BLUE = "blue"

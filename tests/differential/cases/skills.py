@@ -237,7 +237,7 @@ COMMANDS = {
     "a script": ("scripts/count.py", "python3 skills/report/scripts/count.py; cat *"),
     "a file of the skill": ("count.py", "cat skills/report/references/style.md"),
     "a failure": ("scripts/count.py", "echo bad >&2; exit 3"),
-    "a variable": ("scripts/count.py", "echo $COLOUR"),
+    "a variable": ("scripts/count.py", "echo $COLOR"),
     "no script": ("scripts/nothing.py", "true"),
     "a path that leads out": ("scripts/../count.py", "true"),
     "no command": ("scripts/count.py", ""),
@@ -246,7 +246,7 @@ COMMANDS = {
 
 async def _commands(stage, example):
     path, command = example
-    environment = stage.ns.LocalEnvironment(env_vars={"COLOUR": "red"})
+    environment = stage.ns.LocalEnvironment(env_vars={"COLOR": "red"})
     toolset = stage.ns.SkillToolset([_skill(stage)], environment=environment)
     run = call("run_skill_script", skill_name="report", file_path=path, command=command)
     await stage.open(stage.agent("agent", run, "Done.", tools=[toolset]))

@@ -159,7 +159,7 @@ async def agents_side_by_side_do_not_hear_each_other(stage):
 
 
 @case()
-async def an_agent_that_escalates_stops_its_neighbours(stage):
+async def an_agent_that_escalates_stops_its_neighbors(stage):
     async def wait(ctx):
         yield stage.ns.event("b", "waiting", invocation_id=ctx.invocation_id, branch=ctx.branch)
         await asyncio.Event().wait()
@@ -178,7 +178,7 @@ async def an_agent_that_escalates_stops_its_neighbours(stage):
 
 
 @case()
-async def an_agent_that_raises_stops_its_neighbours(stage):
+async def an_agent_that_raises_stops_its_neighbors(stage):
     async def wait(ctx):
         yield stage.ns.event("b", "waiting", invocation_id=ctx.invocation_id, branch=ctx.branch)
         await asyncio.Event().wait()

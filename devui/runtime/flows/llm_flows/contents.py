@@ -104,7 +104,7 @@ class InlineContents:
     """The conversation around an agent that answers once.
 
     It holds what was said above the agent and in earlier runs at the same place, and nothing from
-    the agent's neighbours.
+    the agent's neighbors.
     """
 
     def __init__(self, view: View, path: str) -> None:

@@ -20,7 +20,7 @@ _LARGEST_SCALE: Final = 4.0
 _MEMORY: Final = 1_500_000_000
 """The memory limit of the process, in bytes."""
 _SECONDS: Final = 10
-_COLOURS: Final = {1: 0, 3: 2}
+_COLORS: Final = {1: 0, 3: 2}
 """PNG's color types by the number of channels in a bitmap: grayscale and RGB."""
 
 
@@ -49,8 +49,8 @@ def _png(bitmap: Any) -> bytes:
     row, lines = bitmap.width * bitmap.n_channels, memoryview(bitmap.buffer).cast("B")
     starts = range(0, bitmap.height * bitmap.stride, bitmap.stride)
     pixels = b"".join(b"\0" + bytes(lines[start : start + row]) for start in starts)
-    colours = _COLOURS[bitmap.n_channels]
-    head = struct.pack(">IIBBBBB", bitmap.width, bitmap.height, 8, colours, 0, 0, 0)
+    colors = _COLORS[bitmap.n_channels]
+    head = struct.pack(">IIBBBBB", bitmap.width, bitmap.height, 8, colors, 0, 0, 0)
     chunks = (b"IHDR", head), (b"IDAT", zlib.compress(pixels, 6)), (b"IEND", b"")
     return b"\x89PNG\r\n\x1a\n" + b"".join(_chunk(kind, data) for kind, data in chunks)
 

@@ -9,7 +9,7 @@ from typing import Any, Final, Literal
 from devui.debugger.breakpoints.book import BreakpointBook
 from devui.debugger.breakpoints.breakpoint import StoredBreakpoint
 from devui.debugger.events.preview import preview
-from devui.debugger.events.summary import summarise
+from devui.debugger.events.summary import summarize
 from devui.debugger.runs.activity import branches_of
 from devui.debugger.runs.live import LiveRun
 from devui.debugger.stepping.arrivals import GateKind
@@ -312,7 +312,7 @@ def _about(hold: Hold) -> str:
     if arrival.tool:
         return _of_tool(hold, original(arrival.gate, arrival.payload))
     if arrival.gate == "after_model":
-        return summarise(Event.of({**arrival.payload, "author": arrival.agent}), final=False).text
+        return summarize(Event.of({**arrival.payload, "author": arrival.agent}), final=False).text
     return str(arrival.payload.get("model") or arrival.payload.get("type") or "")
 
 

@@ -129,7 +129,7 @@ def _is_shortened(row: StoredEvent, event: Event) -> bool:
 
 
 def _raw_in_file(event: Event, size: int) -> JsonText:
-    text = json_text(event.fields, size=size, limit=RAW_IN_FILE, coloured=False)
+    text = json_text(event.fields, size=size, limit=RAW_IN_FILE, colored=False)
     return replace(text, cut=f"{text.cut}; the JSON export has it all") if text.cut else text
 
 

@@ -154,7 +154,7 @@ _KIND_LABELS: Final = {
     **{kind: kind for kind in ("system", "tools", "user", "model", "other")},
     "result": "tool results",
 }
-"""Kinds of blocks with a colour, with their names in the legend."""
+"""Kinds of blocks with a color, with their names in the legend."""
 _DENSE: Final = 40
 """With more shares than this, the lines between them are thinner."""
 _SENT: Final = (

@@ -250,7 +250,7 @@ async def _around(
     """Return the events to show and the ones before them, from which their durations are counted,
     by number; and the match above them, which may be in the same invocation."""
     matches = frozenset(numbers)
-    with_neighbours = matches | {number - 1 for number in numbers} | ({above} if above else set())
-    rows = {row.number: row for row in await journal.events.rows(session, with_neighbours)}
+    with_neighbors = matches | {number - 1 for number in numbers} | ({above} if above else set())
+    rows = {row.number: row for row in await journal.events.rows(session, with_neighbors)}
     before = rows.pop(above, None) if above else None
     return {number: Entry(row, number in matches) for number, row in sorted(rows.items())}, before

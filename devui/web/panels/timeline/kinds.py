@@ -1,7 +1,7 @@
 """The words and shapes of the kinds of events.
 
-Word first, shape second, colour third: no kind is recognized by its colour alone. The shape is the
-name of an icon; the colour is the style sheets' `--kind-…`.
+Word first, shape second, color third: no kind is recognized by its color alone. The shape is the
+name of an icon; the color is the style sheets' `--kind-…`.
 """
 
 from collections.abc import Mapping
@@ -38,7 +38,7 @@ LOUDNESS: Final[dict[Kind, int]] = {
 
 def shape(kind: Kind, *, final: bool, has_failed: bool = False) -> str:
     """Return the name of the icon: a final response has its own, and a tool's error has that of
-    errors, in their colour."""
+    errors, in their color."""
     if has_failed:
         return "error"
     return "final" if kind == "text" and final else kind

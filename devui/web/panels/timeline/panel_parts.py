@@ -64,7 +64,7 @@ class FilterChip:
     term: str
     """`kind:call`, `author:planner`."""
     kind: str
-    """The kind that gives it its icon and colour; "" for an author."""
+    """The kind that gives it its icon and color; "" for an author."""
     count: int
     """Events of this kind or author, up to the one that the page is as of."""
     is_pressed: bool

@@ -50,7 +50,7 @@ _SHORTEST: Final = 0.01
 LARGE: Final = 32 * 1024
 """Bytes of an event at which its row shows the size."""
 LANES: Final = 6
-"""Lanes with a place and a colour; further branches share the last one."""
+"""Lanes with a place and a color; further branches share the last one."""
 
 
 class Gutter(Protocol):

@@ -59,7 +59,7 @@ class ToolItem:
     """`(city: str) -> dict`; "" if it isn't declared."""
     agents: str
     flags: tuple[str, ...]
-    """Special behaviour of its calls: `long-running`, `asks for confirmation`."""
+    """Special behavior of its calls: `long-running`, `asks for confirmation`."""
     summary: str
     """The first line of its description."""
     details: str
