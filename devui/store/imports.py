@@ -179,7 +179,7 @@ class SessionBuilder:
         self.key = connection.execute(_SESSION, row).lastrowid or 0
         """The session's key."""
         for tag in new.tags:
-            add_tag(connection, self.key, tag)
+            add_tag(connection, new.app, self.key, tag)
         self.has_title = new.title is not None
         if not new.goes_on:
             connection.execute(_IMPORT, (self.key, new.data, now))
@@ -395,7 +395,7 @@ def _take(
         if note.number <= row.events:
             put_note(connection, note)
     for tag in tags:
-        add_tag(connection, row.key, tag)
+        add_tag(connection, row.app, row.key, tag)
     return row.key
 
 

@@ -86,7 +86,7 @@ class Tags:
                 for (app,) in connection.execute(_APP, (bounded(key),)).fetchall():
                     connection.executemany(_REMOVE, [(key, each) for each in old])
                     for name in names:
-                        add_tag(connection, key, _spelling(connection, app, name))
+                        add_tag(connection, app, key, name)
                     tags[key] = tags_of(connection, key)
                     if names and len(tags[key]) > MOST:
                         raise BadValue(
@@ -145,9 +145,9 @@ def tags_of(connection: sqlite3.Connection, session: int) -> list[str]:
     return [name for (name,) in connection.execute(_OF, (session,))]
 
 
-def add_tag(connection: sqlite3.Connection, session: int, name: str) -> None:
-    """Add a tag to a session unless it has it; for use inside a job."""
-    connection.execute(_ADD, (session, folded(name), name))
+def add_tag(connection: sqlite3.Connection, app: str, session: int, name: str) -> None:
+    """Add a tag, in the app's spelling, to a session unless it has it; for use inside a job."""
+    connection.execute(_ADD, (session, folded(name), _spelling(connection, app, name)))
 
 
 def _spelling(connection: sqlite3.Connection, app: str, name: str) -> str:

@@ -9,9 +9,9 @@
     ├── UnsupportedMedia 415    the route does not accept this media type or encoding
     ├── Unprocessable 422       the body is well-formed but asks for something invalid
     ├── Unreadable 500          the requested data is damaged in the journal
-    ├── NotThere 501            google-adk's server supports this, but this server doesn't
+    ├── UnsupportedRoute 501    google-adk's server supports this, but this server doesn't
     ├── Unavailable 503         not possible now; try again after some seconds
-    └── DiskUnavailable 503           the disk accepts no writes now; nothing was done
+    └── DiskUnavailable 503     the disk accepts no writes now; nothing was done
 
 The client gets the status and the message as they are, so a message names what the client sent and
 what to do about it, and never mentions internals. Every other exception is a bug of ours and is

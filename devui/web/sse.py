@@ -240,7 +240,7 @@ class EventStream(Response):
                     return
 
     async def _keep_alive(self, body: "_Body") -> None:
-        """Write a comment during each silence; raise _Stalled if the reader takes nothing.
+        """Write a comment during each silence; raise _ReaderStalled if the reader takes nothing.
 
         One task serves the whole stream, since a timer per message would cost as much as the
         message.
@@ -269,7 +269,7 @@ def _problem(task: asyncio.Task[None]) -> BaseException | None:
 
 
 async def _within(seconds: float, write: Coroutine[Any, Any, None]) -> None:
-    """Await a write; raise _Stalled if it takes longer than `seconds`."""
+    """Await a write; raise _ReaderStalled if it takes longer than `seconds`."""
     try:
         async with asyncio.timeout(seconds):
             await write

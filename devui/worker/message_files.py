@@ -4,6 +4,9 @@ google-adk's SaveFilesAsArtifactsPlugin reports the versions in the first event 
 the event of the message has them, so the files are there as of that event.
 """
 
+from collections.abc import Container
+from itertools import chain, count
+from pathlib import PurePath
 from typing import Any
 
 from google.genai import types
@@ -22,12 +25,21 @@ async def save_files(
         if part.inline_data is None:
             parts.append(part)
             continue
-        name = part.inline_data.display_name or f"artifact_{index}"
+        name = _free_name(part.inline_data.display_name or f"artifact_{index}", versions)
         saved_file = await save_file(service, part, name, **owner)
         parts += saved_file.parts
         if saved_file.version is not None:
             versions[name] = saved_file.version
     return types.Content(role=message.role, parts=parts), versions
+
+
+def _free_name(name: str, names: Container[str]) -> str:
+    """Return the name, with a number if an earlier file of the message has it: two pasted
+    pictures are both called `image.png`."""
+    suffix = PurePath(name).suffix
+    stem = name.removesuffix(suffix)
+    numbered = (f"{stem}-{number}{suffix}" for number in count(2))
+    return next(each for each in chain([name], numbered) if each not in names)
 
 
 def report(event: Event, versions: dict[str, int]) -> bool:

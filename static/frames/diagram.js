@@ -43,7 +43,7 @@ async function draw({ source, dark }) {
 
 // As XML, which images require; Mermaid returns HTML.
 function picture(svg) {
-  const [, , width, height] = svg.getAttribute("viewBox").split(" ").map(Number);
+  const [, , width = 0, height = 0] = (svg.getAttribute("viewBox") ?? "").split(" ").map(Number);
   svg.setAttribute("width", width);
   svg.setAttribute("height", height);
   const title = svg.querySelector(":scope > title")?.textContent;

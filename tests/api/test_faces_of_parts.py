@@ -176,7 +176,8 @@ def test_a_picture_on_another_server_is_a_link_with_a_button(client):
     ]
     files = [{"fileData": each} for each in (cat, untyped, *others)]
     _, text = places(client, opened(client, agent_event(*files), result({}, *files)))
-    hosts = re.findall(r"data-load-picture>Load picture from ([^<]*)</button>", text)
+    button = r'data-load-picture="https?://[^"]*">Load picture from ([^<]*)</button>'
+    hosts = re.findall(button, text)
     assert set(hosts) == {"cats.example", "dogs.example:8080"}
     assert len(hosts) >= 4  # in the chat and in the inspector
     assert 'href="https://cats.example/cat.png"' in text

@@ -116,6 +116,15 @@ def test_a_file_is_saved_and_named_in_the_message(reader):
     assert "Buy milk." in reader.client.get(of_first, headers=page).text
 
 
+def test_files_of_the_same_name_are_saved_apart(reader):
+    first, second = message("Buy milk."), message("Buy tea.")
+    first["parts"].append(second["parts"][1])
+    reader.start(first, pause=False, save_files=True).settled()
+    [event] = messages(reader.client, reader.key)
+    assert event["actions"]["artifactDelta"] == {"note.txt": 0, "note-2.txt": 0}
+    assert answer_of(reader)["sent"] == ["Read this", NOTE, '[Uploaded Artifact: "note-2.txt"]']
+
+
 def test_a_file_is_sent_inline_unless_it_is_to_be_saved(reader):
     reader.start(message(), pause=False).settled()
     [event] = messages(reader.client, reader.key)

@@ -128,6 +128,7 @@ def test_a_search_covers_only_sessions_with_the_tags(client, sessions):
     assert search(client, "tag:good tokens>=0 kind:user -tag:fork") == {}
     assert search(client, "tag:good size>1 -kind:user -tag:*trip").keys() == {fork}
     assert search(client, "tag:good") == {first.key: [], fork: []}
+    assert list_keys(client, app="travel", q="Book a tag:*trip flight") == {first.key}
     assert sessions["a"] in search(client, "-tag:good")
     wrong = client.get("/api/search?q=tag:good x:y").json()["detail"]
     assert wrong.startswith("`q`, column 10: unknown field x:")
@@ -161,6 +162,8 @@ def test_exports_carry_tags(client, sessions):
 
     _, old = imported(bundle)
     assert change(client, old["key"]) == []
+    _, spelled = imported(json.dumps({**json.loads(tagged), "tags": ["BUG"]}).encode())
+    assert change(client, spelled["key"]) == ["Bug"]  # as the app's other sessions have it
     _, copy = imported(tagged)
     assert change(client, copy["key"]) == tags
     assert client.get(f"/api/sessions/{copy['key']}/export").content == tagged

@@ -33,7 +33,7 @@ FOREIGN = """
 OURS = (
     '^(<button class="copy-code" type="button" data-copy-code="" aria-label="Copy code"'
     ' title="Copy code"></button>'
-    '|<button class="load-picture" type="button" data-load-picture="">'
+    '|<button class="load-picture" type="button" data-load-picture="https?://[^"]*">'
     "Load picture from [a-z0-9.:-]+</button>"
     '|<input type="checkbox" disabled=""( checked="")? aria-label="(Done|To do)">)$'
 )

@@ -57,10 +57,14 @@ def test_a_session_is_tagged_by_keyboard_and_other_tabs_follow(visit, server):
     expect(field).to_have_value("x" * 51)
     page.keyboard.press("Backspace")
     expect(error).to_be_empty()
+    page.keyboard.type("x")
+    page.keyboard.press("Enter")
+    expect(error).to_contain_text("a tag has at most 50 characters")
     page.keyboard.press("Shift+Tab")
     expect(page.get_by_role("button", name="Remove the tag Needs review")).to_be_focused()
     page.keyboard.press("Enter")
     expect(removable).to_have_text(names[:2])
+    expect(error).to_be_empty()
     expect(other.locator("#tag-list .tag")).to_have_text(names[:2])
     expect(field).to_be_focused()
     page.keyboard.press("Escape")
@@ -81,6 +85,7 @@ def test_selected_sessions_are_tagged_together_and_filtered_by_a_chip(visit, ser
     expect(menu).to_be_hidden()
     for name in ("bulk-1", "bulk-2"):
         page.get_by_label(f"Select {name}").check()
+    page.get_by_label("Select bulk-1").press("Enter")  # does nothing
     menu.click()
     field = page.get_by_label("Tags to add or remove")
     field.fill("fresh, Regression")

@@ -62,6 +62,7 @@ from devui.web.panels.timeline.panel_parts import GapContent, NewerEventsLink
 from devui.web.render import Model, Renderer
 from devui.web.security.headers import CONTENT_SECURITY_POLICY
 from devui.web.text.jsontree import json_tree
+from devui.web.text.remote_pictures import RemotePicture
 from tests.web import (
     activity_samples,
     app_samples,
@@ -438,7 +439,7 @@ def content() -> list[Model]:
             "cat.png",
             "image/png",
             href="https://cats.example/cat.png",
-            picture_host="cats.example",
+            remote_picture=RemotePicture("https://cats.example/cat.png", "cats.example"),
         ),
         ToolOutcome("t-1", "done", "0.85", "/sessions/7?event=6", attempt=3, number=6),
         ChatMessage(5, "error", "Agent", (), "/sessions/7?event=5", "'GBP'", "KeyError", attempt=2),

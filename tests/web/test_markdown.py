@@ -31,7 +31,7 @@ TAGS = {
 OURS = {
     "button": [
         {"class": "copy-code", "type": "button", "data-copy-code": ""},
-        {"class": "load-picture", "type": "button", "data-load-picture": ""},
+        {"class": "load-picture", "type": "button"},
     ],
     "input": [{"type": "checkbox", "disabled": ""}],
 }
@@ -90,6 +90,8 @@ def check_inert(html: str) -> None:
         assert set(element.attrib) <= ATTRIBUTES
         address = element.attrib.get("href", "http://")
         assert address.startswith(("http://", "https://", "mailto:"))
+        picture = element.attrib.get("data-load-picture", "http://")
+        assert picture.startswith(("http://", "https://"))
         kinds = OURS.get(element.tag, [{}])
         assert any(kind.items() <= element.attrib.items() for kind in kinds)
         if element.tag == "a":

@@ -2,6 +2,7 @@
 
 import ast
 import re
+import warnings
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
@@ -70,7 +71,7 @@ def _definition(file: Path, name: str) -> RootAgent | None:
                         return None
             case ast.ImportFrom() as node if (module := _module(file, node)) is not None:
                 file = module
-                name = next(each.name for each in node.names if name in {each.asname, each.name})
+                name = next(each.name for each in node.names if name == (each.asname or each.name))
             case _:
                 return None
     return None
@@ -148,8 +149,9 @@ def _names(file: Path) -> Definitions:
 def _parsed(file: Path, changed: int, size: int) -> Definitions:
     """Return what the module of this modification time and size binds; the times are cache keys."""
     try:
-        tree = ast.parse(_text(file))
-    except (SyntaxError, ValueError, RecursionError):
+        with warnings.catch_warnings(action="ignore"):  # the app's process prints them
+            tree = ast.parse(_text(file))
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
         return {}
     return dict(_bindings(tree.body))
 

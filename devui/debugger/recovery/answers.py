@@ -148,10 +148,10 @@ async def _responses(
 def _again(request: Event, decision: CallDecision) -> NewEvent:
     """Return an event that marks a long-running call as failed, so that it is made again."""
     call = decision.call
-    fate = "was in progress; it runs again" if call.is_made else "was held; it runs now"
+    clause = "was in progress; it runs again" if call.is_made else "was held; it runs now"
     event = _beside(request) | {
         "errorCode": CALL_LOST,
-        "errorMessage": f"The run was cut off while {call.tool} {fate} ({decision.actor}).",
+        "errorMessage": f"The run was cut off while {call.tool} {clause} ({decision.actor}).",
         "customMetadata": {FAILED_CALL: call.id},
     }
     return _committable(event)

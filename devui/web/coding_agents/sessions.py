@@ -53,7 +53,7 @@ class McpSessions:
             await self._task
 
     async def answer(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answer one request. Raises NotThere without the package `mcp`."""
+        """Answer one request. Raises UnsupportedRoute without the package `mcp`."""
         async with self._begin_lock:
             if self._manager is None:
                 await self._begin()

@@ -22,7 +22,7 @@ from markupsafe import Markup
 
 from devui.web.text import formulas, highlighting
 from devui.web.text.markdown_parser import effort_of, environment, is_prose, paid_parser
-from devui.web.text.remote_pictures import remote_picture
+from devui.web.text.remote_pictures import RemotePicture, remote_picture
 from devui.web.text.step_budget import StepBudget, TooMuch
 
 _DRAWN: Final = 10
@@ -184,13 +184,14 @@ def _link_close(
 def _picture(address: str, label: str) -> str:
     link = f'<a href="{escapeHtml(address)}">{label}</a>'
     remote = remote_picture(address)
-    return f"<span>{link} {_load_button(remote.host)}</span>" if remote else link
+    return f"<span>{link} {_load_button(remote)}</span>" if remote else link
 
 
-def _load_button(host: str) -> str:
+def _load_button(remote: RemotePicture) -> str:
     return (
-        '<button class="load-picture" type="button" data-load-picture>'
-        f"Load picture from {escapeHtml(host)}</button>"
+        '<button class="load-picture" type="button"'
+        f' data-load-picture="{escapeHtml(remote.address)}">'
+        f"Load picture from {escapeHtml(remote.host)}</button>"
     )
 
 

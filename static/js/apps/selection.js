@@ -1,5 +1,5 @@
 // The selected sessions of a list: selects all on the page, counts them, and enables what can be done with that many.
-const HINT = "Select sessions to export or delete them";
+const HINT = "Select sessions to tag, export or delete them";
 const COMPARE_HINTS = ["select two", "select one more", ""];
 
 export function start() {
@@ -8,6 +8,10 @@ export function start() {
     if (!form) return;
     if (target.matches("[data-select-all]")) boxes(form).forEach((box) => { box.checked = target.checked; });
     tell(form);
+  });
+  // Enter submits a form, but no one who presses it on a checkbox means to add tags.
+  document.addEventListener("keydown", (event) => {
+    if (event.key === "Enter" && event.target.matches?.("[type=checkbox]") && event.target.form?.matches("[data-selection]")) event.preventDefault();
   });
   // The browser's Back restores the boxes after the page has started.
   addEventListener("pageshow", () => connect(document));

@@ -11,16 +11,16 @@ function toggle(button) {
   const current = button.nextElementSibling?.matches("iframe") && button.nextElementSibling;
   if (current) {
     current.remove();
-    button.textContent = button.dataset.loadPicture;
+    button.textContent = button.dataset.label;
     return;
   }
-  const link = button.parentElement.querySelector("a"), frame = document.createElement("iframe");
+  const address = button.dataset.loadPicture, frame = document.createElement("iframe");
   frame.className = "remote-picture";
-  frame.title = `Picture from ${link.host}`;
+  frame.title = `Picture from ${new URL(address).host}`;
   frame.setAttribute("sandbox", "");
   frame.referrerPolicy = "no-referrer";
-  frame.src = `/frames/picture?address=${encodeURIComponent(link.href)}`;
+  frame.src = `/frames/picture?address=${encodeURIComponent(address)}`;
   button.after(frame);
-  button.dataset.loadPicture = button.textContent;
+  button.dataset.label = button.textContent;
   button.textContent = "Hide picture";
 }

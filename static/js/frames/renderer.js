@@ -3,7 +3,7 @@
 const BUSY = 10, IDLE = 60; // seconds
 const MOST_TEXT = 20000, MOST_PICTURE = 2000000; // characters
 const MOST_PIXELS = 20000; // in width and height
-const MOST_PICTURES = 100;
+const MOST_PICTURES = 100, MOST_KEPT = 20000000; // pictures, and characters of them all
 const pictures = new Map();
 let frame = null;
 let queue = Promise.resolve();
@@ -18,12 +18,17 @@ export function recall(source, dark) {
 // Resolves to { src, width, height, title }, or to { problem }.
 export function draw(source, dark) {
   queue = queue.then(async () => {
-    const drawing = recall(source, dark) ?? await attempt(source, dark);
-    pictures.set(`${dark} ${source}`, drawing);
-    if (pictures.size > MOST_PICTURES) pictures.delete(pictures.keys().next().value);
+    const drawing = recall(source, dark) ?? await attempt(source, dark).catch((error) => ({ problem: String(error) }));
+    if (!drawing.mayWorkLater) keep(`${dark} ${source}`, drawing);
     return drawing;
   });
   return queue;
+}
+
+function keep(key, drawing) {
+  pictures.set(key, drawing);
+  const characters = () => [...pictures.values()].reduce((sum, { src }) => sum + (src?.length ?? 0), 0);
+  while (pictures.size > MOST_PICTURES || (pictures.size > 1 && characters() > MOST_KEPT)) pictures.delete(pictures.keys().next().value);
 }
 
 async function attempt(source, dark) {
@@ -34,9 +39,9 @@ async function attempt(source, dark) {
 // What the frame answers is as hostile as the text that it was given.
 function picture({ svg, width, height, title, problem }) {
   if (typeof problem === "string") return { problem };
-  const isPicture = typeof svg === "string" && svg.length <= MOST_PICTURE && [width, height].every((side) => side > 0 && side <= MOST_PIXELS);
-  if (!isPicture) return { problem: "the picture is too large" };
-  return { src: `data:image/svg+xml,${encodeURIComponent(svg)}`, width, height, title: String(title ?? "") };
+  if (typeof svg !== "string" || ![width, height].every((side) => side > 0)) return { problem: "the picture is empty" };
+  if (svg.length > MOST_PICTURE || Math.max(width, height) > MOST_PIXELS) return { problem: "the picture is too large" };
+  return { src: `data:image/svg+xml,${encodeURIComponent(svg.toWellFormed())}`, width, height, title: typeof title === "string" ? title : "" };
 }
 
 async function answer(request) {
@@ -46,7 +51,7 @@ async function answer(request) {
   idle = setTimeout(close, IDLE * 1000);
   if (data) return data;
   close();
-  return { problem: `it takes longer than ${BUSY} seconds` };
+  return { problem: `it takes longer than ${BUSY} seconds`, mayWorkLater: true };
 }
 
 // What the frame answers; undefined if it doesn't.

@@ -1,9 +1,10 @@
-// Menus and dialogs. A menu closes on Escape, on a click elsewhere on the page (the palette may have opened it), and once its request has succeeded; a fetched menu is
-// scrolled into view. Elements with `data-dialog` open a dialog; the browser restores the focus.
+// Menus and dialogs. A menu closes on Escape, on a click elsewhere (except on the palette, which may have opened it), and once its
+// request has succeeded; a fetched menu is scrolled into view. Elements with `data-dialog` open a dialog; the browser restores the
+// focus.
 export function start() {
   document.addEventListener("click", (event) => {
     for (const menu of document.querySelectorAll("[data-menu][open]")) {
-      if (!menu.contains(event.target) && !event.target.closest("dialog")) menu.open = false;
+      if (!menu.contains(event.target) && !event.target.closest("#palette")) menu.open = false;
     }
   });
   document.addEventListener("htmx:after:swap", ({ detail: { ctx } }) => {

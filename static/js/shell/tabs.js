@@ -11,7 +11,7 @@ export function connect(root) {
 
 // The server marks the current link, on the page and whenever it is swapped.
 export function update() {
-  for (const link of document.querySelectorAll("[data-tabs] [aria-current]")) select(link);
+  for (const link of document.querySelectorAll("[data-tabs] :is([aria-current], [aria-selected=true])")) select(link);
 }
 
 export function select(current) {
@@ -24,8 +24,8 @@ export function select(current) {
     tab.setAttribute("role", "tab");
     tab.setAttribute("aria-selected", String(isSelected));
     tab.tabIndex = isSelected ? 0 : -1;
-    panel.setAttribute("role", "tabpanel");
-    if (!isSelected) continue;
+    panel?.setAttribute("role", "tabpanel");
+    if (!isSelected || !panel) continue;
     tab.setAttribute("aria-controls", panel.id);
     if (!panel.hasAttribute("aria-label")) panel.setAttribute("aria-labelledby", tab.id);
     if (panel.hasAttribute("tabindex")) panel.tabIndex = 0; // its text can be scrolled by keys

@@ -125,7 +125,7 @@ async def _listing(services: Services, app: str, query: ListQuery) -> Listing:
     """Return the listing of an app's sessions with this order and filter, on all pages."""
     terms, text = split_tags(query.text)
     among = await tagged_sessions(services.journal.tags, terms, app)
-    return Listing(app, query.sort, query.descending, query.choice, text.strip(), among)
+    return Listing(app, query.sort, query.descending, query.choice, " ".join(text.split()), among)
 
 
 async def _live_facts(services: Services, listing: Listing) -> LiveRunFacts:

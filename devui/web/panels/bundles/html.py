@@ -122,6 +122,7 @@ async def _alone(tag: str, journal: Journal, session: SessionRow, apart: int | N
     for url in _LINK.findall(tag):
         if tag.startswith(_OPENS):  # browsers open no embedded file as a page
             tag = tag.replace(f' href="{url}"', "")
+            continue
         tag = tag.replace(f' href="{url}"', await _place(url, journal, session))
     if apart is None:
         return tag

@@ -205,7 +205,7 @@ def file_part(part: Part, path: Path, file: FileLink | None) -> FilePart | None:
             name,
             visible(mime),
             href=web_address(address),
-            picture_host=remote.host if remote else "",
+            remote_picture=remote,
         )
     return None
 

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from typing import ClassVar, Literal, TypeAlias
 
 from devui.web.basic_parts import JsonTree
+from devui.web.text.remote_pictures import RemotePicture
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,8 +126,8 @@ class FilePart:
     show: Medium | None = None
     """How the page shows it, if this server serves the file, after checking its content."""
     preview: FilePreview | None = None
-    picture_host: str = ""
-    """The host that a picture can be loaded from when a reader asks for it; "" for other files."""
+    remote_picture: RemotePicture | None = None
+    """A picture on another server, which is loaded when a reader asks for it."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -123,9 +123,9 @@ class ComparePair:
     """The URL of the differences."""
     open_href: str
     """The page with the differences unfolded."""
-    elsewhere: str = ""
+    counterpart: str = ""
     """The id of the row with the match of a moved event; "" for other rows."""
-    elsewhere_label: str = ""
+    counterpart_label: str = ""
     later: bool = False
     """Whether, after a fork, only this side has continued to this event."""
     body: PairDiff | None = None

@@ -282,9 +282,9 @@ class Rows:
         first_cells, second_cells = self._cells
         numbers = partners(row)
         words = [FACT_LABELS[aspect] for aspect in row.aspects]
-        elsewhere = ""
+        counterpart = ""
         if row.moved_to:
-            elsewhere = f"p-{row.moved_to}-" if row.right else f"p--{row.moved_to}"
+            counterpart = f"p-{row.moved_to}-" if row.right else f"p--{row.moved_to}"
         return ComparePair(
             kind=row.kind,
             dom_id=row_id(row),
@@ -295,8 +295,8 @@ class Rows:
             differs=row.differs,
             href=pair_url(self._sides, *numbers),
             open_href=compare_url(self._sides, open_row=numbers) + f"#{row_id(row)}",
-            elsewhere=elsewhere,
-            elsewhere_label=f"#{row.moved_to}" if row.moved_to else "",
+            counterpart=counterpart,
+            counterpart_label=f"#{row.moved_to}" if row.moved_to else "",
             later=row.later,
         )
 

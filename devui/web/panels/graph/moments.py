@@ -48,11 +48,17 @@ def moment_of(
     last = {row.run: row for row in rows if row.run}
     times = _times(last, spans)
     begun, running = [], set[int]()
+    first = rows[0].timestamp if rows else -math.inf
     for span in spans:
         is_current = span.run == run
         is_cut = is_current and is_past
-        until = times.get(span.run, span.began if is_current else -math.inf)
-        if until == -math.inf or (is_cut and span.began > until):
+        if span.run in times:
+            until = times[span.run]
+        elif is_current or (not is_past and span.began >= first):
+            until = span.began
+        else:
+            continue
+        if is_cut and span.began > until:
             continue
         if span.seconds is not None and (not is_cut or _is_over(span, until, last[span.run])):
             begun.append(span)

@@ -66,8 +66,8 @@ async def decisions_for(
     *,
     actor: str,
 ) -> tuple[CallDecision, ...]:
-    """Return the decisions for a resume; raises DecisionRequired, Unprocessable, Finished,
-    NoCheckpoints and Conflict.
+    """Return the decisions for a resume; raises DecisionRequired, Unprocessable,
+    NothingToResume, NoCheckpoints and Conflict.
 
     The app is loaded first, to know whether it can resume: the agent receives a decision once, and
     the session keeps it, so there must be none for a resume that can't happen.

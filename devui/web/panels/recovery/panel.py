@@ -101,45 +101,45 @@ async def resume(services: Services, session: int, live: LiveRun | None) -> Resu
             fork_action=forks_url(session),
             number=row.events if row else 0,
         )
-    stands = await cutoff(services.journal, session, live)
-    if stands.status == "waiting" and stands.question is not None:
+    state = await cutoff(services.journal, session, live)
+    if state.status == "waiting" and state.question is not None:
         return Resume(
             title=_TITLES["waiting"],
             text="The agent continues once you answer.",
-            href=session_url(session, event=stands.question),
-            label=f"#{stands.question} asks",
+            href=session_url(session, event=state.question),
+            label=f"#{state.question} asks",
         )
-    if stands.status not in RESUMABLE or stands.invocation is None:
+    if state.status not in RESUMABLE or state.invocation is None:
         return Resume()
-    number = stands.last.number if stands.last else 0
-    retries = stands.status == "failed" and not was_cut_off(stands.run)
-    is_fork = stands.status == "forked"
+    number = state.last.number if state.last else 0
+    retries = state.status == "failed" and not was_cut_off(state.run)
+    is_fork = state.status == "forked"
     row = await services.journal.sessions.get(session)
     stays = _NO_WAY_BACK if row is not None and not is_resumable(services, row.app) else ""
-    message = await opening_message(services, session, stands.invocation)
-    is_of_a_tool = any(call.is_failed for call in stands.unknown)
-    is_of_a_model = stands.status == "failed" and not is_of_a_tool
-    error = await _error_text(services, stands) if is_of_a_model else ""
+    message = await opening_message(services, session, state.invocation)
+    is_of_a_tool = any(call.is_failed for call in state.unknown)
+    is_of_a_model = state.status == "failed" and not is_of_a_tool
+    error = await _error_text(services, state) if is_of_a_model else ""
     return Resume(
-        title=_TITLES[stands.status],
+        title=_TITLES[state.status],
         text="after" if number else "before anything was committed",
         href=session_url(session, event=number) if number else "",
         label=f"#{number}" if number else "",
         action=runs_url(session),
-        invocation=stands.invocation,
+        invocation=state.invocation,
         fork_action=forks_url(session) if number and (stays or not is_fork) else "",
-        mark=_MARKS.get(stands.status, "stop"),
+        mark=_MARKS.get(state.status, "stop"),
         again="Retry from here" if retries else "Resume",
         number=number,
         resend_action=rewind_url(session) if message else "",
         message=message,
         new_keys=await _new_keys(services, session, message) if message else "",
         close_action=close_url(session),
-        losses=tuple(_loss(hold) for hold in stands.lost if hold["gate"] in _LOST),
-        streamed=tuple(cut_off(text) for _, text in stands.streamed),
-        unknown=tuple(_ask(call, session, resumable=not stays) for call in stands.unknown),
+        losses=tuple(_loss(hold) for hold in state.lost if hold["gate"] in _LOST),
+        streamed=tuple(cut_off(text) for _, text in state.streamed),
+        unknown=tuple(_ask(call, session, resumable=not stays) for call in state.unknown),
         key=missing_key(error, services.apps, row.app) if row else None,
-        stays=CONCLUDED if stands.is_concluded else stays,
+        stays=CONCLUDED if state.is_concluded else stays,
     )
 
 
@@ -180,12 +180,12 @@ async def _new_keys(services: Services, session: int, message: int) -> str:
     return clipped(", ".join(visible(key) for key in keys if key not in before))
 
 
-async def _error_text(services: Services, stands: Cutoff) -> str:
+async def _error_text(services: Services, state: Cutoff) -> str:
     """Return the message of the exception that ended the run, or of its model's error."""
-    if stands.run is not None and stands.run.error:
-        details = json.loads(stands.run.error)
+    if state.run is not None and state.run.error:
+        details = json.loads(state.run.error)
         return str(details.get("message") if isinstance(details, dict) else details)
-    last = stands.last
+    last = state.last
     body = await services.journal.events.body(last.session, last.number) if last else None
     return str(body[1].error_message) if body else ""
 

@@ -474,7 +474,7 @@ def _facts(
     if span and span.seconds is not None:
         first = request.stream and span.first is not None and span.first < span.seconds
         hint = f"first chunk after {formats.duration(span.first or 0)}" if first else ""
-        facts.append(Fact("took", formats.duration(span.seconds), hint=hint))
+        facts.append(Fact("duration", formats.duration(span.seconds), hint=hint))
     return facts
 
 

@@ -97,7 +97,8 @@ async def titled_sessions(
     )
     if not is_text:
         return []
-    return await services.journal.search.by_title(event_filter.text, _TITLED, among)
+    text = " ".join(event_filter.text.split())
+    return await services.journal.search.by_title(text, _TITLED, among)
 
 
 def sessions_of(

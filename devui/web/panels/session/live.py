@@ -503,7 +503,8 @@ async def _apps_now(services: Services) -> Markup:
     counts = await services.journal.sessions.counts()
     pieces = Markup("")
     for name in services.apps.names():
-        app, source = services.workers.status(name), services.apps.source(name)
+        source = await asyncio.to_thread(services.apps.source, name)
+        app = services.workers.status(name)
         card = app_card(app, source, *counts.get(name, (0, None)))
         pieces += replace(f'[id="app-{name}"]', services.render.part(card))
         head = app_head(app, source.about, services.workers.engines.default)

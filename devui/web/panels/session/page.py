@@ -286,8 +286,8 @@ async def session_page(
     query: PageQuery = EVERYTHING,
 ) -> SessionPage:
     """Return the whole page; its stream continues from `head`, without a gap or duplicates."""
-    stand = await _stand(services, session, row, query)
-    session, query, at = stand.session, stand.query, query.at
+    data = await _stand(services, session, row, query)
+    session, query, at = data.session, data.query, query.at
     live, app = services.runs.live(session.key), app_status(services, session.app)
     size = await services.journal.totals.size(session.key)
     open_tab = tab_of(tab, has_selection=bool(row))
@@ -295,14 +295,14 @@ async def session_page(
         theme=theme,
         key=session.key,
         name=session_name(session),
-        topbar=await _topbar(services, session, stand.run, at),
-        chat=await _chat(services, stand, live, app),
-        timeline=await _timeline(services, stand, row, tab),
+        topbar=await _topbar(services, session, data.run, at),
+        chat=await _chat(services, data, live, app),
+        timeline=await _timeline(services, data, row, tab),
         inspector=await inspector(services, session, row, open_tab, query=query),
         transport=await transport(services, session, row, tab, query=query),
         debugger=debugger(live),
         replay=await replay_of(services, session),
-        stream=_stream(services, stand, stand.head),
+        stream=_stream(services, data, data.head),
         watch_strip=await watch_strip(services, session, row, at=at),
         tour=tour_url(services),
         on_tour=session.app == _TOUR,
@@ -323,13 +323,13 @@ async def filter_result(
 ) -> FilterResult:
     """Return what a filter changes on a page whose stream has brought it to `offset`. The new
     stream continues from there because the chat isn't reloaded; rows sent twice are shown once."""
-    stand = await _stand(services, session, row, query)
-    session, query, open_tab = stand.session, stand.query, tab_of(tab, has_selection=bool(row))
+    data = await _stand(services, session, row, query)
+    session, query, open_tab = data.session, data.query, tab_of(tab, has_selection=bool(row))
     return FilterResult(
-        timeline=await _timeline(services, stand, row, tab),
+        timeline=await _timeline(services, data, row, tab),
         inspector=await inspector(services, session, row, open_tab, query=query),
         transport=await transport(services, session, row, tab, query=query),
-        stream=_stream(services, stand, min(offset.seq, stand.head) if offset else stand.head),
+        stream=_stream(services, data, min(offset.seq, data.head) if offset else data.head),
     )
 
 
@@ -413,33 +413,33 @@ async def _stand(
     return _PageData(head, session, run, query, window, rows)
 
 
-def _stream(services: Services, stand: _PageData, after: int) -> PageStream:
+def _stream(services: Services, data: _PageData, after: int) -> PageStream:
     """Return the stream of everything after seq `after`, in the form of this page."""
     return PageStream(
         stream_url(
-            stand.session.key,
+            data.session.key,
             StreamOffset(services.journal.id, after),
-            past=stand.query.at is not None,
-            only=stand.query.filter,
+            past=data.query.at is not None,
+            only=data.query.filter,
         )
     )
 
 
 async def _timeline(
-    services: Services, stand: _PageData, row: EventRow | None, tab: str | None
+    services: Services, data: _PageData, row: EventRow | None, tab: str | None
 ) -> Timeline:
     """Return the rows of the window, or those that match the filter, and the trace if shown."""
-    session, query, rows = stand.session, stand.query, stand.rows
+    session, query, rows = data.session, data.query, data.rows
     live = None if query.at else services.runs.live(session.key)
     at = query.at.number if query.at else None
-    later = session.events - stand.count
+    later = session.events - data.count
     if rows is None:
-        rows = await _rows(services, stand, row)
+        rows = await _rows(services, data, row)
     return Timeline(
         items=rows.items,
         live=live_rows(live, services.view, query.filter_field.filter),
         held_rows=held_rows(live, services.book),
-        count=stand.count,
+        count=data.count,
         switch=view_switch(session, row, tab, query),
         trace=await shown_trace(services, session, row, query),
         filter=filter_bar(session, row, query),
@@ -453,13 +453,13 @@ async def _timeline(
     )
 
 
-async def _rows(services: Services, stand: _PageData, row: EventRow | None) -> RowsWithGaps:
+async def _rows(services: Services, data: _PageData, row: EventRow | None) -> RowsWithGaps:
     """Return the rows of the window, without a filter."""
-    gutter = Gutter.of(services.book, services.prices, stand.session)
-    items = await stand.window.items(
-        services.journal, gutter, until=stand.count, selection=row.number if row else None
+    gutter = Gutter.of(services.book, services.prices, data.session)
+    items = await data.window.items(
+        services.journal, gutter, until=data.count, selection=row.number if row else None
     )
-    return RowsWithGaps(items, *stand.gaps(in_grid=True))
+    return RowsWithGaps(items, *data.gaps(in_grid=True))
 
 
 async def _window(
@@ -526,14 +526,14 @@ def session_engine(session: SessionRow, app: AppStatus | None) -> EngineOfApp:
 
 
 async def _chat(
-    services: Services, stand: _PageData, live: LiveRun | None, app: AppStatus | None
+    services: Services, data: _PageData, live: LiveRun | None, app: AppStatus | None
 ) -> Chat:
-    session, window, at = stand.session, stand.window, stand.query.at
+    session, window, at = data.session, data.window, data.query.at
     is_imported = await services.journal.imports.get(session.key) is not None
     messages = without_forms(window.messages()) if at or is_imported else window.messages()
     chat = live_chat(None if at else live, services.view)
     await prepare([*markdown_texts(messages), *(message.text for message in chat.messages)])
-    above, below = stand.gaps(in_grid=False)
+    above, below = data.gaps(in_grid=False)
     to = await recipient(services, session, app)
     return Chat(
         welcome=await welcome(services, session, app),

@@ -8,7 +8,6 @@ from starlette.responses import Response
 from typing_extensions import TypedDict
 
 from devui.store.errors import SessionNotFound
-from devui.store.tags import MOST
 from devui.web.adk.bodies import parse
 from devui.web.adk.contents import Strict
 from devui.web.json_answers import answer
@@ -39,7 +38,7 @@ class TagCountsJson(TypedDict):
 class TagsBody(Strict):
     """`PATCH /api/sessions/{key}/tags`."""
 
-    add: list[str] = Field(default_factory=list, max_length=MOST)
+    add: list[str] = Field(default_factory=list, max_length=_MOST)
     remove: list[str] = Field(default_factory=list, max_length=_MOST)
 
 

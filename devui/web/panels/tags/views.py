@@ -1,6 +1,6 @@
 """Tags from the pages: of one session, and of several selected ones."""
 
-from markupsafe import escape
+from markupsafe import Markup, escape
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, RedirectResponse, Response
 
@@ -37,7 +37,8 @@ async def change(request: Request) -> Response:
         return RedirectResponse(session_url(session.key), status_code=303)
     tags = await session_tags(services, session)
     field = services.render.part(await tag_field(services, session, tags, has_focus=True))
-    return HTMLResponse(tag_updates(services, tags) + renew("#tag-field", field))
+    updates = tag_updates(services, tags) + renew("#tag-field", field)
+    return HTMLResponse(updates + renew("#tag-error", Markup("")))
 
 
 async def change_selected(request: Request) -> Response:
