@@ -123,8 +123,9 @@ def test_files_are_saved_as_artifacts_if_wanted(session):
     save.check()
     session.say("")
     sent = session.messages.first
-    expect(sent).to_contain_text('[Uploaded Artifact: "note.txt"]')
-    expect(sent.locator(".chip")).to_contain_text("note.txt")
+    expect(sent.locator(".chip")).to_have_text("note.txt v0 · text/plain · 9 B")
+    expect(sent).not_to_contain_text("Uploaded Artifact")  # which only the model reads
+    expect(session.row(1)).to_contain_text("[note.txt]")
     expect(session.messages.last).to_contain_text("Got no files")
     expect(save).to_be_hidden()
 

@@ -1,10 +1,14 @@
 """Conversion of artifacts to and from Parts in wire form (adk-web 1.1)."""
 
 import base64
+import re
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Final
 
 from devui.store.rows import Artifact
+
+_NOTE: Final = '[Uploaded Artifact: "{}"]'
+_NOTED: Final = re.compile(r'\[Uploaded Artifact: "(.*)"\]', re.DOTALL)
 
 
 class InvalidRequest(ValueError):
@@ -18,6 +22,17 @@ class Content:
     mime: str | None
     data: bytes | None
     text: str | None
+
+
+def note_of(name: str) -> str:
+    """Return the text in place of a file that was saved with its message (adk-runtime 10.4)."""
+    return _NOTE.format(name)
+
+
+def noted_file(text: str | None) -> str:
+    """Return the name of the file that a text is in place of; "" if it is another text."""
+    match = _NOTED.fullmatch(text or "")
+    return match[1] if match else ""
 
 
 def content_of(part: Any) -> Content:

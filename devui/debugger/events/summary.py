@@ -9,6 +9,7 @@ from collections.abc import Iterable, Mapping
 from types import MappingProxyType
 from typing import Literal, TypeAlias
 
+from devui.debugger.events.artifact_parts import noted_file
 from devui.debugger.events.nodes import node_of, says_end
 from devui.debugger.events.preview import arguments, json_in, one_line, preview
 from devui.debugger.events.usage import total_of, usage_of
@@ -274,6 +275,7 @@ def _wordless_text(event: Event) -> str:
 def _file(part: Part) -> str:
     data = part.inline_data or part.file_data
     name = data.get("displayName") or data.get("fileUri") or data.get("mimeType")
+    name = name or noted_file(part.text)
     return f"[{name}]" if name else ""
 
 
@@ -283,8 +285,9 @@ def _response_files(event: Event) -> list[list[str]]:
 
 
 def _words_of(event: Event) -> str:
-    texts = [part.text for part in event.parts if part.text and not part.is_thought]
-    words: Iterable[str] = texts or [part.text for part in event.parts if part.text]
+    spoken = [part for part in event.parts if part.text and not noted_file(part.text)]
+    texts = [part.text or "" for part in spoken if not part.is_thought]
+    words: Iterable[str] = texts or [part.text or "" for part in spoken]
     if line := " ".join(text[: TEXT_LIMIT * 4] for text in words):
         return line
     if aloud := transcriptions(event):

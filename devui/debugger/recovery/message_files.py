@@ -6,15 +6,12 @@ them.
 
 import re
 from collections.abc import Iterator, Mapping
-from typing import Any, Final
+from typing import Any
 
-from devui.debugger.events.artifact_parts import part_of
+from devui.debugger.events.artifact_parts import note_of, part_of
 from devui.store.journal import Journal
 from devui.store.rows import SessionRow
 from devui.wire.events import Event
-
-_NOTE: Final = '[Uploaded Artifact: "{}"]'
-"""What ADK's SaveFilesAsArtifactsPlugin puts in place of a file."""
 
 
 async def with_files(
@@ -31,7 +28,7 @@ async def with_files(
             artifact = await journal.artifacts.load(*owner, name, version=version)
             blob = part_of(artifact).get("inlineData") if artifact else None
             if blob is not None:
-                files[_NOTE.format(name)] = {"inlineData": {**blob, "displayName": name}}
+                files[note_of(name)] = {"inlineData": {**blob, "displayName": name}}
     if not files:
         return dict(message)
     parts = [each for part in message.get("parts") or [] for each in _parts(part, files)]

@@ -202,7 +202,7 @@ def chat_message(
         return replace(message, role="signal", text="Rewound to an earlier message")
     if summary.kind == "user":
         again = say_again(number, event, session)
-        content = spoken_parts(event.content, markdown=False, file=file)
+        content = spoken_parts(event.content, markdown=False, file=file, saved=event.artifact_delta)
         saved = _artifacts(number, event, session, saved_files)
         return replace(message, role="user", parts=(*content, *saved, *around(event)), again=again)
     if event.author == USER and summary.responses:

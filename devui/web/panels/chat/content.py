@@ -3,10 +3,11 @@
 import base64
 import mimetypes
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Container, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Final, NamedTuple, TypeAlias
 
+from devui.debugger.events.artifact_parts import noted_file
 from devui.debugger.events.summary import (
     cut_of,
     kind_of_other,
@@ -131,12 +132,20 @@ def text_part(
 
 
 def spoken_parts(
-    content: Content, *, markdown: bool, file: FileLink | None = None
+    content: Content,
+    *,
+    markdown: bool,
+    file: FileLink | None = None,
+    saved: Container[str] = (),
 ) -> tuple[SpokenPart, ...]:
-    """Return the parts of a content that a person reads, as the chat shows them."""
+    """Return the parts of a content that a person reads, as the chat shows them.
+
+    Notes in place of the files `saved` are left out, since the chat shows these themselves.
+    """
     pairs = (
         (text_part(part, markdown=markdown, clean=readable), attachment(part, number, file))
         for number, part in enumerate(content.parts)
+        if noted_file(part.text) not in saved
     )
     return tuple(part for pair in pairs for part in pair if part)
 
