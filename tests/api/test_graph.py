@@ -6,7 +6,7 @@ import time
 
 import pytest
 
-from tests.kit.debugged_run import DebuggedRun
+from tests.kit.debugged_run import DebuggedRun, settled
 from tests.kit.server import running, write_app
 
 AGENT = """
@@ -270,3 +270,46 @@ def test_a_fork_and_its_export_have_the_counts_and_times_of_the_events_they_copi
         params = {"ids": "new"}
         answer = client.post("/api/sessions/import", params=params, content=bundle, headers=headers)
         assert titles(client, answer.json()["key"]) == titles(client, session)
+
+
+FAILING = """
+from devui.runtime.agents import BaseAgent
+from devui.runtime.apps import App, ResumabilityConfig
+
+runs = []
+
+
+class First(BaseAgent):
+    async def _run_async_impl(self, context):
+        runs.append(context)
+        if len(runs) == 1:
+            raise RuntimeError("no luck")
+        async for event in self.sub_agents[0].run_async(context):
+            yield event
+
+
+class Second(BaseAgent):
+    async def _run_async_impl(self, context):
+        raise RuntimeError("no luck either")
+        yield
+
+
+app = App(
+    name="failing",
+    root_agent=First(name="first", sub_agents=[Second(name="second")]),
+    resumability_config=ResumabilityConfig(is_resumable=True),
+)
+"""
+
+
+def test_a_run_that_fails_without_an_event_is_in_the_graph(tmp_path):
+    write_app(tmp_path / "agents", "failing", FAILING)
+    with running(tmp_path / "agents", tmp_path / "data") as server, server.client() as client:
+        first = DebuggedRun(client, "failing").start("Hello", pause=False).settled()
+        runs = f"/api/sessions/{first['session']}/runs"
+        second = client.post(runs, json={"invocationId": first["invocationId"]}).json()
+        assert settled(client, second["run"])["status"] == "failed"
+        events = client.get(f"/api/sessions/{first['session']}/events").json()["events"]
+        assert [each["kind"] for each in events] == ["user"]
+        graph = client.get(f"/sessions/{first['session']}/graph", headers={"HX-Request": "true"})
+        assert "<title>agent second, failed, 1" in graph.text
