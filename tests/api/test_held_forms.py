@@ -215,7 +215,7 @@ UNTOUCHED = {
 
 def test_an_unchanged_form_is_refused_with_a_message(client, server):
     debugged = at(client, "before_tool")
-    message = "nothing was changed"
+    message = "Nothing was changed"
     assert message in send(debugged, server, UNTOUCHED).text
     as_json = {"value": json.dumps(debugged.hold()["held"]["args"])}
     for fields in (UNTOUCHED, as_json):

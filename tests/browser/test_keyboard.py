@@ -141,6 +141,11 @@ def test_the_panes_of_a_phone_are_tabs_that_open_as_they_are_reached(travel):
     expect(travel.page.get_by_role("tabpanel", name="Events and trace")).to_be_visible()
     expect(travel.page.locator("#chat")).to_be_hidden()
     is_one_stop(travel, "Panes")
+    travel.page.locator("#filter-field").fill("kind:call")  # replaces the pane
+    travel.page.locator("#filter-field").press("Enter")
+    expect(travel.page.locator("#filter-said")).to_have_text("3 shown, 5 hidden")
+    expect(travel.page.get_by_role("tabpanel", name="Events and trace")).to_be_visible()
+    travel.page.get_by_role("tab", name="Events", exact=True).first.focus()
     press(travel, "End")
     expect(travel.page.get_by_role("tabpanel", name="Inspector", exact=True)).to_be_visible()
     travel.page.set_viewport_size({"width": 1440, "height": 900})

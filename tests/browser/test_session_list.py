@@ -33,7 +33,8 @@ def test_sessions_are_sorted_filtered_selected_exported_and_deleted(visit, serve
 
     delete = page.locator("#selection").get_by_role("button", name="Delete")
     expect(delete).to_be_hidden()
-    expect(page.locator("#selection")).to_contain_text("Select sessions to export or delete them")
+    hint = "Select sessions to tag, export or delete them"
+    expect(page.locator("#selection")).to_contain_text(hint)
     page.get_by_label("Select all on this page").check()
     page.locator(".session", has_text="list-50").locator(".pick").uncheck()
     expect(page.locator("#selection")).to_contain_text("3 selected")

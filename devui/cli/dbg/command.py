@@ -250,9 +250,9 @@ def attach(terminal: Terminal, session: str | None, last: int, alias: str | None
             terminal.say(row, session_lines)
         after = _recent(terminal, row["key"], last)
         for news in news_of(terminal.client, row["key"], after, as_json=terminal.as_json):
-            tell(terminal, news)
             if news["type"] == "position":
                 going = news["ended"] is None
+            tell(terminal, news)
     except KeyboardInterrupt:
         say_after_interrupt("detached; the run continues" if going else "detached")
         sys.exit(LEFT)

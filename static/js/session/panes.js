@@ -51,6 +51,12 @@ export function connect(root) {
   });
 }
 
+// A filter replaces the pane of the timeline.
+export function update() {
+  const timeline = document.getElementById("timeline");
+  if (phone.matches && timeline && !timeline.hasAttribute("role")) show(document.documentElement.dataset.pane ?? "chat");
+}
+
 export function close() {
   const open = document.querySelector('.panes[data-drawer="open"]') && narrow.matches;
   drawer("closed");

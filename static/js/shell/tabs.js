@@ -11,7 +11,7 @@ export function connect(root) {
 
 // The server marks the current link, on the page and whenever it is swapped.
 export function update() {
-  for (const link of document.querySelectorAll("[data-tabs] :is([aria-current], [aria-selected=true])")) select(link);
+  for (const link of document.querySelectorAll("[data-tabs] [aria-current]")) select(link);
 }
 
 export function select(current) {
