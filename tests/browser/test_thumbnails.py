@@ -75,6 +75,9 @@ def test_a_saved_picture_is_in_the_chat_and_opens_its_version(drawer, tmp_path):
         expect(session.messages.last).to_be_in_viewport(ratio=1)  # the picture pushed it down
     page.reload()
     drawn(session, 4)
+    session.select(3)
+    saved = session.panel.locator("section", has_text="Files saved").locator(".chip")
+    expect(saved.first).to_have_text("broken.png v0 · image/png · 27 B")
     assert session.messages.locator(".thumbnail").last.bounding_box()["height"] <= 162
     session.messages.locator(".thumbnail").first.click()
     shown = session.panel.locator(".preview.open img")

@@ -373,6 +373,7 @@ class _Writer:
                 edits=[edits[mark["edit"]] for mark in marks if mark.get("edit") in edits],
                 notes=event_notes(touch_outcomes(touches, over=True), row, row.summary),
                 note=window.notes.get(row.number),
+                saved_files=window.saved_files,
                 in_file=True,
             )
             if event.calls:

@@ -13,14 +13,13 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from hashlib import sha1
 from types import MappingProxyType
-from typing import Any, Final, TypeAlias
+from typing import Any, Final
 
 from devui.debugger.events.nodes import answers, name_of
 from devui.debugger.events.summary import other_fields
 from devui.debugger.questions.questions import HUMAN_CALLS, answered_once, question_of
 from devui.debugger.questions.requesters import Requester
 from devui.debugger.recovery.fork_maker import message_text
-from devui.store.rows import ArtifactRow
 from devui.store.summaries import CallSummary, ResponseSummary, Summary
 from devui.web.links import (
     answers_url,
@@ -31,6 +30,7 @@ from devui.web.links import (
     say_again_url,
     session_url,
 )
+from devui.web.panels.artifacts.saved import NO_FILES, SavedFiles, file_facts
 from devui.web.panels.chat.content import (
     FileLink,
     around,
@@ -51,13 +51,13 @@ from devui.web.panels.chat.parts import (
     ToolChip,
     ToolOutcome,
 )
-from devui.web.panels.chat.previews import MEDIA, media_type
+from devui.web.panels.chat.previews import MEDIA
 from devui.web.panels.hold.interventions import hint
 from devui.web.panels.questions.parts import Ask, QuestionFields
 from devui.web.panels.questions.questions import CREDENTIAL, form_of, sign_in_link
 from devui.web.panels.recovery.parts import RerunButton
 from devui.web.text.deceptive_characters import readable, visible
-from devui.web.text.formats import clipped, size
+from devui.web.text.formats import clipped
 from devui.wire.events import NOTHING, USER, Event, Fields, Part, fields_in
 
 _KINDS: Final = ("numberValue", "boolValue", "nullValue")
@@ -130,9 +130,6 @@ def say_again(number: int, event: Event, session: int) -> RerunButton | None:
 TRANSFER = "transfer_to_agent"
 """The framework's own tool; the chat shows the transfer instead of the call."""
 _NOBODY: Mapping[str, Requester] = MappingProxyType({})
-SavedFiles: TypeAlias = Mapping[tuple[str, int], ArtifactRow]
-"""Artifacts by name and version."""
-_NO_FILES: SavedFiles = MappingProxyType({})
 
 
 @dataclass(frozen=True, slots=True)
@@ -172,7 +169,7 @@ def chat_message(
     session: int,
     previous_author: str | None = None,
     askers: Mapping[str, Requester] = _NOBODY,
-    saved_files: SavedFiles = _NO_FILES,
+    saved_files: SavedFiles = NO_FILES,
     results: Mapping[str, Fields] = NOTHING,
 ) -> ChatMessage | None:
     """Return the message for one event, or None if there is nothing to read in it.
@@ -228,7 +225,7 @@ def conversation(
     previous_author: str | None = None,
     going_on: int | None = None,
     askers: Mapping[str, Requester] = _NOBODY,
-    saved_files: SavedFiles = _NO_FILES,
+    saved_files: SavedFiles = NO_FILES,
     call_answers: CallAnswers | None = None,
     cut: str | None = None,
 ) -> tuple[ChatMessage, ...]:
@@ -436,14 +433,13 @@ def _artifacts(
     for name, version in event.artifact_delta.items():
         href = artifact_url(session, name, version)
         tab = file_version_url(session, name, version, event=number)
-        file = saved_files.get((name, version))
-        mime = media_type(file.mime) if file else ""
+        mime, size = file_facts(saved_files, name, version)
         yield ArtifactChip(
             visible(name),
             version,
             href,
             mime=visible(mime),
-            size=size(file.size) if file else "",
+            size=size,
             picture_href=tab if MEDIA.get(mime) == "picture" else "",
         )
 

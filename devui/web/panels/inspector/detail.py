@@ -21,13 +21,14 @@ from devui.web.links import (
     try_call_url,
     whole_event_url,
 )
+from devui.web.panels.artifacts.saved import NO_FILES, SavedFiles, file_facts
 from devui.web.panels.breakpoints.from_event import like_this
 from devui.web.panels.chat.content import content_parts
 from devui.web.panels.chat.content_parts import CallPart, ContentPart, ResponsePart
 from devui.web.panels.chat.file_data import without_file_data
 from devui.web.panels.inspector.edits import event_edits
 from devui.web.panels.inspector.mark_parts import EventNotes
-from devui.web.panels.inspector.parts import ArtifactLink, Chunks, EventDetail, MoreLink
+from devui.web.panels.inspector.parts import ArtifactLink, Chunks, EventDetail
 from devui.web.panels.notes.parts import note_form
 from devui.web.panels.recovery.panel import fork_form
 from devui.web.panels.recovery.parts import ForkForm
@@ -74,16 +75,15 @@ def event_detail(
     edits: Sequence[EditRow] = (),
     notes: EventNotes | None = None,
     note: NoteRow | None = None,
+    saved_files: SavedFiles = NO_FILES,
     fork: str = "",
-    more_changes: MoreLink | None = None,
     in_file: bool = False,
 ) -> EventDetail:
     """Return everything about one event.
 
     `chunks` are its partial events in order, `edits` what people changed before its commit, `notes`
-    what was noticed about the state, `note` what somebody wrote about it. `more_changes` links to
-    changes that are left out. `in_file` is for a page without a server: it has nothing to post, and
-    its script colors the JSON when it is unfolded.
+    what was noticed about the state, `note` what somebody wrote about it. `in_file` is for a page
+    without a server: it has nothing to post, and its script colors the JSON when it is unfolded.
     """
     whole = whole_event_url(row.session, row.number)
     parts = _parts(event, row)
@@ -102,8 +102,7 @@ def event_detail(
         error=_error(event),
         parts=tuple(map(_without_try_link, parts)) if only_call else parts,
         changes=changed_values(changes, session=row.session, number=row.number),
-        more_changes=more_changes,
-        artifacts=tuple(_artifacts(event, row.session)),
+        artifacts=tuple(_artifacts(event, row.session, saved_files)),
         actions=tuple(_actions(event.actions)),
         model=tuple(_model(event, prices)),
         identity=tuple(_identity(event, row)),
@@ -140,9 +139,11 @@ def _error(event: Event) -> Fact | None:
     return Fact(visible(str(code or "")), visible(str(message or "")))
 
 
-def _artifacts(event: Event, session: int) -> Iterator[ArtifactLink]:
+def _artifacts(event: Event, session: int, saved_files: SavedFiles) -> Iterator[ArtifactLink]:
     for name, version in event.artifact_delta.items():
-        yield ArtifactLink(visible(name), version, artifact_url(session, name, version))
+        href = artifact_url(session, name, version)
+        mime, size = file_facts(saved_files, name, version)
+        yield ArtifactLink(visible(name), version, href, visible(mime), size)
 
 
 def _actions(actions: Fields) -> Iterator[Fact]:

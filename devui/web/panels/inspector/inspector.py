@@ -16,6 +16,7 @@ from devui.web.basic_parts import Failure
 from devui.web.links import edit_state_url, log_tab_url, log_url, session_url, whole_event_url
 from devui.web.page_query import EVERYTHING, PageQuery
 from devui.web.panels.artifacts.panel import artifacts_panel
+from devui.web.panels.artifacts.saved import saved_files
 from devui.web.panels.breakpoints.panel import breakpoints_panel, enabled_count
 from devui.web.panels.chat.content_parts import ContentPart, TextPart
 from devui.web.panels.graph.panel import graph_panel
@@ -215,6 +216,7 @@ async def detail(
     touches = await of_run(services, session.key, row.run)
     notes = event_notes(touches, row, row.summary)
     note = await services.journal.notes.get(session.key, row.number)
+    files = await saved_files(services.journal, session.key, [event])
     more_changes = await further_changes(services.journal, session.key, row.number, len(changes))
     panel = await _build(
         row,
@@ -228,8 +230,8 @@ async def detail(
             edits=edits,
             notes=notes,
             note=note,
+            saved_files=files,
             fork=fork,
-            more_changes=more_changes,
         ),
     )
     panel = with_args_run(panel, await results(services.journal, row))
@@ -240,6 +242,7 @@ async def detail(
     return replace(
         panel,
         fork=form,
+        more_changes=more_changes,
         edit_href=edit_url(row, form),
         failure=await _failure(services, row, event),
         rewind=rewind_mark(rewinds, row.number, session.key, "detail"),

@@ -175,9 +175,14 @@ class StateTab:
 
 @dataclass(frozen=True, slots=True)
 class ArtifactLink:
+    """A file that the event saved."""
+
     name: str
     version: int
     href: str
+    mime: str = ""
+    """"" if the version has been deleted."""
+    size: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -207,7 +212,6 @@ class EventDetail:
     parts: tuple[ContentPart, ...]
     changes: tuple[StateValue, ...]
     """The state changes of the event, with old and new values."""
-    more_changes: MoreLink | None
     artifacts: tuple[ArtifactLink, ...]
     actions: tuple[Fact, ...]
     """The other actions: transfer, escalate, confirmation requests, …"""
@@ -232,6 +236,8 @@ class EventDetail:
     """The edits made before it was committed."""
     notes: EventNotes | None = None
     """What was noticed about the state."""
+    more_changes: MoreLink | None = None
+    """The link to the state changes that are left out."""
     failure: Failure | None = None
     """Shown instead of `error`, with the location in the code and the traceback."""
     rewind: RewindMark | None = None

@@ -16,9 +16,9 @@ from devui.debugger.timeline import Entry, News, Timeline, fold
 from devui.store.journal import Journal
 from devui.store.rows import EditRow, EventRow, NoteRow, RunRow
 from devui.store.summaries import ANSWERS, Summary
-from devui.web.panels.artifacts.saved import saved_files
+from devui.web.panels.artifacts.saved import SavedFiles, saved_files
 from devui.web.panels.breakpoints.gutter import Gutter
-from devui.web.panels.chat.chat import CallAnswers, SavedFiles, conversation, spoken_by
+from devui.web.panels.chat.chat import CallAnswers, conversation, spoken_by
 from devui.web.panels.chat.file_data import without_file_data
 from devui.web.panels.chat.parts import ChatMessage, ChatPart, ComposerState, RunNote, ToolChip
 from devui.web.panels.chat.run_notes import run_note
