@@ -37,6 +37,32 @@ pair = [say("critic", "c"), say("writer", "w")]
 polish = LoopAgent(name="polish", max_iterations=2, sub_agents=pair)
 root_agent = SequentialAgent(name="pipeline", sub_agents=[planner, gather, polish])
 """
+WAITING = """
+import asyncio
+from pathlib import Path
+
+from devui.runtime.agents import Agent, ParallelAgent
+from devui.runtime.models.scripted_llm import Call, Rule, Say, ScriptedLlm
+
+
+async def fetch(page: int) -> str:
+    while not Path(__file__).with_name(f"page-{page}").exists():
+        await asyncio.sleep(0.01)
+    return "text"
+
+
+def reader(name, then, pages=1):
+    rules = [
+        Rule(after="fetch", calls=pages, then=Say("done")),
+        Rule(after="fetch", then=Call("fetch", page=2)),
+        Rule(then=Call("fetch", page=then)),
+    ]
+    return Agent(name=name, model=ScriptedLlm(rules=rules), tools=[fetch])
+
+
+pair = [reader("both", 1, pages=2), reader("last", 2)]
+root_agent = ParallelAgent(name="readers", sub_agents=pair)
+"""
 
 
 @pytest.fixture(scope="module")
@@ -45,6 +71,7 @@ def agents(tmp_path_factory):
     # Several apps, so that a breakpoint in one doesn't affect the others.
     for app in ("pipeline", "full", "edited"):
         write_app(folder, app, PIPELINE)
+    write_app(folder, "waiting", WAITING)
     write_app(folder, "sick", "root_agent = missing")
     return folder
 
@@ -109,6 +136,20 @@ def test_the_graph_follows_the_run_and_links_to_its_events(visit, tmp_path):
     expect(node(page, "critic").locator(".detail")).to_be_visible()
     expect(node(page, "critic").locator(".detail")).to_contain_text(f"4{TIMES}")
     expect(page.locator("#graph h2")).to_have_text(re.compile("As of #"))
+
+
+def test_the_graph_shows_the_second_call_of_a_branch_as_running(visit, agents):
+    session = visit.session("waiting")
+    page = session.page
+    press(session, "8")
+    session.send("go")
+    fetch = page.locator(".graph .node", has=page.locator("text.name:text-is('fetch')"))
+    expect(fetch.first).to_have_class(re.compile("s-running"))
+    (agents / "waiting" / "page-1").touch()
+    expect(fetch.first.locator("title")).to_have_text(re.compile(f"running, 2{TIMES}"))
+    (agents / "waiting" / "page-2").touch()
+    session.ends()
+    expect(fetch.first.locator("title")).to_have_text(re.compile(f"has run, 2{TIMES}"))
 
 
 FITS = """() => {

@@ -46,6 +46,24 @@ def test_an_event_after_the_end_of_its_agent_is_still_placed() -> None:
     assert lineage.place("a", "root.a") == ("root/a", 1)
 
 
+def test_branches_at_the_same_time_have_lanes_of_their_own_and_later_ones_use_them_again() -> None:
+    lineage, lanes = Lineage(), []
+    lineage.begin(began(1, None, "root"))
+    for parallel in (2, 12, 22):
+        group = f"group{parallel}"
+        lineage.begin(began(parallel, 1, group))
+        for number, name in enumerate(("a", "b", "c"), parallel + 1):
+            lineage.begin(began(number, parallel, name, f"{group}.{name}"))
+            lineage.end(SpanEnded(run="r", span=number, seconds=1.0))
+        lineage.begin(began(parallel + 4, parallel, "d", f"{group}.d"))
+        lineage.begin(began(parallel + 5, parallel + 4, "e", f"{group}.d.e"))
+        for number in (parallel + 4, parallel):
+            lineage.end(SpanEnded(run="r", span=number, seconds=1.0))
+        branches = [f"{group}.{name}" for name in ("a", "b", "c", "d", "d.e")]
+        lanes.append([lineage.place(branch[-1], branch)[1] for branch in branches])
+    assert lanes == [[1, 2, 3, 4, 5]] * 3
+
+
 def test_a_round_begins_with_the_first_agent_that_runs_again() -> None:
     lineage = Lineage()
     lineage.begin(began(1, None, "loop"))

@@ -306,7 +306,18 @@ class Driver:
         while not self.live.ended.is_set():
             await self._take(worker, await self._next())
             if self.live.waiting >= CHUNK_BATCH:
-                await self._buffer.write()
+                await self._write()
+
+    async def _write(self) -> None:
+        """Write what waits, and publish that the journal has new spans, if it does: without an
+        event after them, nothing else would say so to those who read spans from the journal."""
+        has_spans = bool(self.live.recording)
+        await self._buffer.write()
+        if has_spans:
+            self._publish_spans()
+
+    def _publish_spans(self) -> None:
+        self._bus.publish(self.live.session.key, SpansChanged(self.live.row.id))
 
     def _is_watched(self) -> bool:
         """Whether the run reports its uncommitted state; once it does, it does so to its end."""
@@ -364,7 +375,7 @@ class Driver:
                 async with asyncio.timeout_at(min(clock() + _FLUSH_SECONDS, self._due)):
                     return await self.live.inbox.get()
             except TimeoutError:
-                await self._buffer.write()
+                await self._write()
                 self._due = None
         self._due = None
         return await self.live.inbox.get()
@@ -404,7 +415,7 @@ class Driver:
         else:
             live.recording.end(message)
             live.lineage.end(message)
-        self._bus.publish(live.session.key, SpansChanged(live.row.id))
+        self._publish_spans()
 
     # --- ends ------------------------------------------------------------------------------
 

@@ -2,6 +2,7 @@
 
 from collections import Counter
 from dataclasses import dataclass, field
+from itertools import count
 from typing import Self
 
 from devui.wire.spans import SpanBegan, SpanEnded
@@ -36,6 +37,10 @@ class Lineage:
     _newest: dict[tuple[str, str | None], _Place] = field(default_factory=dict)
     """The place of the agent that began last, by its name and branch."""
     _lanes: dict[str, int] = field(default_factory=dict)
+    """The lane of each branch, also of those that have ended: their last events may still come."""
+    _open: dict[str, int | None] = field(default_factory=dict)
+    """The branches whose lanes aren't free, each with the span of the agent that runs it in
+    parallel with others."""
 
     def begin(self, span: SpanBegan) -> None:
         """Add an agent that began; models and tools aren't part of the tree."""
@@ -48,14 +53,31 @@ class Lineage:
         path = "/".join([*names, span.name])
         place = above.begin(span.name, path) if above else _Place(path)
         self._places[span.span] = self._newest[span.name, span.branch] = place
+        if span.branch:
+            self._lane(span.branch, span.parent)
 
     def end(self, span: SpanEnded) -> None:
-        """Remove a span that ended; nothing more begins in it, but its events may still come."""
+        """Remove a span that ended; nothing more begins in it, but its events may still come.
+
+        Only then are the lanes of the branches in it free, so that all of them keep apart.
+        """
         self._places.pop(span.span, None)
+        for branch in [each for each, owner in self._open.items() if owner == span.span]:
+            del self._open[branch]
+
+    def _lane(self, branch: str, owner: int | None) -> int:
+        """Return the lane of a branch in progress; a new one gets the first free lane."""
+        if branch not in self._open:
+            used = {self._lanes[each] for each in self._open}
+            self._lanes[branch] = next(lane for lane in count(1) if lane not in used)
+            self._open[branch] = owner
+        return self._lanes[branch]
 
     def place(self, author: str, branch: str | None) -> tuple[str, int]:
         """Return the path and the lane of an event, as in its `Summary`."""
-        lane = self._lanes.setdefault(branch, len(self._lanes) + 1) if branch else 0
+        lane = 0
+        if branch:
+            lane = self._lanes[branch] if branch in self._lanes else self._lane(branch, None)
         place = self._newest.get((author, branch))
         return place.path if place else "", lane
 
