@@ -161,6 +161,8 @@ class Summary:
     `flow@1/pay@1` in a workflow; "" if unknown."""
     lane: int = 0
     """The place of its branch among the parallel ones of its run, from 1; 0 without a branch."""
+    seconds: float | None = None
+    """How long its branch worked on it, in seconds; None without a branch or if unknown."""
     cut: str = ""
     """Why the model stopped before the end of its answer, such as `MAX_TOKENS`; "" if it didn't."""
     attempt: int = 0

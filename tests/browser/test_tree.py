@@ -87,6 +87,25 @@ Ann = waiter("Ann", before_agent_callback=count_turn, after_agent_callback=settl
 Ben = waiter("Ben", before_agent_callback=count_turn)
 root_agent = SequentialAgent(name="Inn", sub_agents=[Ann, Ben])
 """
+RACE = """
+import asyncio
+
+from devui.runtime.agents import Agent, ParallelAgent
+from devui.runtime.models.scripted_llm import Call, Rule, Say, ScriptedLlm
+
+
+async def wait(seconds: float) -> str:
+    await asyncio.sleep(seconds)
+    return "done"
+
+
+def runner(name, seconds):
+    rules = [Rule(after="wait", then=Say("Done.")), Rule(then=Call("wait", seconds=seconds))]
+    return Agent(name=name, model=ScriptedLlm(rules=rules), tools=[wait])
+
+
+root_agent = ParallelAgent(name="Race", sub_agents=[runner("Slow", 0.6), runner("Fast", 0.4)])
+"""
 TURNS, WORDS, SETTLED, OTHER_TURNS = 2, 3, 4, 5
 """The numbers of Ann's events, and of Ben's first one."""
 FAN, OSLO = range(2, 8), range(8, 11)
@@ -100,6 +119,7 @@ def server(tmp_path_factory):
     write_app(folder / "agents", "pair", PAIR)
     write_app(folder / "agents", "inn", STATE)
     write_app(folder / "agents", "duo", DUO)
+    write_app(folder / "agents", "race", RACE)
     for sample in ("story_flow", "refunds"):
         shutil.copytree(SAMPLES / sample, folder / "agents" / sample)
     with running(folder / "agents", folder / "data", "--no-auth") as server:
@@ -131,6 +151,18 @@ def test_agents_are_indented_and_parallel_branches_have_lanes(team, visit):
     assert {lanes["Paris"], lanes["Rome"]} == {"1", "2"}
     assert lanes["user"] is lanes["Oslo"] is None
     visit.again(team).equals(team, "#rows")
+
+
+def test_the_duration_of_a_parallel_branchs_event_counts_from_its_own_last_event(visit):
+    race = visit.session("race", ["Go"])
+    columns = race.cell("who"), race.cell("kind"), values(race.events, "data-seconds")
+    rows = zip(*columns, strict=True)
+    seconds = {who: float(took) for who, kind, took in rows if kind == "result"}
+    assert seconds["Fast"] >= 0.4
+    assert seconds["Slow"] >= 0.6, "the result of the other branch came in between"
+    race.page.goto(f"{race.page.url}?filter=kind:result+seconds%3E0.59")
+    expect(race.events).to_have_count(1)
+    assert race.cell("who") == ["Slow"]
 
 
 def test_a_call_and_its_result_read_as_one_row_until_shown_separately(team):

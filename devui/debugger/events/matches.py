@@ -22,7 +22,7 @@ from devui.debugger.predicates.facts import Facts
 from devui.debugger.predicates.filters import Filter, quoted, shared_beginnings
 from devui.store.journal import Journal
 from devui.store.rows import EventRow, NoteRow
-from devui.store.runs.work_time import seconds_of_work
+from devui.store.runs.work_time import duration_of
 from devui.store.summaries import Summary
 
 _BODIES: Final = 100
@@ -207,7 +207,7 @@ def _by_rows(
         facts = Facts.of(
             row,
             summary,
-            seconds=seconds_of_work(row, before),
+            seconds=duration_of(row, before),
             prices=prices,
             note=notes.get(row.number),
         )

@@ -9,6 +9,7 @@ from devui.debugger.events.news import EventCommitted, News
 from devui.debugger.events.summary import Changes, summarize
 from devui.debugger.runs.attempts import Attempts
 from devui.debugger.runs.lineage import Lineage
+from devui.debugger.stepping.pauses import Pauses
 from devui.store.journal import Journal
 from devui.store.rows import Appended, EventRow, NewEvent, RunRow
 from devui.store.summaries import OF_MODELS
@@ -39,14 +40,16 @@ class Commits:
 
 def new_event(
     message: Append,
+    *,
     lineage: Lineage | None = None,
     attempts: Attempts | None = None,
     changes: Changes = MappingProxyType({}),
+    pauses: Pauses | None = None,
 ) -> NewEvent:
     """Read the fields that the journal indexes from the event's JSON, which is stored unchanged.
 
-    `lineage`, `attempts` and `changes` are those of its run. Raises InvalidEvent if it isn't an
-    event in ADK's wire form.
+    `lineage`, `attempts`, `changes` and `pauses` are those of its run. Raises InvalidEvent if it
+    isn't an event in ADK's wire form.
     """
     event = checked_event(message.event)
     new = event_of(
@@ -56,6 +59,7 @@ def new_event(
         lineage=lineage,
         attempts=attempts,
         changes=changes,
+        seconds=pauses.record_event(event.branch, event.timestamp) if pauses else None,
     )
     return replace(new, spans=tuple(message.spans))
 
@@ -68,13 +72,17 @@ def event_of(
     lineage: Lineage | None = None,
     attempts: Attempts | None = None,
     changes: Changes = MappingProxyType({}),
+    seconds: float | None = None,
 ) -> NewEvent:
     """Return the journal's row of an event.
 
-    `changed`: if it is a model's answer, the app's code has replaced it.
+    `changed`: if it is a model's answer, the app's code has replaced it. `seconds` is how long its
+    branch worked on it.
     """
     path, lane = lineage.place(event.author, event.branch) if lineage else ("", 0)
     summary = summarize(event, final=final, path=path, lane=lane, changes=changes)
+    if seconds is not None:
+        summary = replace(summary, seconds=round(seconds, 6))
     # Checkpoints are folded away, so the next event shows the round.
     if lineage and summary.kind != "checkpoint":
         number = lineage.round(event.author, event.branch)

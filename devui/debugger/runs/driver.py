@@ -382,15 +382,20 @@ class Driver:
 
     async def _commit(self, message: Append) -> Reply:
         """Journal and publish an event; return the acknowledgement or refusal for the worker."""
-        live = self.live
+        live, pauses = self.live, self.live.stepper.pauses
         if self._limiter.error is not None:
             failure = Failure(code="run_limited", message=self._limiter.error.message)
             return Reply(id=message.id, failure=failure)
         try:
-            event = live.touches.carry(
-                new_event(message, live.lineage, live.attempts, live.changes), message.touches
+            event = new_event(
+                message,
+                lineage=live.lineage,
+                attempts=live.attempts,
+                changes=live.changes,
+                pauses=pauses,
             )
-            held_seconds = live.stepper.pauses.record_work(event.branch, event.timestamp)
+            event = live.touches.carry(event, message.touches)
+            held_seconds = pauses.until(event.timestamp)
             event = replace(event, paused=held_seconds - self._paused)
             chunks = live.chunk_counts.pop(event.id, 0)
             commit = self._commits.commit(live.session.key, event, run=live.row, chunks=chunks)

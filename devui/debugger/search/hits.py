@@ -12,7 +12,7 @@ from devui.debugger.predicates.filters import Filter
 from devui.debugger.search.query import asks_for_notes, index_query
 from devui.store.journal import Journal
 from devui.store.rows import EventRow, NoteRow, SessionRow
-from devui.store.runs.work_time import seconds_of_work
+from devui.store.runs.work_time import duration_of
 from devui.store.search import Candidate, SearchScope
 from devui.wire.events import Event
 
@@ -171,7 +171,7 @@ def _by_rows(
         facts = Facts.of(
             row,
             row.summary,
-            seconds=seconds_of_work(row, previous.get(seq)),
+            seconds=duration_of(row, previous.get(seq)),
             prices=prices,
             note=notes.get(seq),
         )

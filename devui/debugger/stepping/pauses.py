@@ -25,6 +25,9 @@ class Pauses:
     _starts: dict[str | None, float] = field(default_factory=dict)
     """By branch: when it last produced something, or anything above or below it was released."""
 
+    _since_event: dict[str, float] = field(default_factory=dict)
+    """By branch: when its last event came or its last agent began."""
+
     def begin(self) -> None:
         """Begin a pause: something is held from now on."""
         self._since = self._now
@@ -35,16 +38,26 @@ class Pauses:
             self._add(self._since, self._now)
         self._since = None
 
-    def record_work(self, branch: str | None, moment: float) -> float:
-        """Record that the branch produced something, so it has worked since it was last active.
+    def record_event(self, branch: str | None, moment: float) -> float | None:
+        """Record that the branch produced an event.
 
-        Return how many seconds the run had been held by that moment.
+        Return for how many seconds it has worked on that; None for the root and if unknown.
         """
+        self.record_work(branch, moment)
+        if branch is None:
+            return None
+        last = self._since_event.get(branch)
+        self._since_event[branch] = moment
+        if last is None or moment < last:
+            return None
+        return max(moment - last - (self.until(moment) - self.until(last)), 0.0)
+
+    def record_work(self, branch: str | None, moment: float) -> None:
+        """Record that the branch produced something, so it has worked since it was last active."""
         at = min(moment, self._now)
         since = next((self._starts[each] for each in _upward(branch) if each in self._starts), 0.0)
         self._take_out(since, at)
         self._starts[branch] = max(since, at)
-        return self.until(moment)
 
     def began(self, branch: str | None, at: float) -> None:
         """Record that an agent began in the branch.
@@ -56,6 +69,8 @@ class Pauses:
         since = max((self._starts.get(each, 0.0) for each in _upward(branch)), default=0.0)
         self._take_out(since, at)
         self._starts[branch] = max(since, at)
+        if branch is not None:
+            self._since_event[branch] = at
 
     def let_go(self, branch: str | None) -> None:
         """Record a release in the branch, which all branches above and below it waited for, too."""

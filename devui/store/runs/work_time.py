@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 from typing import Protocol
 
 from devui.store.rows import Hold, SpanRow
+from devui.store.summaries import Summary
 from devui.wire.events import USER
 
 
@@ -35,6 +36,23 @@ def seconds_of_work(row: TimedRow, before: TimedRow | None) -> float | None:
     if before is not None and before.run == row.run:
         return row.timestamp - before.timestamp - row.paused
     return None if row.began is None else max(row.timestamp - row.began - row.paused, 0.0)
+
+
+class SummarizedTimedRow(TimedRow, Protocol):
+    """The members of an `EventRow` that the duration of an event is computed from."""
+
+    @property
+    def summary(self) -> Summary: ...
+
+
+def duration_of(row: SummarizedTimedRow, before: TimedRow | None) -> float | None:
+    """Return how long an agent worked on this event, in seconds; None if unknown.
+
+    Agents that run in parallel work on several events at once, each from the previous event of its
+    own branch. So these durations may add up to more than `seconds_of_work`.
+    """
+    seconds = row.summary.seconds
+    return seconds_of_work(row, before) if seconds is None else seconds
 
 
 def hold_times_of(

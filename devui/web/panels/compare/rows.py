@@ -15,7 +15,7 @@ from devui.debugger.history.blame import ABSENT, Difference, MaybeJson
 from devui.debugger.history.paths import path_text
 from devui.debugger.history.state_diff import StateChange
 from devui.store.rows import EventRow
-from devui.store.runs.work_time import seconds_of_work
+from devui.store.runs.work_time import duration_of
 from devui.store.state import prefixed
 from devui.web.basic_parts import JsonTree
 from devui.web.links import SideNames, compare_url, pair_url, session_url, stretch_url
@@ -425,5 +425,5 @@ class _Cells:
             author=visible(name_of(summary.node) or row.author),
             text=row_text(summary),
             code=summary.kind in CODE,
-            elapsed=seconds(seconds_of_work(row, before)),
+            elapsed=seconds(duration_of(row, before)),
         )

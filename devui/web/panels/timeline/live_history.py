@@ -18,7 +18,7 @@ from devui.debugger.predicates.filters import Filter, FilterInput
 from devui.debugger.questions.requesters import askers_in
 from devui.debugger.timeline import Entry, Line, News, Timeline, fold
 from devui.store.rows import EventRow, RunRow, SessionRow
-from devui.store.runs.work_time import seconds_of_work
+from devui.store.runs.work_time import duration_of
 from devui.store.summaries import ANSWERS, Summary
 from devui.web.htmx import append, fill, remove, replace
 from devui.web.page_query import PageQuery
@@ -334,7 +334,7 @@ def _ends(batch: Batch) -> bool:
 def _facts(item: EventCommitted, before: EventRow | None, gutter: Gutter) -> Facts:
     """Return the facts that a filter can use about an event."""
     row = item.row
-    seconds = seconds_of_work(row, before)
+    seconds = duration_of(row, before)
     facts = Facts.of(row, row.summary, seconds=seconds, prices=gutter.prices)
     return facts.reading(item.event.text)
 

@@ -12,7 +12,7 @@ from devui.debugger.events.short_lines import short_line
 from devui.debugger.timeline import Ending, Heading, Invocation, Item
 from devui.store.rows import EditRow, NoteRow
 from devui.store.rows import EventRow as StoredEvent
-from devui.store.runs.work_time import seconds_of_work
+from devui.store.runs.work_time import duration_of
 from devui.store.summaries import Summary
 from devui.web.links import fork_here_url, session_url
 from devui.web.panels.breakpoints.parts import GutterMark
@@ -94,7 +94,7 @@ def event_row(
 
     `is_answer` is whether it is the last answer of its invocation; for `part`, see `group_id`.
     """
-    summary, duration = row.summary, seconds_of_work(row, previous)
+    summary, duration = row.summary, duration_of(row, previous)
     cost = gutter.cost(summary)
     is_aside = summary.kind in {"checkpoint", "state"} and row.author != USER
     return EventRow(
