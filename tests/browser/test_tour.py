@@ -74,13 +74,24 @@ def test_the_cards_button_alone_leads_to_the_end(visit, width):
         ("Write it", "[data-composer]"),
         ("Send", "[data-composer]"),
         ("Enter 75.6", None),
-        ("Use these values", None),
+        ("Use these values", "#held .held-form button.primary"),
         ("Continue", "#do-continue"),
     ):
         expect(act).to_have_text(label)
         expect(act).to_be_enabled()
         assert about is None or not covers(page, about), label
         act.click()
+    title(page, "Each of you pays 18.9")
+    expect(page.locator("#messages")).to_contain_text("18.9")
+
+
+def test_the_value_that_the_tour_enters_is_sent_by_continue(visit):
+    page, act = begin(visit)
+    for label in ("Open Breaks", "Fill it in", "Add breakpoint", "Write it", "Send", "Enter 75.6"):
+        expect(act).to_have_text(label)
+        act.click()
+    expect(act).to_have_text("Use these values")
+    page.locator("#held").get_by_role("button", name="Continue with edits").click()
     title(page, "Each of you pays 18.9")
     expect(page.locator("#messages")).to_contain_text("18.9")
 

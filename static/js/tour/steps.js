@@ -9,6 +9,11 @@ const hold = () => get("#held .held");
 const hasEnded = () => get("#run .run:not(.running, .held, .stopping)[data-run]:not([data-run=''])");
 const isFilledIn = (form) => form.elements.on.value === "state" && form.elements.name.value === "bill" && form.elements.condition.value === "new < 0";
 const field = () => [...document.querySelectorAll("#held .change .field")].find((each) => /\bbill\b/.test(each.querySelector("label")?.textContent ?? ""))?.querySelector("input, textarea");
+// Writes as a person would, so that what watches the field sees it, too.
+function write(field, text) {
+  field.value = text;
+  field.dispatchEvent(new Event("input", { bubbles: true }));
+}
 const CONTINUED = "The run went on before you changed the value. Start over in a new session; the breakpoint is still there.";
 let first = ""; // the id of the hold that the tour is about
 
@@ -38,10 +43,8 @@ export const STEPS = [
     next: () => get("#composer-text").value === MESSAGE && get("#composer-state button.primary"),
     lost: () => hasEnded() && "The run ended without a pause. Check in Breaks that the breakpoint is switched on and says: bill, new < 0. Then start over.",
     act: () => {
-      const field = get("#composer-text");
-      field.value = MESSAGE;
-      field.dispatchEvent(new Event("input", { bubbles: true }));
-      field.focus();
+      write(get("#composer-text"), MESSAGE);
+      get("#composer-text").focus();
     },
     label: () => "Write it",
   },
@@ -51,13 +54,13 @@ export const STEPS = [
     enter: () => { first = hold().id; },
     at: hold,
     isReady: () => get("#held .change"),
-    isDone: () => get("#held .edit-notice"),
-    lost: () => !document.getElementById(first) && CONTINUED,
+    isDone: () => get("#held .edit-notice") || (!document.getElementById(first) && get("#rows .flag.edited")),
+    lost: () => !document.getElementById(first) && hasEnded() && CONTINUED,
     next: () => get("#held .change")?.open && field()?.value === "75.6" && get("#held .held-form button.primary"),
     act: () => {
       get("#held .change").open = true;
       if (!field()) return;
-      field().value = "75.6";
+      write(field(), "75.6");
       get("#held .held-form button.primary").focus();
     },
     label: () => "Enter 75.6",

@@ -123,14 +123,16 @@ function act() {
 }
 
 // Places the card beside what the step is about. If that is low, such as a tab, it has neighbors beside it, and the card goes below
-// or above it. Where there is no room, the card is at the bottom of the window.
+// or above it. Where there is no room, the card is at the bottom of the window, or at its top if it would cover the button to press.
 function put() {
   const card = get("#tour"), step = STEPS[place], at = step.at();
-  const box = at?.getBoundingClientRect();
-  mark(box?.width ? step.next?.() || at : null);
+  const box = at?.getBoundingClientRect(), next = step.next?.() || null;
+  mark(box?.width ? next || at : null);
   const { offsetWidth: width, offsetHeight: height } = card;
   const within = (value, most) => Math.max(8, Math.min(value, most));
+  const button = next?.getBoundingClientRect();
   let left = (innerWidth - width) / 2, top = innerHeight - height - 60;
+  if (button && button.bottom > top && button.top < top + height) top = 8;
   if (box?.width) {
     const [x, y] = [within(box.left, innerWidth - width - 8), within(box.top, innerHeight - height - 8)];
     const sides = [[box.left - width - 12, y], [box.right + 12, y]];
