@@ -105,7 +105,8 @@ class Intervention:
     ran: str = ""
     """The arguments that the tool was called with instead, on one line; "" if unchanged."""
     change: str = ""
-    """The change to a result, on one line: `temperature 22 → 72`; "" for anything else."""
+    """What an edit of the event or a result changed, on one line: `temperature 22 → 72`; "" for
+    anything else."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -37,6 +37,8 @@ HANDS: frozenset[HandGate] = frozenset(get_args(HandGate))
 
 SKIPPED = {"skipped": "the call was skipped by a person"}
 """The result of a tool call that a person skipped."""
+REJECTED = "the call was rejected by a person"
+"""The error of a tool call that a person rejected without a reason."""
 
 
 EFFECTS = "devui_effects"

@@ -122,7 +122,7 @@ def test_stepping_into_stops_at_the_agent_the_model_and_the_tool(paused):
             )
     expect(paused.page.locator("#held .held-what")).to_contain_text("response")
     expect(paused.page.locator("#held .what")).to_have_text('find_airports(city="London")')
-    paused.page.get_by_text("The response as JSON").click()
+    paused.page.get_by_text("Show the response as JSON").click()
     expect(paused.page.locator("#held pre")).to_contain_text("find_airports")
 
 

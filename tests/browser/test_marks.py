@@ -108,9 +108,10 @@ def test_a_mocked_result_is_marked_in_row_chat_inspector_and_json(at_the_tool, v
         (
             "Reject the call",
             "too far",
-            "rejected this call: too far. Takes effect when the run continues.",
+            "rejected this call (too far). This takes effect when the run continues.",
             "rejected",
         ),
+        ("Reject the call", "", "rejected this call. This takes effect", "rejected"),
     ],
 )
 def test_edited_skipped_and_rejected_calls_are_labelled_so(at_the_tool, choice, text, note, word):
@@ -138,9 +139,15 @@ def test_an_edited_message_has_a_pencil_in_the_chat(visit):
     value = session.page.locator("#held .as-json textarea").input_value()
     change(session, value.replace("London", "Paris"), "Use this instead")
     expect(session.page.locator("#held .change-note")).to_contain_text("edited this")
+    expect(session.page.locator("#held .held-what del")).to_contain_text('"London"')
+    expect(session.page.locator("#held .held-what ins")).to_contain_text('"Paris"')
     press(session, "c")
     session.ends()
-    expect(session.page.locator("#m-2 .by-hand").first).to_contain_text("You edited the event")
+    changed = '"London" → "Paris"'
+    by_hand = session.page.locator("#m-2 .by-hand").first
+    expect(by_hand).to_contain_text("You edited the event")
+    expect(by_hand).to_contain_text(changed)
+    expect(session.row(2).locator(".what")).to_contain_text(changed)
     with visit.server.client() as client:
         [row] = client.get("/api/sessions", params={"app": "travel"}).json()["sessions"][:1]
         event = get_session(client, "travel", row["id"], row["user"])["events"][1]

@@ -1,4 +1,4 @@
-"""What a person changed in a result, as its row shows it."""
+"""What a person changed in an event or a result, as its row shows it."""
 
 import pytest
 
@@ -32,8 +32,20 @@ def test_the_first_changed_fields_of_a_result_are_shown(after: object, line: str
     assert changed_at("after_tool", held, after) == line
 
 
-@pytest.mark.parametrize("gate", ["before_tool", "before_model", "after_model"])
-def test_only_changes_of_results_are_described(gate: str) -> None:
+@pytest.mark.parametrize("gate", ["before_commit", "after_model"])
+def test_changed_arguments_and_texts_of_an_event_are_shown(gate: str) -> None:
+    def said(text: str, amount: float) -> dict[str, object]:
+        call = {"id": "c1", "name": "charge", "args": {"amount": amount, "currency": "EUR"}}
+        return {"content": {"parts": [{"text": text}, {"functionCall": call}]}}
+
+    before = said("One moment.", 199.5)
+    assert changed_at(gate, before, said("One moment.", 12.5)) == "amount 199.5 → 12.5"
+    assert changed_at(gate, before, said("Now.", 199.5)) == 'was "One moment."'
+    assert changed_at(gate, before, before) == ""
+
+
+@pytest.mark.parametrize("gate", ["before_tool", "before_model"])
+def test_changed_arguments_and_requests_of_calls_are_not_described(gate: str) -> None:
     held = {"args": {"city": "Rome"}, "result": {"a": 1}}
     assert changed_at(gate, held, {"city": "Bern"}) == ""
 

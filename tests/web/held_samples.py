@@ -156,7 +156,7 @@ HELD = HeldRows(
                         QuestionField("new.key", "new key", "text"),
                     ),
                 ),
-                note="ada edited this. Takes effect when the run continues.",
+                note="ada edited this. This takes effect when the run continues.",
                 diff=("-  a", "+  b", "   c"),
             ),
             guard=GuardNote(

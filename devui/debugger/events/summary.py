@@ -48,8 +48,8 @@ _WAITING = {"confirmation": "waits for confirmation", "sign_in": "waits for a si
 
 
 Changes: TypeAlias = Mapping[int | None, str]
-"""Descriptions of how people changed results, by the ids of their edits. An edit copied into a fork
-has no id; its key is None."""
+"""Descriptions of what people changed in events, by the ids of their edits. An edit copied into a
+fork has no id; its key is None."""
 
 
 def summarize(

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from devui.debugger.events.bus import Bus
-from devui.debugger.events.changed_fields import changed_results
+from devui.debugger.events.changed_fields import changed_event
 from devui.debugger.events.news import ForksChanged, News
 from devui.debugger.events.shape import no_actions
 from devui.debugger.runs.commit import event_of
@@ -119,7 +119,7 @@ def _edited_event(before: Event, request: ForkRequest, *, final: bool) -> NewEve
             event[name] = before.fields[name]
     _mark(event, {**before.metadata}, "edit", request.actor)
     after = Event.of(event)
-    return event_of(after, final=final, changes={None: changed_results(before, after)})
+    return event_of(after, final=final, changes={None: changed_event(before, after)})
 
 
 def _state_event(request: ForkRequest, invocation: str) -> NewEvent:

@@ -18,7 +18,7 @@ from pydantic import ValidationError
 from devui.runtime.plugins.base_plugin import BasePlugin
 from devui.runtime.time_limits import clock_stopped
 from devui.wire.framing import FrameTooLarge
-from devui.wire.gates import EDITED, SKIPPED, Verdict, WorkerGate
+from devui.wire.gates import EDITED, REJECTED, SKIPPED, Verdict, WorkerGate
 from devui.wire.messages import Gate, GateCancelled
 from devui.worker.engines.kit import (
     BaseAgent,
@@ -150,7 +150,7 @@ def revised_result(verdict: Verdict) -> Any:
     """Return what replaces the tool's result; never None, which would mean that nothing does."""
     value = json.loads(verdict.value)
     if verdict.action == "reject":
-        return {"error": str(value)}
+        return {"error": str(value or REJECTED)}
     if verdict.action == "skip":
         return dict(SKIPPED)
     return {"result": None} if value is None else value

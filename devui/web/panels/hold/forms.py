@@ -195,9 +195,9 @@ def value_of(command: str, text: str) -> Any:
 def _note(hold: Hold) -> str:
     edit = hold.edit
     if edit is not None:
-        why = f": {edit.value}" if edit.action == "reject" else ""
+        why = f" ({edit.value})" if edit.action == "reject" and edit.value else ""
         sentence = f"{edit.actor} {_DID[edit.action]}{why}"
-        return visible(f"{sentence}. Takes effect when the run continues.")
+        return visible(f"{sentence}. This takes effect when the run continues.")
     return _problem(hold)
 
 

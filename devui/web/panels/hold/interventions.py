@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from devui.store.summaries import Summary
+from devui.store.summaries import Intervention, Summary
 from devui.web.text.deceptive_characters import visible
 from devui.web.text.gates import CHANGED
 
@@ -29,7 +29,12 @@ def hint(summary: Summary, call: str | None = None) -> str:
     if summary.edited and not summary.edits:
         return "edited by a person while the run was paused"
     about = (edit for edit in summary.edits if call is None or edit.call in {"", call})
-    return "; ".join(sentence(edit.action, edit.gate, edit.by) for edit in about)
+    return "; ".join(map(_with_change, about))
+
+
+def _with_change(edit: Intervention) -> str:
+    change = f": {visible(edit.change)}" if edit.change else ""
+    return f"{sentence(edit.action, edit.gate, edit.by)}{change}"
 
 
 def sentence(action: str, gate: str, by: str) -> str:

@@ -294,10 +294,17 @@ def _breakpoint(hold: Hold, point: StoredBreakpoint | None) -> str:
 
 
 def _edit_text(hold: Hold) -> str:
-    """Return the call's arguments or result as a person edited them; "" if nobody did."""
-    if hold.edit is None or hold.edit.action != "edit" or not hold.arrival.tool:
+    """Return what is held as a person edited it; "" if that reads the same."""
+    edit, arrival = hold.edit, hold.arrival
+    if edit is None or edit.action != "edit" or arrival.gate == "before_model":
         return ""
-    return _of_tool(hold, hold.edit.value)
+    if arrival.tool:
+        return _of_tool(hold, edit.value)
+    before, after = (
+        summarize(Event.of({**fields_in(each), "author": arrival.agent}), final=False)
+        for each in (arrival.payload, edit.value)
+    )
+    return "" if before.text == after.text else row_text(after)
 
 
 def _of_tool(hold: Hold, value: Any) -> str:

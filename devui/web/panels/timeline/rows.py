@@ -235,10 +235,10 @@ def _answers(summary: Summary, before: Summary) -> bool:
 
 
 def _code_text(summary: Summary) -> str:
-    """Return the text of a row of code; that of an edited result begins with what was changed."""
+    """Return the text of a row of code; that of an edited event begins with what was changed."""
     text, lead = visible(short_line(summary)), _lead(summary)
     changes = [edit.change for edit in summary.edits if edit.change]
-    if summary.kind != "result" or not changes:
+    if summary.kind not in {"call", "result"} or not changes:
         return text
     return f"{lead}{visible(', '.join(changes))} · {text[len(lead) :]}"
 
