@@ -331,7 +331,7 @@ def test_arguments_are_edited_in_fields_and_errors_appear_at_the_field(paused, v
     is_held(paused, "Paused before the commit")
     expect(paused.page.locator("#held .what")).to_contain_text("CDG")
     unfold(paused.page.locator("#held .change").first)
-    state = paused.page.get_by_role("form", name="State changes")
+    state = paused.page.get_by_role("form", name="The event")
     city = state.get_by_label("city", exact=True)
     city.fill("nonsense")
     state.get_by_role("button", name="Use these values").click()
@@ -400,7 +400,7 @@ def test_continue_is_refused_with_an_invalid_edit(paused, visit):
     press(paused, "m")
     is_held(paused, "Paused before the commit")
     unfold(paused.page.locator("#held .change").first)
-    field = paused.page.get_by_role("form", name="State changes").get_by_label("city", exact=True)
+    field = paused.page.get_by_role("form", name="The event").get_by_label("city", exact=True)
     field.fill("nonsense")
     for _ in range(2):
         paused.page.locator("#held .held-orders").get_by_role("button", name="Continue").click()

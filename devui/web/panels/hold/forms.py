@@ -9,7 +9,7 @@ import json
 import uuid
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
-from typing import Any, Final, Literal
+from typing import Any, Final, Literal, NamedTuple
 
 from devui.debugger.runs.live import LiveRun
 from devui.debugger.stepping.arrivals import GateKind
@@ -71,7 +71,11 @@ def held_edit(live: LiveRun, hold: Hold) -> HeldEdit | None:
         mock=HeldMock(mock_subject(hold), mock_slot(hold), mock_field(hold))
         if "mock" in actions
         else None,
-        refusals=tuple(button for name, button in _BUTTONS.items() if name in actions),
+        refusals=tuple(
+            button
+            for name, button in _BUTTONS.items()
+            if name in actions and (name == "reject" or not edit or edit.action != name)
+        ),
         undo=_UNDO if edit else None,
         note="" if refusal in TAKES_VALUE or takes_recorded(hold) else _note(hold),
         reason=visible(str(edit.value or "")) if edit and edit.action == "reject" else "",
@@ -302,9 +306,16 @@ def held_fields(live: LiveRun, hold: Hold) -> HeldFields | None:
         position=live.stepper.position,
         hold=hold.id,
         slot=held_slot(hold),
-        title=_TITLES[hold.arrival.gate].format(hold.arrival.tool or ""),
+        title=_title(hold, form),
         fields=form.fields(),
     )
+
+
+def _title(hold: Hold, form: HeldForm) -> str:
+    if hold.arrival.gate == "before_commit" and _content(form.subject):
+        is_changed = form.values.keys() - _content(form.subject).keys()
+        return f"The event{_DROPS if is_changed else ''}"
+    return _TITLES[hold.arrival.gate].format(hold.arrival.tool or "")
 
 
 def held_form(hold: Hold) -> HeldForm | None:
@@ -337,18 +348,25 @@ def _result(_: Hold, subject: Any) -> HeldForm | None:
     return HeldForm(subject, _by_value(subject), subject, lambda value: value, is_code=True)
 
 
-def _state(_: Hold, subject: Any) -> HeldForm | None:
+def _event(_: Hold, subject: Any) -> HeldForm | None:
+    """Return a form with the content of the event and its changes of the state."""
     if not isinstance(subject, Mapping):
         return None
     delta = fields_in(fields_in(subject.get("actions")).get("stateDelta"))
+    content = {name: each for name, each in _content(subject).items() if name not in delta}
 
     def event_with(value: dict[str, Any]) -> Any:
-        event = copy.deepcopy(dict(subject))
-        event["actions"] = {**fields_in(event.get("actions")), "stateDelta": value}
+        event = _with_content(subject, content, value)
+        changes = {key: each for key, each in value.items() if key not in content}
+        event["actions"] = {**fields_in(event.get("actions")), "stateDelta": changes}
         return event
 
-    schema: dict[str, Any] = {"properties": {key: {} for key in delta}}
-    return HeldForm(subject, schema, delta, event_with, grows=True)
+    schema: dict[str, Any] = {
+        "properties": {name: each.schema for name, each in content.items()}
+        | {key: {} for key in delta}
+    }
+    values = {name: each.value for name, each in content.items()} | dict(delta)
+    return HeldForm(subject, schema, values, event_with, grows=True)
 
 
 def _request(_: Hold, subject: Any) -> HeldForm | None:
@@ -369,30 +387,63 @@ def _request(_: Hold, subject: Any) -> HeldForm | None:
 
 
 def _response(_: Hold, subject: Any) -> HeldForm | None:
-    """Return a form with each text of the response, and the arguments of each call in it."""
+    """Return a form with the content of the response."""
+    content = _content(subject)
+    return HeldForm(
+        subject,
+        {"properties": {name: each.schema for name, each in content.items()}},
+        {name: each.value for name, each in content.items()},
+        lambda value: _with_content(subject, content, value),
+    )
+
+
+class _PartValue(NamedTuple):
+    """What can be edited in a part: its text, its call's arguments, or its tool's result."""
+
+    place: int
+    path: tuple[str, ...]
+    value: Any
+    schema: Mapping[str, Any]
+
+
+def _content(subject: Any) -> dict[str, _PartValue]:
+    """Return the editable values of a response's or an event's parts, by the names of their
+    fields."""
     parts = fields_in(fields_in(subject).get("content")).get("parts")
-    values, properties = {}, {}
-    for place, part in enumerate(parts if isinstance(parts, list) else []):
-        call = fields_in(fields_in(part).get("functionCall"))
-        if call:
-            values[str(place)] = call.get("args") or {}
-            properties[str(place)] = {"title": f"arguments of {call.get('name', '')}"}
-        elif isinstance(fields_in(part).get("text"), str):
-            title = "thought" if part.get("thought") else "text"
-            values[str(place)] = part["text"]
-            properties[str(place)] = {"type": "string", "title": title}
+    return {
+        f"part{place}": value
+        for place, part in enumerate(parts if isinstance(parts, list) else [])
+        if (value := _part_value(place, fields_in(part)))
+    }
 
-    def response_with(value: dict[str, Any]) -> Any:
-        response = copy.deepcopy(subject)
-        for place in values:
-            part = response["content"]["parts"][int(place)]
-            if "functionCall" in part:
-                part["functionCall"]["args"] = value.get(place, {})
-            else:
-                part["text"] = value.get(place, "")
-        return response
 
-    return HeldForm(subject, {"properties": properties}, values, response_with)
+def _part_value(place: int, part: Fields) -> _PartValue | None:
+    if call := fields_in(part.get("functionCall")):
+        title = f"arguments of {call.get('name', '')}"
+        path = ("functionCall", "args")
+        return _PartValue(place, path, call.get("args") or {}, {"title": title})
+    if response := fields_in(part.get("functionResponse")):
+        title = f"result of {response.get('name', '')}"
+        path = ("functionResponse", "response")
+        return _PartValue(place, path, response.get("response"), {"title": title})
+    if not isinstance(part.get("text"), str):
+        return None
+    title = "thought" if part.get("thought") else "text"
+    return _PartValue(place, ("text",), part["text"], {"type": "string", "title": title})
+
+
+def _with_content(
+    subject: Any, content: Mapping[str, _PartValue], value: Mapping[str, Any]
+) -> dict[str, Any]:
+    """Return a copy with the values of the form; an emptied field is an empty text or object."""
+    changed: dict[str, Any] = copy.deepcopy(dict(subject))
+    for name, each in content.items():
+        part = changed["content"]["parts"][each.place]
+        *above, last = each.path
+        for key in above:
+            part = part[key]
+        part[last] = value.get(name, "" if last == "text" else {})
+    return changed
 
 
 _PLAIN: Final[Mapping[str, tuple[type, ...]]] = {
@@ -401,17 +452,18 @@ _PLAIN: Final[Mapping[str, tuple[type, ...]]] = {
     "integer": (int,),
 }
 
+_DROPS: Final = ". Leave the field of a state change empty to drop that change."
 _TITLES: Final[Mapping[GateKind, str]] = {
     "before_tool": "Arguments of {}",
     "after_tool": "Result of {}",
-    "before_commit": "State changes (JSON). Leave a field empty to drop that change.",
+    "before_commit": f"State changes (JSON){_DROPS}",
     "before_model": "Request settings",
     "after_model": "Model answer",
 }
 _FORMS: Final[Mapping[str, Callable[[Hold, Any], HeldForm | None]]] = {
     "before_tool": _arguments,
     "after_tool": _result,
-    "before_commit": _state,
+    "before_commit": _event,
     "before_model": _request,
     "after_model": _response,
 }

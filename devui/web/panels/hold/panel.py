@@ -208,6 +208,7 @@ def _item(live: LiveRun, hold: Hold, book: BreakpointBook) -> HeldItem:
         author=visible(arrival.agent),
         text=row_text(summary) if summary else visible(_about(hold)),
         instead=visible(_edit_text(hold)),
+        is_withheld=hold.edit is not None and hold.edit.action in {"drop", "skip", "reject"},
         sentence=sentence(hold.arrival.gate, hold.arrival.number),
         stage=_STAGES.get(arrival.gate, "working"),
         since=moment(hold.since),

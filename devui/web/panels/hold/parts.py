@@ -149,6 +149,8 @@ class HeldItem:
     """The forms that edit the item; None if it can't be edited."""
     instead: str = ""
     """The text as edited by a person; "" if nobody did."""
+    is_withheld: bool = False
+    """Whether a person dropped the event, or skipped or rejected the call."""
     breakpoint: str = ""
     """The breakpoint that holds it, in words; "" if it is held for another reason."""
     breakpoint_shape: MarkShape = "break"

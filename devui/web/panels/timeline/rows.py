@@ -237,10 +237,13 @@ def _answers(summary: Summary, before: Summary) -> bool:
 def _code_text(summary: Summary) -> str:
     """Return the text of a row of code; that of an edited event begins with what was changed."""
     text, lead = visible(short_line(summary)), _lead(summary)
-    changes = [edit.change for edit in summary.edits if edit.change]
-    if summary.kind not in {"call", "result"} or not changes:
+    changes = visible(", ".join(edit.change for edit in summary.edits if edit.change))
+    if not changes:
         return text
-    return f"{lead}{visible(', '.join(changes))} · {text[len(lead) :]}"
+    if summary.kind == "call" and len(summary.calls) == 1:
+        name = visible(summary.calls[0].name)
+        return f"{name}: {changes} · {text.removeprefix(name)}"
+    return f"{lead}{changes} · {text.removeprefix(lead)}"
 
 
 def _lead(summary: Summary) -> str:
