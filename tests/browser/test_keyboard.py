@@ -63,7 +63,7 @@ def test_a_row_selected_by_moving_up_is_not_covered_by_the_headers(travel):
 def test_g_g_goes_to_the_first_event_and_shift_g_follows_the_newest(travel):
     press(travel, "g", "g")
     is_selected(travel, 1)
-    expect(travel.page.locator("#as-of")).to_have_text(f"viewing #1 of {ANSWERED}")
+    expect(travel.page.locator("#as-of")).to_have_text(f"selected #1 of {ANSWERED}")
     press(travel, "Shift+G")
     expect(travel.page).to_have_url(re.compile(r"/sessions/\d+$"))
     expect(travel.page.locator("#as-of")).to_contain_text("live")

@@ -103,7 +103,7 @@ def test_a_tab_showing_an_event_gets_new_rows_and_keeps_its_panel(visit):
     second.ends()
     assert second.outline("#panel") == before
     expect(second.row(3)).to_have_attribute("aria-selected", "true")
-    expect(second.page.locator("#as-of")).to_have_text("viewing #3 of 18")
+    expect(second.page.locator("#as-of")).to_have_text("selected #3 of 18")
     same(first, second, SHOWN)
 
 

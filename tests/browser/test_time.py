@@ -47,7 +47,7 @@ def test_the_whole_page_is_as_of_the_event_in_its_address(visit, travelled):
     expect(session.panel).not_to_contain_text("Paris")
     expect(session.page.locator("#messages [data-event]").last).to_have_attribute("data-event", "2")
     expect(session.page.locator("#messages")).to_contain_text("no result yet")
-    expect(session.page.locator("#composer-state")).to_contain_text("Viewing #2")
+    expect(session.page.locator("#composer-state")).to_contain_text("As of #2")
     session.page.get_by_role("link", name="Go live").first.click()
     expect(session.page).to_have_url(re.compile(r"/sessions/\d+$"))
     expect(session.row(count)).to_be_attached()

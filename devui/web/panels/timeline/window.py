@@ -379,4 +379,4 @@ def _without_form(part: ChatPart) -> ChatPart:
 
 def nothing_to_send(number: int) -> ComposerState:
     """Return the reason that no message can be sent from a page as of event `number`."""
-    return ComposerState(f"Viewing #{number}: go live to send a message")
+    return ComposerState(f"As of #{number}: go live to send a message")
