@@ -234,3 +234,23 @@ def test_names_match_by_prefix_and_those_of_chips_exactly(visit):
     story.click()
     expect(applied).to_have_value('author:"Critic"')
     expect_shown(critics)  # without those of the CriticReviserLoop
+
+
+def test_words_are_suggested_again_after_a_filter_while_the_field_keeps_the_focus(visit):
+    session = visit.session("travel", [BOOK])
+    page = session.page
+    field, options = (
+        page.locator("#filter-field"),
+        page.locator("#filter-words [role=option]:visible"),
+    )
+    field.click()
+    field.press_sequentially("kind:ca")
+    expect(options).to_have_text([re.compile("kind:call")])
+    field.press("ArrowDown")
+    field.press("Enter")
+    field.press("Enter")
+    expect(page).to_have_url(re.compile("kind%3Acall"))
+    expect(field).to_be_focused()
+    expect(options).to_have_count(0)
+    field.press_sequentially(" tool:find")
+    expect(options.first).to_contain_text("tool:find_airports")

@@ -8,6 +8,7 @@ import * as view from "../trace/view.js";
 const MOST = 14;
 const clicked = []; // ids of chips that were clicked while the rows for another filter were loading
 let underWay = 0; // the number of row requests in progress
+let isWaiting = false; // for the suggestions, which are fetched when they are first needed
 let pending = ""; // the id of the element to focus when the rows for a new filter arrive
 const field = () => document.getElementById("filter-field");
 const list = () => document.getElementById("filter-words");
@@ -34,7 +35,9 @@ export function start() {
     if (event.target.closest?.("#filter-words")) event.preventDefault();
   });
   document.addEventListener("htmx:after:swap", ({ detail: { ctx } }) => {
-    if (ctx.target?.id === "filter-words" && document.activeElement === field() && !field().value) suggest();
+    if (ctx.target?.id !== "filter-words") return;
+    if (isWaiting && document.activeElement === field()) suggest();
+    isWaiting = false;
   });
 }
 
@@ -49,7 +52,7 @@ export function connect(root) {
   });
   connectOnce(root, "[data-filter] [role=combobox]", (input) => {
     for (const type of ["input", "click"]) input.addEventListener(type, suggest);
-    input.addEventListener("focus", () => { if (!input.value) suggest(); });
+    input.addEventListener("focus", () => (input.value ? fetchWords() : suggest()));
     input.addEventListener("blur", () => expand(false));
     input.addEventListener("keydown", keydown);
   });
@@ -80,7 +83,15 @@ function word() {
   return { start, end, text: value.slice(start, end).toLowerCase() };
 }
 
+function fetchWords() {
+  field().dispatchEvent(new Event("words"));
+}
+
 function suggest() {
+  if (!list().firstElementChild) {
+    isWaiting = true;
+    return fetchWords();
+  }
   const { text } = word();
   const plain = unquoted(text);
   let count = 0;
