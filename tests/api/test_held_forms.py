@@ -365,16 +365,16 @@ def test_a_requests_settings_are_fields(client, server):
 
 def test_calls_and_texts_of_a_models_answer_are_fields(client, server):
     debugged = at(client, "after_model")
-    assert field_kinds(debugged) == {"of.0": "textarea"}
+    assert field_kinds(debugged) == {"of.part0": "textarea"}
     [part] = debugged.hold()["held"]["content"]["parts"]
     args = {**part["functionCall"]["args"], "city": "Oslo"}
-    assert send(debugged, server, {"of.0": json.dumps(args)}).status_code == 303
+    assert send(debugged, server, {"of.part0": json.dumps(args)}).status_code == 303
     debugged.settled()
     debugged.tell("run_to", like={"gate": "after_model"})
     result = debugged.kept()["events"][2]["content"]["parts"][0]["functionResponse"]
     assert result["response"]["city"] == "Oslo"
-    assert field_kinds(debugged) == {"of.0": "text"}
-    assert send(debugged, server, {"of.0": "all right"}).status_code == 303
+    assert field_kinds(debugged) == {"of.part0": "text"}
+    assert send(debugged, server, {"of.part0": "all right"}).status_code == 303
     debugged.settled()
     debugged.tell("continue")
     assert debugged.texts()[-1] == "all right"

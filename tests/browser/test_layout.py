@@ -536,3 +536,22 @@ def test_the_scrubber_stays_in_place_when_a_run_is_held_or_an_event_selected(vis
     session.row(1).click()
     expect(session.page.locator("#go-live")).to_be_visible()
     assert scrubber.bounding_box() == idle
+
+
+@pytest.mark.parametrize("width", [1440, 390])
+def test_the_settings_of_the_next_run_fit_one_line(visit, width):
+    page = visit.session("travel").page
+    page.set_viewport_size({"width": width, "height": 800})
+    summary = page.locator(".settings > summary")
+    height = summary.bounding_box()["height"]
+    summary.click()
+    fields = page.locator(".settings")
+    fields.get_by_label("Model").fill("gemini-3-pro-preview-with-a-long-name")
+    fields.get_by_label("Temperature").fill("0.5")
+    summary.click()
+    expect(summary).to_contain_text("temperature 0.5")
+    assert summary.bounding_box()["height"] <= height + 4
+    summary.click()
+    fields.get_by_label("Top-p").fill("0.9")
+    summary.click()
+    expect(summary).to_have_text("Settings 3 changed")

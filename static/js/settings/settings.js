@@ -30,7 +30,7 @@ export function start() {
 function show(settings) {
   const set = [...settings.querySelectorAll("[data-setting]")].filter((field) => field.value.trim() && field.value.trim() !== field.placeholder);
   const chip = settings.querySelector("[data-set]");
-  chip.textContent = set.map((field) => words(field)).join(", ");
+  chip.textContent = set.length > 2 ? `${set.length} changed` : set.map((field) => words(field)).join(", ");
   chip.hidden = settings.querySelector("[data-clear]").hidden = !set.length;
 }
 

@@ -23,8 +23,9 @@ export function start() {
     const chip = event.target.closest?.("[data-filter-after]");
     if (!chip || event.ctrlKey || event.metaKey || event.shiftKey) return;
     event.preventDefault();
-    if (underWay) clicked.push(chip.id); // the filter it leads to isn't known until the chips are up to date
-    else go(chip.dataset.filterAfter, event, chip.id);
+    chip.closest("[popover]")?.hidePopover();
+    if (underWay && chip.id) clicked.push(chip.id); // the filter it leads to isn't known until the chips are up to date
+    else go(chip.dataset.filterAfter, event, chip.id || document.activeElement.id);
   });
   document.addEventListener("click", (event) => {
     const option = event.target.closest?.("#filter-words [role=option]");

@@ -248,7 +248,8 @@ def _menu(node: StructureNode, key: int, word: str) -> NodeMenu:
             draft = Draft(on="event", condition=f"node == {quoted(node.name)}")
     return NodeMenu(
         name=visible(node.name),
-        filter_href=session_url(key, only=term),
+        filter=term,
+        filter_href=session_url(key, tab="graph", only=term),
         breakpoint=json.dumps(asdict(draft)),
         place=visible(node.place),
         about=node.type or word,

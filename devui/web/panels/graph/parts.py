@@ -12,6 +12,8 @@ class NodeMenu:
     """The menu of a node."""
 
     name: str
+    filter: str = ""
+    """The filter that finds its events."""
     filter_href: str = ""
     """The link to the node's events; "" without a session."""
     breakpoint: str = ""
