@@ -79,6 +79,8 @@ def test_files_are_viewed_compared_uploaded_and_deleted(visit, trip):
     panel.get_by_role("button", name="Upload", exact=True).click()
     expect(files.filter(has_text="notes.md")).to_have_attribute("aria-current", "true")
     expect(panel.locator(".preview.open pre")).to_have_text("# Hi")
+    expect(panel.get_by_label("File to upload")).to_have_value("")
+    expect(panel.get_by_role("link", name="Open", exact=True)).to_have_count(0)
     with page.expect_download() as download:
         panel.get_by_role("link", name="Download").click()
     assert download.value.suggested_filename == "notes.md"

@@ -446,7 +446,9 @@ def content() -> list[Model]:
         AnswerLine("Answered", "ask_manager", '{"status": "approved"}'),
         AnswerLine("Rejected", "pay", ""),
         AnswerLine("Provided a credential", "", ""),
-        ArtifactChip("plan.csv", 1, file_samples.HREF, "text/csv", "1.2 kB"),
+        ArtifactChip(
+            "plan.csv", 1, file_samples.HREF, "text/csv", "1.2 kB", file_samples.HREF, opens=False
+        ),
         ArtifactChip("old.csv", 0, file_samples.HREF),
         ArtifactChip(
             "map.png",
@@ -455,6 +457,7 @@ def content() -> list[Model]:
             "image/png",
             "35 kB",
             "/sessions/7?tab=artifacts&file=map.png",
+            is_picture=True,
         ),
         (markup := PlainPreview("<b>bold</b>")),
         (table := TablePreview(("city", "nights"), (("Rome", "2"),), "3 more rows not shown.")),

@@ -223,7 +223,13 @@ def test_the_detail_has_actions_artifacts_and_chunks() -> None:
     chunks = [Event.of({"content": travel_samples.text(f"piece {n}")}) for n in range(250)]
     detail = event_detail(event, row, (), prices=samples.PRICES, summary=summary, chunks=chunks)
     assert detail.artifacts == (
-        ArtifactLink("airports.md", 0, "/sessions/7/artifacts/airports.md?version=0"),
+        ArtifactLink(
+            "airports.md",
+            0,
+            "/sessions/7/artifacts/airports.md?version=0",
+            opens=False,
+            tab_href="/sessions/7?event=4&tab=artifacts&file=airports.md&version=0",
+        ),
     )
     assert detail.chunks is not None
     assert (detail.chunks.count, detail.chunks.more) == (250, 50)

@@ -9,6 +9,9 @@ export function start() {
     clearTimeout(ctx.requestTimeout); // however slow the connection is, the reader decides when it's too slow
     ctx.fetch = (address, request) => send(address, request, form);
   });
+  document.addEventListener("htmx:after:request", ({ detail: { ctx } }) => {
+    if (ctx.sourceElement?.matches?.("form.upload") && ctx.response.status < 400) ctx.sourceElement.reset();
+  });
   document.addEventListener("htmx:finally:request", ({ detail: { ctx } }) => {
     const box = ctx.sourceElement?.querySelector?.("[data-upload]");
     if (!box || box.hidden) return;

@@ -16,6 +16,7 @@ from devui.web.panels.artifacts.parts import (
 )
 from devui.web.panels.artifacts.preview import artifact_preview, type_of
 from devui.web.panels.artifacts.versions import file_diff
+from devui.web.panels.chat.previews import OPENS_IN_BROWSER, media_type
 from devui.web.services import Services
 from devui.web.text import formats
 from devui.web.text.deceptive_characters import visible
@@ -130,6 +131,7 @@ def _file(
     content: ArtifactPreview | FileDiff,
 ) -> SelectedFile:
     row = artifact.row
+    address = artifact_url(session, row.name, row.version)
     labels = {content.old, content.new} if isinstance(content, FileDiff) else set()
 
     def link(each: ArtifactRow, *, diff: bool) -> VersionLink:
@@ -150,7 +152,7 @@ def _file(
         facts=f"{visible(type_of(artifact))} · {formats.size(row.size)}",
         saved_at=formats.moment(row.created),
         metadata=json_tree(metadata, open_levels=1) if metadata else None,
-        open_href=artifact_url(session, row.name, row.version),
+        open_href=address if media_type(row.mime) in OPENS_IN_BROWSER else "",
         save_href=artifact_url(session, row.name, row.version, download=True),
         versions=tuple(link(each, diff=False) for each in versions.values()),
         compare=tuple(link(each, diff=True) for each in versions.values() if each != row),

@@ -94,6 +94,7 @@ class SelectedFile:
     saved_at: Moment
     metadata: JsonTree | None
     open_href: str
+    """"" if a browser would only download it."""
     save_href: str
     versions: tuple[VersionLink, ...]
     compare: tuple[VersionLink, ...]

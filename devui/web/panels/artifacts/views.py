@@ -19,7 +19,7 @@ from devui.web.panels.artifacts.panel import artifacts_panel
 from devui.web.panels.artifacts.parts import PdfPages
 from devui.web.panels.artifacts.pdf import UnreadablePdf, can_draw, draw
 from devui.web.panels.chat.content import InlineFile, inline_file
-from devui.web.panels.chat.previews import MEDIA, is_true_type, media_type
+from devui.web.panels.chat.previews import OPENS_IN_BROWSER, is_true_type, media_type
 from devui.web.security.intake import read_form
 from devui.web.services import services_of
 from devui.web.text.formats import plural
@@ -30,8 +30,6 @@ _PAGES: Final = 50
 """The most pages of a PDF that are shown."""
 _LARGEST: Final = 20_000_000
 """The maximum size of an upload in bytes, the same as in ADK's API."""
-_INLINE: Final = {*MEDIA, "text/plain"}
-"""The types that a browser may show; everything else is a download."""
 _SANDBOX: Final = (
     "sandbox; default-src 'none'; img-src data:; media-src 'self'; style-src 'unsafe-inline';"
     " frame-ancestors 'self'"
@@ -175,7 +173,7 @@ async def _all_pages(content: bytes, href: str) -> PdfPages:
 
 def _inert(content: bytes, mime: str, name: str) -> Response:
     mime = media_type(mime)
-    inline = mime in _INLINE and is_true_type(mime, content)
+    inline = mime in OPENS_IN_BROWSER and is_true_type(mime, content)
     content_type = mime if inline else "application/octet-stream"
     charset = "; charset=utf-8" if content_type == "text/plain" else ""
     return Response(

@@ -51,7 +51,7 @@ from devui.web.panels.chat.parts import (
     ToolChip,
     ToolOutcome,
 )
-from devui.web.panels.chat.previews import MEDIA
+from devui.web.panels.chat.previews import MEDIA, OPENS_IN_BROWSER
 from devui.web.panels.hold.interventions import hint
 from devui.web.panels.questions.parts import Ask, QuestionFields
 from devui.web.panels.questions.questions import CREDENTIAL, form_of, sign_in_link
@@ -432,7 +432,6 @@ def _artifacts(
 ) -> Iterable[ArtifactChip]:
     for name, version in event.artifact_delta.items():
         href = artifact_url(session, name, version)
-        tab = file_version_url(session, name, version, event=number)
         mime, size = file_facts(saved_files, name, version)
         yield ArtifactChip(
             visible(name),
@@ -440,7 +439,9 @@ def _artifacts(
             href,
             mime=visible(mime),
             size=size,
-            picture_href=tab if MEDIA.get(mime) == "picture" else "",
+            tab_href=file_version_url(session, name, version, event=number),
+            is_picture=MEDIA.get(mime) == "picture",
+            opens=mime in OPENS_IN_BROWSER,
         )
 
 

@@ -37,7 +37,13 @@ from devui.web.panels.chat.content_parts import (
 )
 from devui.web.panels.chat.file_data import SIZE
 from devui.web.panels.chat.json_in_text import json_in
-from devui.web.panels.chat.previews import MEDIA, URL_SAFE, media_type, preview_of
+from devui.web.panels.chat.previews import (
+    MEDIA,
+    OPENS_IN_BROWSER,
+    URL_SAFE,
+    media_type,
+    preview_of,
+)
 from devui.web.panels.state.step_chart import value_at
 from devui.web.text import formats
 from devui.web.text.deceptive_characters import readable, visible
@@ -202,6 +208,7 @@ def file_part(part: Part, path: Path, file: FileLink | None) -> FilePart | None:
             visible(mime),
             formats.size(size),
             href,
+            opens=media_type(mime) in OPENS_IN_BROWSER,
             show=MEDIA.get(media_type(mime)) if href else None,
             preview=preview_of(data, href),
         )

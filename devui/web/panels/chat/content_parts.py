@@ -123,6 +123,8 @@ class FilePart:
     size: str = ""
     href: str = ""
     """The URL of the file; "" if a browser can't fetch it."""
+    opens: bool = True
+    """Whether a browser opens it, and doesn't only download it."""
     show: Medium | None = None
     """How the page shows it, if this server serves the file, after checking its content."""
     preview: FilePreview | None = None

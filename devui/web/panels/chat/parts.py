@@ -107,8 +107,11 @@ class ArtifactChip:
     mime: str = ""
     """"" if the version has been deleted."""
     size: str = ""
-    picture_href: str = ""
-    """Where its thumbnail links to; "" if it isn't shown as a picture."""
+    tab_href: str = ""
+    """Its address in Files."""
+    is_picture: bool = False
+    opens: bool = True
+    """Whether a browser opens it, and doesn't only download it."""
 
 
 ChatPart: TypeAlias = (

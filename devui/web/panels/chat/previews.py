@@ -37,6 +37,8 @@ MEDIA: Final[Mapping[str, Medium]] = {
     **dict.fromkeys(("video/mp4", "video/webm", "video/ogg"), "video"),
 }
 """The media types that a page shows directly."""
+OPENS_IN_BROWSER: Final = frozenset({*MEDIA, "text/plain"})
+"""The media types that a browser may open; other files are only downloaded."""
 _MAGIC: Final = {
     "image/png": rb"\x89PNG\r\n\x1a\n",
     "image/jpeg": rb"\xff\xd8\xff",

@@ -17,6 +17,7 @@ from devui.web.links import (
     artifact_url,
     event_file_url,
     event_value_url,
+    file_version_url,
     fork_here_url,
     try_call_url,
     whole_event_url,
@@ -26,6 +27,7 @@ from devui.web.panels.breakpoints.from_event import like_this
 from devui.web.panels.chat.content import content_parts
 from devui.web.panels.chat.content_parts import CallPart, ContentPart, ResponsePart
 from devui.web.panels.chat.file_data import without_file_data
+from devui.web.panels.chat.previews import OPENS_IN_BROWSER
 from devui.web.panels.inspector.edits import event_edits
 from devui.web.panels.inspector.mark_parts import EventNotes
 from devui.web.panels.inspector.parts import ArtifactLink, Chunks, EventDetail
@@ -102,7 +104,7 @@ def event_detail(
         error=_error(event),
         parts=tuple(map(_without_try_link, parts)) if only_call else parts,
         changes=changed_values(changes, session=row.session, number=row.number),
-        artifacts=tuple(_artifacts(event, row.session, saved_files)),
+        artifacts=tuple(_artifacts(row.number, event, row.session, saved_files)),
         actions=tuple(_actions(event.actions)),
         model=tuple(_model(event, prices)),
         identity=tuple(_identity(event, row)),
@@ -139,11 +141,21 @@ def _error(event: Event) -> Fact | None:
     return Fact(visible(str(code or "")), visible(str(message or "")))
 
 
-def _artifacts(event: Event, session: int, saved_files: SavedFiles) -> Iterator[ArtifactLink]:
+def _artifacts(
+    number: int, event: Event, session: int, saved_files: SavedFiles
+) -> Iterator[ArtifactLink]:
     for name, version in event.artifact_delta.items():
         href = artifact_url(session, name, version)
         mime, size = file_facts(saved_files, name, version)
-        yield ArtifactLink(visible(name), version, href, visible(mime), size)
+        yield ArtifactLink(
+            visible(name),
+            version,
+            href,
+            visible(mime),
+            size,
+            opens=mime in OPENS_IN_BROWSER,
+            tab_href=file_version_url(session, name, version, event=number),
+        )
 
 
 def _actions(actions: Fields) -> Iterator[Fact]:

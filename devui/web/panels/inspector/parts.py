@@ -183,6 +183,10 @@ class ArtifactLink:
     mime: str = ""
     """"" if the version has been deleted."""
     size: str = ""
+    opens: bool = True
+    """Whether a browser opens it, and doesn't only download it."""
+    tab_href: str = ""
+    """Its address in Files."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,4 @@
-"""Pictures that tools saved as artifacts, in the chat and in the exported file."""
+"""Files that tools saved as artifacts, in the chat and in the exported file."""
 
 import re
 
@@ -42,12 +42,30 @@ async def draw(tool_context) -> dict:
 answers = [Rule(after="draw", then=Say("Here it is.")), Rule(then=Call("draw"))]
 root_agent = LlmAgent(name="drawer", tools=[draw], model=ScriptedLlm(rules=answers))
 '''
+REPORT = """
+from google.genai import types
+
+from devui.runtime.agents import Agent
+from devui.runtime.models.scripted_llm import Call, Rule, Say, ScriptedLlm
+
+
+async def save(tool_context) -> str:
+    for name, mime in (("bills.csv", "text/csv"), ("note.txt", "text/plain")):
+        part = types.Part.from_bytes(data=b"who,paid\\nann,12\\n", mime_type=mime)
+        await tool_context.save_artifact(name, part)
+    return "saved"
+
+
+rules = [Rule(after="save", then=Say("Done.")), Rule(then=Call("save"))]
+root_agent = Agent(name="Clerk", model=ScriptedLlm(rules=rules), tools=[save])
+"""
 FILES = [(version, name) for version in (0, 1) for name in ("broken.png", "map.png")]
 
 
 @pytest.fixture
 def drawer(browser, tmp_path):
     write_app(tmp_path / "agents", "drawer", AGENT)
+    write_app(tmp_path / "agents", "report", REPORT)
     with (
         running(tmp_path / "agents", tmp_path / "data", "--no-auth") as server,
         Visit(browser, server) as begun,
@@ -127,3 +145,13 @@ def test_selecting_a_result_with_files_marks_its_card_and_scrolls_to_it(drawer):
     again.reload()
     expect(again.locator("#messages .outcome")).to_be_in_viewport(ratio=1)
     expect(again.locator("#messages .outcome")).to_have_class(re.compile("selected"))
+
+
+def test_a_file_that_browsers_do_not_open_is_opened_in_files(drawer):
+    session = drawer.session("report", ["Go"])
+    chat, panel = session.messages, session.panel
+    note = chat.get_by_role("link", name="Open note.txt")
+    expect(note).to_have_attribute("target", "_blank")
+    chat.get_by_role("link", name="Open bills.csv in Files").click()
+    expect(panel.locator(".preview.open th")).to_have_text(["who", "paid"])
+    expect(panel.get_by_role("link", name="Open", exact=True)).to_have_count(0)
