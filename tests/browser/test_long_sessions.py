@@ -173,6 +173,22 @@ def test_the_scrollbar_can_be_dragged_to_any_event(session):
         assert session.page.evaluate("document.querySelectorAll('*').length") <= ELEMENTS
 
 
+@pytest.mark.parametrize("items", ["#rows", "#messages"])
+def test_a_jump_to_the_top_of_a_list_ends_there(visit, server, items):
+    words = "word " * 60
+    events = short_turns()
+    for event in events[::4]:  # so that a gap is taller than its estimate
+        event["content"]["parts"] = [{"text": f"{words}{event['id']}"}]
+    page = visit.open(make(server, f"top-{items[1:]}", events))
+    box = page.locator(".scroller", has=page.locator(items))
+    first = page.locator(f"{items} [data-event='1']").first
+    box.evaluate("(box) => { box.scrollTop = 0; }")
+    expect(first).to_be_in_viewport()
+    page.wait_for_timeout(500)
+    expect(first).to_be_in_viewport()
+    assert box.evaluate("(box) => box.scrollTop") == 0
+
+
 def test_a_selection_survives_the_fetching_of_rows(session):
     selections = PausedRequests(session.page, re.compile(r"/sessions/\d+\?.*event="))
     session.row(EVENTS - 5).click()

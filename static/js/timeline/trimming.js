@@ -11,9 +11,11 @@ export function size(gap) {
   gap.style.setProperty("--count", gap.dataset.count);
 }
 
-// Returns a function that scrolls what the reader sees back into place, to be called after something above it has changed.
+// Returns a function that scrolls what the reader sees back into place, to be called after something above it has changed. A reader
+// at the very top stays there.
 export function anchor(list) {
   const box = list.closest(".scroller"), top = box.getBoundingClientRect().top;
+  if (box.scrollTop < 1) return () => { box.scrollTop = 0; };
   const seen = [...list.children].find((item) => !item.matches("[data-gap], .inv") && item.getBoundingClientRect().bottom > top + 60);
   const before = seen?.getBoundingClientRect().top;
   return () => {
