@@ -48,4 +48,7 @@ def test_a_value_is_edited_in_place_and_a_newer_one_is_not_overwritten(visit, se
     visit.allow("409")
     field.fill("9")
     panel.get_by_role("button", name="Save", exact=True).click()
-    expect(page.locator("#notice")).to_contain_text("has changed since you opened it")
+    expect(panel.get_by_role("alert")).to_contain_text("has changed: it is now 2. Save again")
+    expect(field).to_have_value("9")
+    panel.get_by_role("button", name="Save", exact=True).click()
+    expect(value("rate")).to_contain_text("9")

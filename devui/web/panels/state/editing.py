@@ -3,14 +3,17 @@
 import json
 from typing import Any, Literal
 
+from markupsafe import Markup
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, RedirectResponse, Response
 
+from devui.debugger.events.preview import preview
+from devui.store.errors import StaleSession
 from devui.store.rows import SessionRow
 from devui.store.state import scoped
 from devui.web.adk.sessions import change_state
 from devui.web.errors import BadRequest
-from devui.web.htmx import HtmxRequest, say
+from devui.web.htmx import HtmxRequest, replace, say
 from devui.web.links import change_state_url, session_url
 from devui.web.lookup import session_of
 from devui.web.page_query import view_of
@@ -22,6 +25,10 @@ from devui.web.text.numbers import whole_number
 
 Kind = Literal["text", "number", "boolean", "json"]
 _TEMPORARY = "temp:"
+_WRITTEN = Markup('<input type="hidden" name="written" value="{}" id="state-written">')
+"""The hidden field of the form, as in `state_form.html`."""
+_SHORT = 200
+"""The most characters of a current value in a message."""
 
 
 async def state_form(services: Services, session: SessionRow, key: str) -> StateForm:
@@ -58,9 +65,24 @@ async def change(request: Request) -> Response:
         if not HtmxRequest.read(request.headers):
             raise
         return HTMLResponse(say("#state-error", str(error)), status_code=422)
-    await change_state(services, session, {key: value}, last_written=last_seq)
+    try:
+        await change_state(services, session, {key: value}, last_written=last_seq)
+    except StaleSession:
+        if not HtmxRequest.read(request.headers):
+            raise
+        return await _renewed(services, session, key)
     view = view_of(request.query_params.get("view"))
     return RedirectResponse(session_url(session.key, tab="state", view=view), status_code=303)
+
+
+async def _renewed(services: Services, session: SessionRow, key: str) -> Response:
+    """Return what lets the form be sent again: the key's current value, and when it was written."""
+    form = await state_form(services, session, key)
+    value = preview(json.loads(form.json), _SHORT) if form.json else "not set"
+    text = f"The value has changed: it is now {value}. Save again to overwrite it."
+    written = _WRITTEN.format(form.last_written)
+    pieces = say("#state-error", visible(text)) + replace("#state-written", written)
+    return HTMLResponse(pieces, status_code=409)
 
 
 def _kind(value: Any) -> Kind:
