@@ -86,6 +86,16 @@ def test_no_page_is_wider_than_its_window(visit, filled, widths):
             assert filled.fits(), (address, width)
 
 
+def test_no_fold_of_an_app_is_wider_than_a_phone(visit, filled):
+    page = filled.page
+    page.set_viewport_size({"width": 390, "height": 800})
+    page.goto(f"{visit.server.url}/apps/travel")
+    for fold in page.locator("main details").all():
+        fold.evaluate("fold => { fold.open = true; }")
+        assert filled.fits(), fold.evaluate("fold => fold.outerHTML")
+        fold.evaluate("fold => { fold.open = false; }")
+
+
 def test_the_top_bar_of_a_held_run_fits_narrow_windows(visit):
     session = visit.session("travel")
     session.page.get_by_label("pause first").check()
