@@ -232,7 +232,7 @@ def test_past_hits_of_a_breakpoint_can_be_browsed(visit):
     session = visit.session("travel", [BOOK, BOOK])
     session.tab("breaks")
     make(session, on="tool", name="find_airports")
-    session.page.get_by_role("link", name=re.compile("Hits of breakpoint")).click()
+    session.page.get_by_role("link", name=re.compile("hits in this session")).click()
     hits = session.page.locator(".past-hits li")
     expect(hits).to_have_count(2)
     expect(session.page.locator("#hit-next")).to_have_attribute("aria-disabled", "true")

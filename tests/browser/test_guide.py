@@ -81,7 +81,7 @@ def it_is_found_in_the_past(session: SessionPage) -> None:
     session.page.locator("#break-name").fill("bill")
     session.page.locator("#break-condition").fill("new < 0")
     session.page.locator("#break-condition").press("Enter")
-    session.page.get_by_role("link", name="Hits of breakpoint 1").click()
+    session.page.get_by_role("link", name="Breakpoint 1: hits in this session").click()
     expect(session.page.locator(".past-hits li")).to_have_count(1)
     press(session, "Shift+F8")
     expect(session.row(5)).to_have_attribute("aria-selected", "true")
