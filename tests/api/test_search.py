@@ -111,6 +111,18 @@ def test_the_page_shows_the_number_of_matches(client, sessions):
     assert re.search(r"\d+\+ events in \d+ sessions<", page)
 
 
+@pytest.mark.parametrize(
+    ("text", "has_hint"),
+    [("eedle", True), ("eedle cost>9", True), ("cost>9", False), ("tag:none", False)],
+)
+def test_only_a_search_for_words_without_matches_explains_how_words_match(
+    client, sessions, text, has_hint
+):
+    page = client.get("/search", params={"q": text}).text
+    assert "No events match." in page
+    assert ("Search text must match the beginning of a word." in page) is has_hint
+
+
 @pytest.fixture
 def forked(client):
     """A session and the key of its fork at #2; deletes both afterwards, for the other tests."""

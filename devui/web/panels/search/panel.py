@@ -61,6 +61,7 @@ async def fill_page(
         total="" if before else total_of(results),
         older_href=search_url(search.text, before=results.before) if results.before else "",
         percent=progress.percent,
+        has_words=bool(phrases_of(event_filter)),
     )
 
 

@@ -75,5 +75,7 @@ class SearchPage:
     """This page."""
     percent: int
     """The percentage of the journal that is indexed."""
+    has_words: bool = False
+    """Whether a text was searched for, not only facts."""
     named_title: str = "Sessions by title"
     """The heading of these sessions."""
