@@ -65,6 +65,55 @@ def test_the_palette_runs_the_chosen_command_and_restores_the_focus(visit):
     expect(page.locator("#tab-raw")).to_have_attribute("aria-selected", "true")
 
 
+FOUND_BY = {
+    "help": "Show keyboard shortcuts",
+    "docs": "HTTP API reference",
+    "guide": "HTTP API reference",
+    "go live": "Follow the newest event",
+    "end after": "End after event",
+}
+
+
+def test_the_palette_finds_commands_by_other_words(visit):
+    page = visit.session("travel").page
+    page.keyboard.press("Control+K")
+    for text, name in FOUND_BY.items():
+        page.get_by_role("combobox", name="Find a command").fill(text)
+        commands = page.get_by_role("group", name="Commands", exact=True)
+        expect(commands.get_by_role("option", name=name).first).to_be_visible()
+
+
+@pytest.mark.parametrize("width", [1440, 390])
+def test_the_palette_offers_what_the_card_of_a_paused_event_does(visit, width):
+    session = visit.session("travel")
+    session.page.set_viewport_size({"width": width, "height": 780})
+    page, card = session.page, session.page.locator("#held .held")
+    page.get_by_label("pause first").check()
+    session.send("Book a flight to London next Tuesday")
+    expect(card.get_by_text("Drop the event")).to_be_attached()
+    page.keyboard.press("Control+K")
+    page.keyboard.type("edit")
+    expect(active_option(page).locator(".label")).to_have_text("Edit")
+    page.keyboard.press("Enter")
+    expect(card.locator("details.change[open] > summary")).to_have_text("Edit")
+    expect(card.locator("details.change :focus")).to_be_visible()
+    page.keyboard.press("Control+K")
+    page.keyboard.type("drop")
+    page.keyboard.press("Enter")
+    expect(card.locator("[data-deed]")).to_be_visible()
+
+
+def test_on_a_phone_the_palette_shows_all_that_tells_a_session_from_its_fork(visit):
+    parent = visit.session("travel", ["Book a flight to London next Tuesday"], title="London" * 9)
+    with visit.server.client() as client:
+        client.post(f"/api{parent.path}/forks", json={"number": 4}).raise_for_status()
+    page = visit.open("/")
+    page.set_viewport_size(PHONE)
+    page.get_by_role("button", name="Commands and search").click()
+    note = options(page, "fork at #4").locator("small").first
+    assert note.evaluate("note => note.scrollWidth <= note.clientWidth")
+
+
 @pytest.mark.parametrize("width", [1440, 390])
 def test_the_magnifier_of_a_session_opens_the_palette(visit, width):
     """A phone has no other way to open it."""

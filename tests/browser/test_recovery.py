@@ -137,7 +137,7 @@ def test_a_run_that_failed_with_a_models_error_is_retried(visit_app):
     session.equals(visit.again(session), "#resume")
     session.page.keyboard.press("Control+K")
     session.page.keyboard.type("retry")
-    session.page.get_by_role("option", name="Retry or resume the run").click()
+    session.page.get_by_role("option", name="Retry from here").click()
     session.ends()
     expect(session.messages.last).to_contain_text("Here I am.")
     expect(bar(session)).to_have_count(0)

@@ -9,11 +9,11 @@ export const EVERYWHERE = [
   { keys: ["t"], does: "switch theme", run: () => theme.toggle() },
   { keys: [], does: "use the dark theme", run: () => theme.toggle(), when: () => !theme.isDark() },
   { keys: [], does: "use the light theme", run: () => theme.toggle(), when: () => theme.isDark() },
-  { keys: ["?"], does: "show keyboard shortcuts", run: () => openDialog("keys") },
+  { keys: ["?"], does: "show keyboard shortcuts", synonyms: "help guide", run: () => openDialog("keys") },
   { keys: [], does: "show secrets for 10 minutes", press: "[data-secrets=hidden] .show-secrets button" },
   { keys: [], does: "hide secrets", press: "[data-secrets=shown] .secrets-shown button" },
   { keys: [], does: "all apps and recent sessions", run: () => location.assign("/") },
-  { keys: [], does: "HTTP API reference", run: () => location.assign("/docs") },
+  { keys: [], does: "HTTP API reference", synonyms: "docs documentation guide", run: () => location.assign("/docs") },
 ];
 
 const sessionFilter = () => document.querySelector(".session-filter input");

@@ -13,6 +13,7 @@ export function start() {
   document.addEventListener("click", (event) => {
     const tab = event.target.closest("[data-pane-tab]");
     if (tab) { event.preventDefault(); show(tab.dataset.paneTab); }
+    if (event.target.closest("#held")) showTimeline(); // the palette presses its buttons from any pane
     if (event.target.closest("[data-drawer-close]")) close();
     if (event.target.closest("[data-drawer-open]")) { drawer("open"); document.getElementById("panel").focus(); }
   });

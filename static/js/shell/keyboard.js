@@ -3,7 +3,7 @@
 //
 // A command is `{ keys, does, run }`; `keys` may be empty. `press` selects an element to click instead of `run`. `each`
 // describes what each of several keys does, if they differ. `when` says whether the command applies now; a command with
-// `press` applies if its element can be used. Commands marked `after` wait for a selection that is still loading. `on` selects
+// `press` applies if its element can be used. `offers` selects buttons, each a command by the text on it. Commands marked `after` wait for a selection that is still loading. `on` selects
 // what a page must contain to have the command at all; otherwise, neither its key nor its line in the help exists.
 import { connectOnce } from "./behaviors.js";
 
@@ -63,10 +63,11 @@ export function typing(target) {
 // The commands that the page offers now, in the order of the table: `{ name, keys, run, section }`.
 export function commands() {
   const listed = (entry) => applies(entry) || entry.needs;
-  return Object.entries(page.sections).flatMap(([section, entries]) => entries.filter(listed).flatMap(separate).map(({ does, keys, synonyms, entry }) => ({
+  return Object.entries(page.sections).flatMap(([section, entries]) => entries.filter(listed).flatMap(separate).map(({ does, keys, synonyms, note, entry }) => ({
     section,
     name: does[0].toUpperCase() + does.slice(1),
     synonyms,
+    note,
     keys: keys.map(label),
     run: () => perform(entry, keys[0]),
     ...(applies(entry) ? {} : { isDisabled: true, note: entry.needs }),
@@ -74,23 +75,37 @@ export function commands() {
 }
 
 function separate(entry) {
-  const { does, keys, synonyms, each } = entry;
+  const { does, keys, synonyms, each, offers } = entry;
+  if (offers) return usable(offers).map((button) => ({ does: button.textContent.trim(), keys, synonyms, note: heading(button), entry: { run: () => use(button) } }));
   return each?.map((name, place) => ({ does: name, keys: [keys[place]], synonyms: synonyms?.[place], entry })) ?? [{ does, keys, synonyms, entry }];
 }
 
 function perform(entry, key) {
-  const act = () => (entry.run ? entry.run(key) : usable(entry.press)?.click());
+  const act = () => (entry.run ? entry.run(key) : usable(entry.press)[0]?.click());
   if (entry.after) page.afterwards(act);
   else act();
 }
 
 function applies(entry) {
   if (entry.when) return Boolean(entry.when());
-  return Boolean(entry.press ? usable(entry.press) : entry.run);
+  const selector = entry.press ?? entry.offers;
+  return Boolean(selector ? usable(selector).length : entry.run);
 }
 
 function usable(selector) {
-  return [...document.querySelectorAll(selector)].find((element) => !element.matches(":disabled, [aria-disabled=true]") && !element.closest("[hidden]"));
+  return [...document.querySelectorAll(selector)].filter((element) => !element.matches(":disabled, [aria-disabled=true]") && !element.closest("[hidden]"));
+}
+
+// What tells the buttons of several paused events apart.
+function heading(button) {
+  return button.closest(".held")?.querySelector("header b").textContent;
+}
+
+// Presses a button, or opens a fold and goes to its first field.
+function use(button) {
+  const fold = button.closest("summary")?.parentElement;
+  if (!fold?.open) button.click();
+  fold?.querySelector(":is(input, textarea, select, button):not([type=hidden])")?.focus();
 }
 
 // The name of a key with its modifiers; "" for a combination that belongs to the browser.
