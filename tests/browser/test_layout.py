@@ -63,6 +63,30 @@ def test_text_has_enough_contrast(browser, server, signed_in, scheme):
         assert session.page.evaluate(LOW_CONTRAST) == []
 
 
+FORCED_COLORS = """([selector, property, pseudo]) =>
+    [...document.querySelectorAll(selector)].map((part) => getComputedStyle(part, pseudo)[property])
+"""
+MARKED = [
+    (1440, ".tabs [data-tab]", "borderBottomColor", ""),
+    (1440, ".views a", "borderBottomColor", ""),
+    (390, ".pane-tabs a", "borderBottomColor", ""),
+    (1440, ".rail li", "backgroundColor", "::after"),
+]
+
+
+def test_forced_colors_show_which_tab_and_step_is_current(browser, server, signed_in):
+    with Visit(browser, server, storage_state=signed_in, forced_colors="active") as visit:
+        session = visit.session("travel")
+        session.page.get_by_label("pause first").check()
+        session.send(BOOK)
+        session.page.locator(".rail").wait_for()
+        for width, *part in MARKED:
+            session.page.set_viewport_size({"width": width, "height": 800})
+            seen = session.page.evaluate(FORCED_COLORS, part)
+            canvas = "rgb(255, 255, 255)"
+            assert len([color for color in seen if color != canvas]) == 1, (part, seen)
+
+
 @pytest.fixture
 def filled(visit):
     """A session full of content that could be too wide."""
