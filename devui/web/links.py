@@ -62,8 +62,9 @@ def tagged_url(tag: str, app: str | None = None) -> str:
     return search_url(term) if app is None else f"{sessions_url(app, {'q': term})}#sessions"
 
 
-def export_sessions_url(app: str) -> str:
-    return f"{app_url(app)}/sessions/export"
+def export_sessions_url(app: str, words: Mapping[str, str | int]) -> str:
+    """Where to POST to export several sessions; `words` is the query of their list."""
+    return _with(f"{app_url(app)}/sessions/export", **words)
 
 
 def engine_url(app: str) -> str:

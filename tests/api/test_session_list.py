@@ -1,6 +1,7 @@
 """The list of an app's sessions over HTTP; exporting and deleting several together."""
 
 import io
+import re
 import zipfile
 
 import pytest
@@ -93,12 +94,36 @@ def test_selected_sessions_are_exported_and_deleted_together(client):
     assert "A run is in progress" in dialog.text
     assert list_ids(client, "page=1")[1] == 3
     done = post(client, "delete?sort=title", {**selection, "confirm": "yes"})
-    assert (done.status_code, done.headers["location"]) == (303, "/apps/summary?sort=title")
+    assert (done.status_code, done.headers["location"]) == (
+        303,
+        "/apps/summary?sort=title&deleted=2#sessions",
+    )
     assert list_ids(client, "page=1") == (["list-c"], 1)
     selection = {"session": [keys["list-a"], keys["list-b"]]}
     assert post(client, "delete", {**selection, "confirm": "yes"}).status_code == 303  # sent twice
     again = post(client, "export", selection)
     assert (again.status_code, "no longer exist" in again.text) == (422, True)
+
+
+def test_all_sessions_of_a_filtered_list_are_tagged_exported_and_deleted(client):
+    names = [f"whole-{number}" for number in range(120)]
+    for name in names:
+        make_session(client, "summary", sessionId=name)
+    make_session(client, "summary", sessionId="other")
+    chosen = {"all": "yes", "session": "1"}
+    post(client, "tags?q=whole-&page=2", {**chosen, "tags": "whole", "do": "add"})
+    assert client.get("/api/sessions?app=summary&q=tag:whole").json()["total"] == 120
+    with zipfile.ZipFile(io.BytesIO(post(client, "export?q=whole-", chosen).content)) as archive:
+        assert len(archive.namelist()) == 120
+    page = post(client, "delete?q=whole-", chosen).text
+    assert page.count("<li>") == 100
+    assert "20 more" in page
+    [keys] = re.findall(r'name="session" value="([\d,]+)"', page)
+    make_session(client, "summary", sessionId="whole-new")
+    done = post(client, "delete?q=whole-", {"session": keys, "confirm": "yes"})
+    assert "Deleted 120 sessions." in client.get(done.headers["location"]).text
+    left = client.get("/api/sessions?app=summary&q=whole-").json()["sessions"]
+    assert [each["id"] for each in left] == ["whole-new"]
 
 
 @pytest.mark.parametrize("chosen", [{}, {"session": "0"}, {"session": ["x", "9" * 30]}])

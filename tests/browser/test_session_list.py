@@ -48,11 +48,33 @@ def test_sessions_are_sorted_filtered_selected_exported_and_deleted(visit, serve
     expect(page.get_by_role("heading", name="Delete 3 sessions?")).to_be_visible()
     page.get_by_role("button", name="Delete 3 sessions").click()
     expect(page.locator(".session .id")).to_have_text(["list-50"])
+    expect(page.locator("#sessions .notice")).to_have_text("Deleted 3 sessions.")
     page.get_by_label("Status").select_option("Starred")
     page.get_by_role("button", name="Filter").click()
     expect(page.locator(".session-list .empty")).to_contain_text("No sessions match this filter")
     page.get_by_role("link", name="Clear the filter").click()
     expect(page.get_by_label("Title or ID contains")).to_have_value("")
+
+
+def test_sessions_of_all_pages_are_selected_together(visit, server):
+    with server.client() as client:
+        for number in range(53):
+            make_session(client, "field_state", user="lister", sessionId=f"every-{number:02}")
+    page = visit.open("/apps/field_state?q=every-")
+    every, selection = page.get_by_label("Select all 53 sessions"), page.locator("#selection")
+    expect(every).to_be_hidden()
+    page.get_by_label("Select all on this page").check()
+    expect(selection).to_contain_text("50 selected")
+    every.check()
+    expect(selection).to_contain_text("53 selected")
+    page.locator(".session .pick").first.uncheck()
+    expect(selection).to_contain_text("49 selected")
+    expect(every).to_be_hidden()
+    page.locator(".session .pick").first.check()
+    every.check()
+    selection.get_by_role("button", name="Delete").click()
+    page.get_by_role("button", name="Delete 53 sessions").click()
+    expect(page.locator("#sessions .notice")).to_have_text("Deleted 53 sessions.")
 
 
 def test_without_scripts_sessions_are_filtered_and_deleted_together(browser, server, signed_in):

@@ -163,6 +163,8 @@ LISTED = session_list(
     sort="cost",
     order="asc",
     range="51 to 56 of 10,000",
+    total=10_000,
+    deed="Deleted 50 sessions.",
     previous_href="/apps/travel",
     next_href="/apps/travel?page=3",
 )

@@ -209,7 +209,9 @@ def app_pages() -> dict[str, Model]:
             "/apps/travel/sessions/delete",
             "/apps/travel",
             "2 sessions",
+            "1,2",
             app_samples.SESSIONS[:2],
+            "20 more",
             app_samples.SESSIONS[1:2],
         ),
     }

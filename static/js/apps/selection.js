@@ -1,4 +1,5 @@
-// The selected sessions of a list: selects all on the page, counts them, and enables what can be done with that many.
+// The selected sessions of a list: selects all on the page, offers those of all pages then, counts them, and enables what can be
+// done with that many.
 const HINT = "Select sessions to tag, export or delete them";
 const COMPARE_HINTS = ["select two", "select one more", ""];
 
@@ -24,16 +25,27 @@ export function connect(root) {
 
 const boxes = (form) => [...form.elements].filter(({ name }) => name === "session");
 
+// Offers the sessions of all pages once the whole page is selected, and returns their number if they are selected.
+function offerAll(form, isWholePage) {
+  const box = form.elements.all;
+  if (!box) return null;
+  box.closest("label").hidden = !isWholePage;
+  box.checked &&= isWholePage;
+  return box.checked ? Number(box.dataset.all) : null;
+}
+
 function tell(form) {
-  const selected = boxes(form).filter(({ checked }) => checked).length, all = document.querySelector("[data-select-all]");
+  const onPage = boxes(form).filter(({ checked }) => checked).length, all = document.querySelector("[data-select-all]");
+  const isWholePage = onPage > 0 && onPage === boxes(form).length;
+  const selected = offerAll(form, isWholePage) ?? onPage;
   const compares = Boolean(form.querySelector("[data-compare]"));
   const hint = compares ? `${HINT}, or two to compare them.` : `${HINT}.`;
-  form.querySelector("[data-selection-count]").textContent = selected ? `${selected} selected` : hint;
+  form.querySelector("[data-selection-count]").textContent = selected ? `${selected.toLocaleString("en")} selected` : hint;
   for (const button of form.querySelectorAll("[data-needs-selection]")) button.disabled = selected === 0;
   form.classList.toggle("idle", selected === 0);
   all.hidden = false;
-  all.checked = selected > 0 && selected === boxes(form).length;
-  all.indeterminate = selected > 0 && !all.checked;
+  all.checked = isWholePage;
+  all.indeterminate = onPage > 0 && !isWholePage;
   const compare = form.querySelector("[data-compare]");
   if (!compare) return;
   compare.disabled = selected !== 2;

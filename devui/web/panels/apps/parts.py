@@ -180,6 +180,10 @@ class SessionList:
     """`sort` and `order` are "" for the defaults."""
     range: str = ""
     """`1-50 of 10,000`, with an en dash; "" if the list is empty."""
+    total: int = 0
+    """The number of sessions on all pages."""
+    deed: str = ""
+    """What was just done to the sessions, as a sentence; "" for nothing."""
     previous_href: str = ""
     next_href: str = ""
     is_filtered: bool = False
@@ -197,7 +201,12 @@ class DeletePage:
     back_href: str
     count: str
     """`3 sessions`."""
+    keys: str
+    """The sessions' keys, separated by commas."""
     sessions: tuple[SessionItem, ...]
+    """The first of them."""
+    more: str
+    """How many aren't listed: `20 more`; "" if all are."""
     running: tuple[SessionItem, ...]
     """The sessions that aren't deleted, because a run is in progress."""
 

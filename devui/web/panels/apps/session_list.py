@@ -121,6 +121,13 @@ async def sessions_on_page(
     return rows, await lists.count(listing, facts)
 
 
+async def all_sessions(services: Services, app: str, query: ListQuery) -> Sequence[SessionRow]:
+    """Return the sessions on all pages."""
+    listing = await _listing(services, app, query)
+    facts = await _live_facts(services, listing)
+    return await services.journal.session_lists.page(listing, facts, limit=_FURTHEST)
+
+
 async def _listing(services: Services, app: str, query: ListQuery) -> Listing:
     """Return the listing of an app's sessions with this order and filter, on all pages."""
     terms, text = split_tags(query.text)
@@ -162,10 +169,11 @@ async def session_list(services: Services, app: str, query: ListQuery) -> Sessio
         range=f"{first + 1:,}\u2013{last:,} of {total:,}" if rows else "",
         previous_href=_page_href(app, query, -1) if first else "",
         next_href=_page_href(app, query, 1) if last < total else "",
+        total=total,
         is_filtered=bool(query.choice or query.text),
         clear_href=sessions_url(app, replace(query, choice=None, text="", page=1).words),
         delete_action=delete_sessions_url(app, query.words),
-        export_action=export_sessions_url(app),
+        export_action=export_sessions_url(app, query.words),
         tag_action=tag_sessions_url(app, query.words),
         tags=tuple(readable(each.name) for each in await services.journal.tags.counts(app)),
     )

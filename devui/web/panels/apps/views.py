@@ -29,6 +29,8 @@ from devui.web.panels.jobs.panel import job_list
 from devui.web.panels.session.notices import server_notices
 from devui.web.security.intake import parse_typed, read_form
 from devui.web.services import services_of
+from devui.web.text.formats import plural
+from devui.web.text.numbers import whole_number
 from devui.wire.engines import EngineChoice
 
 DEFAULT_USER = "user"
@@ -111,12 +113,17 @@ async def _page(request: Request, form: NewSession, *, status: int = 200) -> Res
         memory_href=memory_url(name),
         form=replace(form, has_focus=is_first and not form.open),
         prompts=() if form.disabled_reason else tuple(example_prompts(readme)),
-        sessions=sessions,
+        sessions=replace(sessions, deed=_deed(request)),
         unused_files=tuple(unused_file(each) for each in unused_files),
         journal=server_notices(services),
         jobs=job_list(services.jobs, None),
     )
     return services.render.page(page, status=status)
+
+
+def _deed(request: Request) -> str:
+    deleted = whole_number(request.query_params.get("deleted"))
+    return f"Deleted {plural(deleted, 'session')}." if deleted else ""
 
 
 def _engine(text: str) -> EngineChoice | None:

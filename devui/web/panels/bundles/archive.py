@@ -24,7 +24,7 @@ from devui.web.text.formats import plural
 async def export(request: Request) -> Response:
     """Export the sessions in the form as a ZIP archive of bundles, the same as single exports."""
     services, app = services_of(request), request.path_params["app"]
-    rows = await selected_sessions(services, app, await read_form(request))
+    rows = await selected_sessions(request, await read_form(request))
     job = services.jobs.begin("export", plural(len(rows), "session"))
     headers = {"Content-Disposition": attachment(f"{safe_name(app)}-sessions.zip")}
 

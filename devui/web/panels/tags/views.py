@@ -47,7 +47,7 @@ async def change_selected(request: Request) -> Response:
     services, app = services_of(request), request.path_params["app"]
     form = await read_form(request)
     words = ListQuery.read(request.query_params).words
-    rows = await selected_sessions(services, app, form)
+    rows = await selected_sessions(request, form)
     names = tag_names(str(form.get("tags") or ""))
     if (order := form.get("do")) not in {"add", "remove"}:
         raise BadRequest("set do to add or remove")
