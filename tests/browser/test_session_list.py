@@ -86,6 +86,7 @@ def test_without_scripts_sessions_are_filtered_and_deleted_together(browser, ser
         page.get_by_label("Title or ID contains").fill("plain-")
         page.get_by_role("button", name="Filter").click()
         expect(page.locator(".session .id")).to_have_text(["plain-2", "plain-1"])
+        expect(page.locator("#selection [role=status]")).to_be_empty()
         page.locator(".session .pick").first.check()
         page.locator("#selection").get_by_role("button", name="Delete").click()
         page.get_by_role("button", name="Delete 1 session").click()
