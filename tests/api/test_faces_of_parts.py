@@ -34,13 +34,21 @@ def result(value, *parts):
 
 
 GROUNDED = agent_event(
-    {"text": "grounded"},
+    {"text": "Cats sleep — a lot. Dogs don't."},
     groundingMetadata={
+        "groundingSupports": [
+            {
+                "segment": {"startIndex": 0, "endIndex": 21, "text": "Cats sleep — a lot."},
+                "groundingChunkIndices": [0, 1],
+            },
+            {"segment": {"text": "Dogs don't."}, "groundingChunkIndices": [3, 7]},
+        ],
         "webSearchQueries": ["cats & dogs"],
         "groundingChunks": [
             {"web": {"uri": "https://cats.example/a", "title": "Cats"}},
             {"retrievedContext": {"uri": "gs://bucket/b", "title": "Our own notes"}},
             {"web": {"uri": "javascript:alert(1)", "title": "Bad"}},
+            {"web": {"uri": "https://cats.example/a", "title": "Cats"}},
         ],
     },
     citationMetadata={
@@ -83,6 +91,7 @@ def test_sources_are_listed_and_only_web_addresses_are_links(client):
     assert set(links) == {"https://cats.example/a", "https://c.example/c"}
     assert page.count('<ol aria-label="Sources">') == 2
     assert 'href="javascript:' not in page
+    assert "Cats sleep — a lot. [1][2] Dogs don't. [1]" in text
 
 
 @pytest.mark.parametrize(

@@ -52,6 +52,7 @@ from devui.web.panels.chat.parts import (
     ToolOutcome,
 )
 from devui.web.panels.chat.previews import MEDIA, OPENS_IN_BROWSER
+from devui.web.panels.chat.sources import texts_with_marks
 from devui.web.panels.hold.interventions import hint
 from devui.web.panels.questions.parts import Ask, QuestionFields
 from devui.web.panels.questions.questions import CREDENTIAL, form_of, sign_in_link
@@ -358,6 +359,7 @@ def _parts(
 ) -> tuple[ChatPart, ...]:
     calls = iter(enumerate(summary.calls))
     file = partial(event_file_url, session, number)
+    texts = texts_with_marks(event)
     parts: list[ChatPart] = []
     for place, part in enumerate(event.parts):
         if part.call:
@@ -376,9 +378,9 @@ def _parts(
                 if each.attempt and each.id == part.response.id
             )
             parts += response_files(part.response, place, file)
-        elif piece := text_part(part, markdown=True, clean=readable) or attachment(
-            part, place, file
-        ):
+        elif text := text_part(part, markdown=True, clean=readable, text=texts.get(place)):
+            parts.append(text)
+        elif piece := attachment(part, place, file):
             parts.append(piece)
         elif other := other_part(other_fields(part)):
             parts.append(other)

@@ -3,9 +3,9 @@
 import base64
 import mimetypes
 import re
-from collections.abc import Callable, Container, Iterator, Mapping
+from collections.abc import Callable, Container, Mapping
 from dataclasses import dataclass
-from typing import Any, Final, NamedTuple, TypeAlias
+from typing import Final, NamedTuple, TypeAlias
 
 from devui.debugger.events.artifact_parts import noted_file
 from devui.debugger.events.summary import (
@@ -28,8 +28,6 @@ from devui.web.panels.chat.content_parts import (
     OtherPart,
     OutputPart,
     ResponsePart,
-    Source,
-    SourcesPart,
     SpokenPart,
     TextPart,
     ThoughtPart,
@@ -44,6 +42,7 @@ from devui.web.panels.chat.previews import (
     media_type,
     preview_of,
 )
+from devui.web.panels.chat.sources import sources_of
 from devui.web.panels.state.step_chart import value_at
 from devui.web.text import formats
 from devui.web.text.deceptive_characters import readable, visible
@@ -61,14 +60,6 @@ _CUT: Final[Mapping[str, str]] = {
     "RECITATION": "The answer was stopped because it quoted a source verbatim.",
     "MALFORMED_FUNCTION_CALL": "The model returned a malformed function call.",
 }
-
-_READ: Final = frozenset({"", "SUCCESS", "UNSPECIFIED"})
-_UNREAD: Final[Mapping[str, str]] = {
-    "ERROR": "couldn't be retrieved",
-    "PAYWALL": "behind a paywall",
-    "UNSAFE": "blocked as unsafe",
-}
-"""Why a model couldn't read a page, by the status of its retrieval."""
 
 
 def content_parts(
@@ -126,12 +117,13 @@ def other_part(fields: Fields, tree: Callable[[object], JsonTree] = json_tree) -
 
 
 def text_part(
-    part: Part, *, markdown: bool, clean: Callable[[str], str] = visible
+    part: Part, *, markdown: bool, clean: Callable[[str], str] = visible, text: str | None = None
 ) -> TextPart | ThoughtPart | None:
-    """Return a text or thought; None for other parts and empty text."""
+    """Return a text or thought, with `text` instead of its own; None for other parts and empty
+    text."""
     if not part.text:
         return None
-    text = clean(clipped(part.text))
+    text = clean(clipped(part.text if text is None else text))
     if part.is_thought:
         return ThoughtPart(text)
     return TextPart(text, markdown=markdown, values=json_in(part.text))
@@ -257,54 +249,13 @@ def around(event: Event) -> tuple[AroundPart, ...]:
     """Return what the event says outside the parts of its content."""
     aloud = transcriptions(event).items()
     parts: list[AroundPart] = [TranscriptPart(w, readable(clipped(text))) for w, text in aloud]
-    searches = fields_in(event.fields.get("groundingMetadata")).get("webSearchQueries")
-    queries = tuple(visible(str(each)) for each in _list(searches))
-    if (sources := tuple(_sources(event))) or queries:
-        parts.append(SourcesPart(queries, sources))
+    if sources := sources_of(event):
+        parts.append(sources)
     if reason := cut_of(event):
         parts.append(CutPart(visible(reason), _CUT.get(reason, "The model stopped early.")))
     if voice := other_part(voice_activity(event)):
         parts.append(voice)
     return tuple(parts)
-
-
-def _sources(event: Event) -> Iterator[Source]:
-    """Yield each source once, in the order in which the answer numbers them."""
-    chunks = fields_in(event.fields.get("groundingMetadata")).get("groundingChunks")
-    citations = fields_in(event.fields.get("citationMetadata"))
-    problems = dict(_retrievals(event))
-    entries = [
-        *(_of_chunk(fields_in(each)) for each in _list(chunks)),
-        *(fields_in(each) for each in _list(citations.get("citations"))),
-        *({"uri": address} for address in problems),
-    ]
-    addresses: set[str] = set()
-    for each in entries:
-        address, title = str(each.get("uri") or ""), str(each.get("title") or "")
-        if address in addresses or not (address or title):
-            continue
-        addresses.update(filter(None, [address]))
-        label = visible(clipped(title or address))
-        problem = problems.get(address, "")
-        yield Source(label, web_address(address), visible(clipped(address)), problem)
-
-
-def _retrievals(event: Event) -> Iterator[tuple[str, str]]:
-    """Yield the pages that the model retrieved, and why it couldn't read them, if so."""
-    pages = fields_in(event.fields.get("urlContextMetadata")).get("urlMetadata")
-    for page in map(fields_in, _list(pages)):
-        status = str(page.get("urlRetrievalStatus") or "").removeprefix("URL_RETRIEVAL_STATUS_")
-        problem = "" if status in _READ else _UNREAD.get(status, status.lower().replace("_", " "))
-        yield str(page.get("retrievedUrl") or ""), visible(problem)
-
-
-def _of_chunk(chunk: Fields) -> Fields:
-    kinds = (fields_in(chunk.get(kind)) for kind in ("web", "retrievedContext", "maps"))
-    return next(filter(None, kinds), {})
-
-
-def _list(value: object) -> list[Any]:
-    return value if isinstance(value, list) else []
 
 
 def _call(call: Call, within: _PartPosition, event: Event) -> CallPart:
