@@ -6,6 +6,7 @@ import os
 import socket
 from collections.abc import AsyncIterator, Callable, Iterable
 from contextlib import asynccontextmanager
+from dataclasses import replace
 from functools import partial
 
 from starlette.applications import Starlette
@@ -227,7 +228,7 @@ async def open_services(settings: Settings, access: Access) -> AsyncIterator[Ser
 
 def _folder(settings: Settings) -> AppFolder:
     if settings.hosted is None:
-        return AppFolder.at(settings.agents)
+        return replace(AppFolder.at(settings.agents), has_same_python=settings.python is None)
     return AppFolder(settings.agents.resolve(), objects=settings.hosted.apps)
 
 

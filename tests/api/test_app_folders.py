@@ -3,9 +3,11 @@
 import html
 import json
 import re
+from dataclasses import replace
 
 import pytest
 
+from devui.debugger.apps.apps import AppFolder
 from tests.kit.server import get_session, make_session, run, running, write_app
 
 AGENT = """
@@ -111,6 +113,48 @@ def test_folders_without_an_agent_are_not_reported(agents, client):
     assert "Not listed" not in text
     expected = "3 other folders without an `agent.py` or `root_agent.yaml`: env , lib , notes"
     assert expected in text
+
+
+SOURCES = {
+    "def broken(:\n": "Syntax error in agent.py, line 1.",
+    "x = 1\nif x\n": "Syntax error in agent.py, line 2.",
+    "my_root_agent = 1\n": "agent.py has no root_agent.",
+    "": "agent.py has no root_agent.",
+    "\ufeffroot_agent: object = 1\n": "",
+    "print(root_agent := 1)\n": "",
+    "root_agent, x = 1, 2\n": "",
+    "app = App(root_agent=1)\n": "",
+    "from .parts import root_agent\n": "",
+    "from .parts import maker as root_agent\n": "",
+    "from .parts import *\n": "",
+    "def __getattr__(name): ...\n": "",
+    "globals()['root' + '_agent'] = 1\n": "",
+    "\0": "",
+}
+
+
+@pytest.mark.parametrize("source", SOURCES)
+def test_a_card_says_why_an_app_cannot_load(agents, source):
+    write_app(agents, "odd", source)
+    folder = AppFolder.at(agents)
+    assert folder.source("odd").problem == SOURCES[source]
+    other = replace(folder, has_same_python=False).source("odd").problem
+    assert other == ("" if "Syntax" in SOURCES[source] else SOURCES[source])
+
+
+def test_an_agent_beside_an_agent_py_without_one_is_no_problem(agents):
+    write_app(agents, "odd", "x = 1\n")
+    (agents / "odd" / "root_agent.yaml").write_text("name: odd\n")
+    assert AppFolder.at(agents).source("odd").problem == ""
+
+
+def test_a_card_shows_a_problem_until_the_app_is_loaded(agents, client):
+    write_app(agents, "odd", "x = 1\n")
+    assert "odd not started agent.py has no root_agent." in page(client)
+    write_app(agents, "odd", "if x\n")
+    assert "odd not started Syntax error in agent.py, line 1." in page(client)
+    write_app(agents, "odd", AGENT)
+    assert "odd not started LlmAgent" in page(client)
 
 
 def test_many_other_folders_are_folded(agents, client):

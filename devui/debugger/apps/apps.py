@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Final
 
 from devui.debugger.apps.root_agent import RootAgent, root_agent
+from devui.debugger.apps.source_problem import source_problem
 
 _LONGEST: Final = 64
 """The longest name of a folder, in characters."""
@@ -54,6 +55,8 @@ class AppSource:
     about: str = ""
     """What it does; "" if they don't say."""
     root_agent: RootAgent | None = None
+    problem: str = ""
+    """Why it won't load, as a sentence; "" if only loading it would tell."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,6 +75,8 @@ class AppFolder:
     """The only app to show, if the user named an app instead of a folder of apps."""
     objects: tuple[str, ...] = ()
     """The apps, if they are objects of a running process instead of folders."""
+    has_same_python: bool = True
+    """Whether the apps run on the server's own Python."""
 
     @classmethod
     def at(cls, path: Path) -> "AppFolder":
@@ -189,10 +194,17 @@ class AppFolder:
         root agent.
         """
         try:
-            readme, agent = self.readme(name), root_agent(self.require(name))
+            readme, folder = self.readme(name), self.require(name)
         except UnknownApp:
             return AppSource()
-        return AppSource(_first_paragraph(readme) or (agent.description if agent else ""), agent)
+        agent = root_agent(folder)
+        about = _first_paragraph(readme) or (agent.description if agent else "")
+        return AppSource(about, agent, self._problem(folder))
+
+    def _problem(self, folder: Path) -> str:
+        if self.objects:
+            return ""
+        return source_problem(folder, has_same_python=self.has_same_python)
 
     def about(self, name: str) -> str:
         """Return what the app does, as in `AppSource`."""

@@ -92,6 +92,7 @@ def app_card(app: AppStatus, source: AppSource, sessions: int, last_used: float 
         sessions=sessions,
         last_used=moment(last_used) if last_used is not None else None,
         facts=tuple(map(visible, _facts(app, source))),
+        problem=source.problem if app.status == "unused" else "",
     )
 
 

@@ -28,6 +28,8 @@ class AppCard:
     facts: tuple[str, ...] = ()
     """What it is, in words: the class, model, tools and sub-agents of its root agent; its engine.
     Only what is known."""
+    problem: str = ""
+    """Why it won't load; "" if it hasn't a known problem, or was loaded."""
 
 
 @dataclass(frozen=True, slots=True)
