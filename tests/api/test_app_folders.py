@@ -157,6 +157,18 @@ def test_a_card_shows_a_problem_until_the_app_is_loaded(agents, client):
     assert "odd not started LlmAgent" in page(client)
 
 
+def test_each_folder_without_an_agent_says_what_it_contains(agents, client):
+    for path in ("work/a.py", "notes/a.md", "deep/more/a.py", "env/pyvenv.cfg"):
+        (agents / path).parent.mkdir(parents=True)
+        (agents / path).write_text("")
+    (agents / "none").mkdir()
+    expected = (
+        "deep no agent in its folders env virtual environment none empty notes no Python files"
+        " work Python files without root_agent"
+    )
+    assert expected in page(client)
+
+
 def test_many_other_folders_are_folded(agents, client):
     assert "other folder" not in page(client)
     for number in range(300):

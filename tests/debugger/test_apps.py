@@ -75,7 +75,7 @@ def test_folders_that_have_nothing_to_do_with_agents_are_named(tmp_path: Path) -
             *("docs/index.md", "data/x/y.csv", ".git/config", "__pycache__/x.pyc", "file.txt"),
         )
     )
-    assert apps.others(apps.names(), apps.left_out()) == ["data", "docs"]
+    assert [each.name for each in apps.others(apps.names(), apps.left_out())] == ["data", "docs"]
     one = AppFolder.at(apps.path / "a")
     assert one.others(one.names(), one.left_out()) == []
 

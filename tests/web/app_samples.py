@@ -13,6 +13,7 @@ from devui.web.panels.apps.parts import (
     Engine,
     ListedSession,
     Option,
+    OtherFolder,
     OtherFolders,
     SessionItem,
     SessionList,
@@ -179,8 +180,11 @@ LEFT_OUT = (
         " used.",
     ),
 )
-OTHERS = OtherFolders("5 other folders", ("data", "docs", "evals"), ("scripts", "web"))
-FEW_OTHERS = OtherFolders("2 other folders", ("data", "docs"))
+FOLDERS = tuple(
+    OtherFolder(name, "no Python files") for name in ("data", "docs", "evals", "scripts", "web")
+)
+OTHERS = OtherFolders("5 other folders", FOLDERS[:3], FOLDERS[3:])
+FEW_OTHERS = OtherFolders("2 other folders", FOLDERS[:2])
 UNREAD = (UnusedFile("plugins.yaml", "Name other plugins with --extra_plugins."),)
 README = """# Travel
 

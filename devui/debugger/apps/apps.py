@@ -159,7 +159,7 @@ class AppFolder:
         odd = (LeftOut(str(path.relative_to(self.path)), why) for path, why in _odd(self.path))
         return sorted(odd, key=lambda each: each.path)
 
-    def others(self, names: Iterable[str], left_out: Iterable[LeftOut]) -> list[str]:
+    def others(self, names: Iterable[str], left_out: Iterable[LeftOut]) -> list[Path]:
         """Return the folders that have nothing to do with agents, sorted.
 
         These are the ones in the agents folder without the apps `names` and the near misses
@@ -170,7 +170,7 @@ class AppFolder:
         used = {name.partition(".")[0] for name in names}
         used.update(Path(each.path).parts[0] for each in left_out)
         return [
-            entry.name
+            entry
             for entry in _entries(self.path)
             if entry.name not in used
             and entry.name != _CACHE
@@ -209,6 +209,20 @@ class AppFolder:
     def about(self, name: str) -> str:
         """Return what the app does, as in `AppSource`."""
         return _first_paragraph(self.readme(name)) or self.source(name).about
+
+
+def contents(folder: Path) -> str:
+    """Return what a folder without an agent contains, in a few words."""
+    entries = _entries(folder)
+    if _is_file(folder / "pyvenv.cfg"):
+        return "virtual environment"
+    if _is_link(folder):
+        return "link to another folder"
+    if not entries:
+        return "empty"
+    if any(each.suffix == ".py" for each in entries):
+        return "Python files without root_agent"
+    return "no agent in its folders" if any(map(_is_dir, entries)) else "no Python files"
 
 
 def _apps_below(folder: Path, parts: tuple[str, ...]) -> Iterator[tuple[str, ...]]:

@@ -4,9 +4,10 @@ import json
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
+from pathlib import Path
 from typing import Final
 
-from devui.debugger.apps.apps import AppSource, LeftOut
+from devui.debugger.apps.apps import AppSource, LeftOut, contents
 from devui.debugger.apps.root_agent import RootAgent
 from devui.debugger.workers.import_output import ImportOutput
 from devui.debugger.workers.workers import AppStatus
@@ -29,6 +30,7 @@ from devui.web.panels.apps.parts import (
     Attach,
     Engine,
     Option,
+    OtherFolder,
     OtherFolders,
     SessionItem,
     UnusedFile,
@@ -188,14 +190,14 @@ _FIRST: Final = 3
 _MOST_NAMED: Final = 200
 
 
-def other_folders(names: Sequence[str]) -> OtherFolders | None:
-    """Return the folders of these names that have nothing to do with agents; None without any."""
-    if not names:
+def other_folders(folders: Sequence[Path]) -> OtherFolders | None:
+    """Return these folders, which have nothing to do with agents; None without any."""
+    if not folders:
         return None
-    named = tuple(map(visible, names[:_MOST_NAMED]))
-    hidden = len(names) - len(named)
+    named = tuple(OtherFolder(visible(each.name), contents(each)) for each in folders[:_MOST_NAMED])
+    hidden = len(folders) - len(named)
     return OtherFolders(
-        count=plural(len(names), "other folder"),
+        count=plural(len(folders), "other folder"),
         first=named[:_FIRST],
         rest=named[_FIRST:],
         more=f"and {hidden:,} more" if hidden else "",

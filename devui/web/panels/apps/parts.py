@@ -94,16 +94,23 @@ class UnusedFile:
 
 
 @dataclass(frozen=True, slots=True)
+class OtherFolder:
+    name: str
+    contents: str
+    """What is in it, in a few words."""
+
+
+@dataclass(frozen=True, slots=True)
 class OtherFolders:
     """The folders in the agents folder that have nothing to do with agents."""
 
     template: ClassVar[str] = "apps/other_folders.html"
     count: str
     """`12 other folders`."""
-    first: tuple[str, ...]
-    """The names of the first few."""
-    rest: tuple[str, ...] = ()
-    """Further names, shown on demand."""
+    first: tuple[OtherFolder, ...]
+    """The first few."""
+    rest: tuple[OtherFolder, ...] = ()
+    """Further ones, shown on demand."""
     more: str = ""
     """How many aren't named at all, in words."""
 
