@@ -37,6 +37,19 @@ def test_a_session_is_created_with_an_id_a_user_a_title_and_a_state(visit):
     expect(page.locator(".ids")).to_contain_text("trip-1")
 
 
+def test_the_title_of_a_forks_tab_tells_it_from_its_parent(visit):
+    parent = visit.session("travel", ["Book a flight to London next Tuesday"], title="London")
+    with visit.server.client() as client:
+        made = client.post(f"/api{parent.path}/forks", json={"number": 3}).raise_for_status()
+    key = made.json()["key"]
+    page = visit.open(f"/sessions/{key}")
+    expect(parent.page).to_have_title("London · devui")
+    expect(page).to_have_title(f"London · session {key} · fork at #3 · devui")
+    page.locator("#title-text").fill("Paris")
+    page.keyboard.press("Enter")
+    expect(page).to_have_title(f"Paris · session {key} · fork at #3 · devui")
+
+
 @pytest.mark.parametrize(
     ("fields", "field", "says"),
     [

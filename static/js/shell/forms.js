@@ -7,7 +7,7 @@ const PATIENCE = 300; // milliseconds before a form shows that it waits; most re
 // Updates the document's title when its session is renamed or gets its first title; htmx changes the field in place.
 export function connect(root) {
   connectOnce(root, "[data-title] input", (field) => {
-    const name = () => { document.title = `${field.defaultValue || field.placeholder} · devui`; };
+    const name = () => { document.title = [field.defaultValue || field.placeholder, document.getElementById("main").dataset.origin, "devui"].filter(Boolean).join(" · "); };
     new MutationObserver(name).observe(field, { attributes: true, attributeFilter: ["value", "placeholder"] });
   });
 }

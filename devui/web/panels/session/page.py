@@ -138,6 +138,9 @@ class SessionPage:
     """Whether this is a session of that sample."""
     is_drawer_open: bool = False
     """Whether the address names a tab: narrow windows then open the inspector with the page."""
+    origin: str = ""
+    """What tells a fork or replay from others with its title, for the browser's tab; "" if it is
+    neither."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -307,9 +310,16 @@ async def session_page(
         tour=tour_url(services),
         on_tour=session.app == _TOUR,
         is_drawer_open=tab is not None,
+        origin=await _origin(services, session),
         notices=notices(session, size, app, live, are_objects=bool(services.apps.objects)),
         journal=server_notices(services, on_session=True),
     )
+
+
+async def _origin(services: Services, session: SessionRow) -> str:
+    forks = await services.journal.forks.among([session.key])
+    mark = fork_mark(forks.get(session.key))
+    return mark and joined(f"session {session.key}" if session.title else "", mark)
 
 
 async def filter_result(
