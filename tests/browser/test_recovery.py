@@ -75,6 +75,7 @@ def stopped(visit: Visit, clerk: Clerk, message: str) -> SessionPage:
 def test_a_call_with_unknown_outcome_is_asked_about_and_not_repeated(cut, clerk):
     expect(bar(cut)).to_contain_text("Stopped")
     expect(bar(cut).locator(".unknown legend")).to_contain_text("pay(amount=7)")
+    expect(bar(cut).locator(".unknown legend")).to_contain_text("may or may not have")
     expect(bar(cut).get_by_label("treat as failed")).to_be_checked()
     bar(cut).get_by_label("enter a result").check()
     cut.page.get_by_label("Result of pay, as JSON").fill('{"result": "paid by hand"}')

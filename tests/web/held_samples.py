@@ -251,7 +251,7 @@ RESUME = Resume(
             args='code="LX 316"',
             href=links.session_url(KEY, event=3),
             edit_href=links.fork_here_url(KEY, 3, edit=True),
-            note="it's unknown whether it ran",
+            note="it may or may not have taken effect",
             default="fail",
         ),
     ),

@@ -61,13 +61,13 @@ _EDITED = "it hasn't run with these arguments"
 _FAILED = "it runs again unless you enter a result"
 _ANSWERED = "{} answered it, but the answer wasn't committed"
 _GUARDED = "the guard used the recorded result, but it wasn't committed"
-_UNKNOWN = "it's unknown whether it ran"
-_LATER = "long-running: it's unknown whether it ran"
+_UNKNOWN = "it may or may not have taken effect"
+_LATER = "long-running: it may or may not have taken effect"
 _RETURNED = "it returned, but the result wasn't committed"
 _NOTES: Final = {
     "read_only": "read-only: safe to run again",
     "idempotent": "idempotent: safe to run again",
-    "effects": "it has side effects, and it's unknown whether it ran",
+    "effects": "it has side effects, which may or may not have happened",
     "hint": "its server says it's safe to call twice",
 }
 _LOST: Final[Mapping[str, str]] = {
