@@ -303,3 +303,15 @@ def test_a_page_that_could_not_be_retrieved_is_marked(client):
     texts = [item.split() for item in items if ".example/" in item]
     expected = ["", "couldn't be retrieved", "behind a paywall", "blocked as unsafe", "too new"]
     assert [html.unescape(" ".join(rest)) for _, *rest in texts] == expected * 2
+
+
+def test_failed_code_and_a_thought_alone_are_plain_to_see(client):
+    failed = {"codeExecutionResult": {"outcome": "OUTCOME_DEADLINE_EXCEEDED", "output": "…"}}
+    thought = {"text": "Let me see.", "thought": True}
+    key = opened(client, agent_event(failed), agent_event(thought))
+    text, page = places(client, key)
+    assert "output · deadline exceeded" in text
+    assert page.count('<figure class="piece k-error">') == 2  # in the chat and in the details
+    _, page = places(client, key, 2)
+    panel = page[page.index('id="panel"') :]
+    assert '<details class="thought" open>' in panel

@@ -436,6 +436,7 @@ def content() -> list[Model]:
         ThoughtPart("Hm.", open=True),
         CodePart("python", "print(1 < 2)"),
         OutputPart("ok", "True"),
+        OutputPart("failed", "NameError: name 'x' is not defined", has_failed=True),
         FilePart("chart.png", "image/png", "12 kB"),
         FilePart(
             "cat.png",

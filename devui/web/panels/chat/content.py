@@ -62,6 +62,10 @@ _CUT: Final[Mapping[str, str]] = {
 }
 
 
+_RAN: Final = frozenset({"ok", "unspecified", ""})
+"""The outcomes of code that didn't fail."""
+
+
 def content_parts(
     event: Event, *, rest: Rest | None = None, file: FileLink | None = None
 ) -> tuple[ContentPart, ...]:
@@ -182,7 +186,8 @@ def attachment(
         return CodePart(visible(language), visible(clipped(str(code.get("code", "")))))
     if output := part.code_result:
         outcome = str(output.get("outcome", "")).removeprefix("OUTCOME_").lower()
-        return OutputPart(visible(outcome), visible(clipped(str(output.get("output", "")))))
+        text, has_failed = visible(clipped(str(output.get("output", "")))), outcome not in _RAN
+        return OutputPart(visible(outcome.replace("_", " ")), text, has_failed)
     return file_part(part, ("content", "parts", number), file)
 
 

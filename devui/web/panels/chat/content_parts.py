@@ -76,6 +76,7 @@ class OutputPart:
     template: ClassVar[str] = "chat/output.html"
     outcome: str
     output: str
+    has_failed: bool = False
 
 
 @dataclass(frozen=True, slots=True)

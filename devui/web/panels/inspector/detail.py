@@ -25,7 +25,7 @@ from devui.web.links import (
 from devui.web.panels.artifacts.saved import NO_FILES, SavedFiles, file_facts
 from devui.web.panels.breakpoints.from_event import like_this
 from devui.web.panels.chat.content import content_parts
-from devui.web.panels.chat.content_parts import CallPart, ContentPart, ResponsePart
+from devui.web.panels.chat.content_parts import CallPart, ContentPart, ResponsePart, ThoughtPart
 from devui.web.panels.chat.file_data import without_file_data
 from devui.web.panels.chat.previews import OPENS_IN_BROWSER
 from devui.web.panels.inspector.edits import event_edits
@@ -244,7 +244,10 @@ def _chunk_text(chunk: Event) -> str:
 def _parts(event: Event, row: StoredEvent) -> tuple[ContentPart, ...]:
     rest = partial(event_value_url, row.session, row.number)
     file = partial(event_file_url, row.session, row.number)
-    return tuple(_with_try_link(part, row) for part in content_parts(event, rest=rest, file=file))
+    parts = content_parts(event, rest=rest, file=file)
+    if len(parts) == 1 and isinstance(parts[0], ThoughtPart):
+        return (replace(parts[0], open=True),)  # there is nothing else to see
+    return tuple(_with_try_link(part, row) for part in parts)
 
 
 def _with_try_link(part: ContentPart, row: StoredEvent) -> ContentPart:
