@@ -48,7 +48,7 @@ class Says(BaseAgent):
 
 root_agent = ParallelAgent(name="race", sub_agents=[Says(name="quick"), Says(name="slow")])
 """
-FIGURE = r'title="plus ([\d.]+) s paused by the debugger">([\d.]+)'
+FIGURE = r'title="not counting ([\d.]+) s paused">([\d.]+)'
 
 
 def cells(page: str, place: str) -> list[tuple[float, float]]:
@@ -70,7 +70,7 @@ def total(page: str) -> tuple[float, float]:
     """The held and worked seconds in the top bar."""
     [(held, worked)] = re.findall(
         r'<span title="All ended runs, from start to end'
-        r'(?:, plus ([\d.]+) s paused by the debugger)?"><i>time</i> '
+        r'(?:, not counting ([\d.]+) s paused)?"><i>time</i> '
         r"<b[^>]*>([\d.]+) s</b>",
         page,
     )

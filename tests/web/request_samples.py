@@ -162,7 +162,7 @@ WATERFALL = TracePanel(
         next_href=links.session_url(KEY, event=9, view=TRACE),
     ),
     duration="2.00 s",
-    held_note="plus 0.20 s paused by the debugger",
+    held_note="not counting 0.20 s paused",
     going=True,
     bars=(BAR,),
     ticks=(TimeTick(25.0, "500 ms"), TimeTick(100.0, "2 s")),

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from devui.web.text.formats import clock, day, duration, group_digits, iso, size
+from devui.web.text.formats import clock, day, duration, group_digits, held_for, iso, size
 
 
 @pytest.fixture
@@ -34,6 +34,13 @@ def test_times_are_utc_for_machines_and_local_for_people() -> None:
 )
 def test_a_duration_has_a_suitable_unit(seconds: float, text: str) -> None:
     assert duration(seconds) == text
+
+
+@pytest.mark.parametrize(
+    ("seconds", "text"), [(0, ""), (0.2, "0.20 s"), (12.3, "12.3 s"), (195, "3 min 15 s")]
+)
+def test_the_time_that_a_run_was_paused_has_a_suitable_unit(seconds: float, text: str) -> None:
+    assert held_for(seconds) == (text and f"not counting {text} paused")
 
 
 @pytest.mark.parametrize(

@@ -59,8 +59,10 @@ def elapsed(span: float | None) -> str:
 
 
 def held_for(span: float) -> str:
-    """Describe how long the debugger held a run, in seconds; "" if the time is negligible."""
-    return "" if span < _WORTH else f"plus {seconds(span)} s paused by the debugger"
+    """Describe how long the debugger held a run; "" if the time is negligible."""
+    if span < _WORTH:
+        return ""
+    return f"not counting {elapsed(span) if span < _ALMOST_A_MINUTE else duration(span)} paused"
 
 
 def plain(number: float) -> str:
