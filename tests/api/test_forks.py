@@ -61,6 +61,8 @@ def test_a_fork_has_the_events_and_the_state_up_to_its_number(client, travelled)
     assert [each["key"] for each in children["forks"]] == [row["key"]]
     second = fork(client, travelled, 1)
     assert [each["key"] for each in second["siblings"]] == [row["key"]]
+    compared = client.get(f"/compare?left={travelled['key']}&right={row['key']}").text
+    assert "not continued yet" in compared
 
 
 def test_a_fork_within_an_invocation_is_resumed_to_the_same_end(client, travelled):
@@ -185,6 +187,7 @@ def test_a_fork_before_a_message_offers_it_for_editing(client, travelled):
     assert (row["events"], row["fork"]["reason"]) == (0, "message")
     page = client.get(f"/sessions/{row['key']}", headers={"Accept": "text/html"}).text
     assert f">{BOOK}</textarea>" in page
+    assert "not run yet" in page
     again = fork(client, travelled, 1, message=True, run=True)
     assert settle(client, again["run"])["status"] == "done"
     assert load(client, again)["events"][0]["content"]["parts"] == [{"text": BOOK}]

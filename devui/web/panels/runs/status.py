@@ -76,12 +76,10 @@ async def run_of(services: Services, session: int, run: RunRow | None) -> RunSta
 
     A run that asked a person waits for the answer; one that ended with a model's error has failed;
     a closed one needs no more attention. A session that was created with its events has not run
-    here.
+    here, and a fork with events hasn't been continued.
     """
     if run is None:
-        came_with_events = await _came_with_events(services, session)
-        status = run_status(None)
-        return replace(status, word="not run here") if came_with_events else status
+        return replace(run_status(None), word=await _word_without_runs(services, session))
     if run.closed:
         return replace(run_status(run), status="idle", word="closed")
     may_ask = run.status == "done" or answer_lost(run)
@@ -100,11 +98,14 @@ async def run_of(services: Services, session: int, run: RunRow | None) -> RunSta
     return await _with_errors(services, session, status)
 
 
-async def _came_with_events(services: Services, session: int) -> bool:
-    """Return whether the first message is from no run, and the session isn't a fork."""
+async def _word_without_runs(services: Services, session: int) -> str:
+    """Return the status of a session without runs of its own: its events may come from elsewhere,
+    or from a fork's parent."""
+    if fork := await services.journal.forks.get(session):
+        return "not continued yet" if fork.at else WORDS["idle"]
     first = await services.journal.events.rows(session, [1])
     has_message = any(row.kind == "user" and row.run is None for row in first)
-    return has_message and await services.journal.forks.get(session) is None
+    return "not run here" if has_message else WORDS["idle"]
 
 
 def _calls(inspection: Inspection | None) -> str:
