@@ -94,7 +94,7 @@ def test_filter_words_are_listed_and_invalid_filters_refused(session):
     assert "a filter can't use state" in refused.text
     wrong = session.client.get(f"/api/sessions/{session.key}/events", params={"filter": "a b:c"})
     assert wrong.status_code == 400
-    assert "filter, character 3: unknown field b" in wrong.text
+    assert "filter, character 3: Unknown field: b" in wrong.text
 
 
 @pytest.mark.req("R30")

@@ -95,7 +95,7 @@ def test_the_page_highlights_the_match_and_links_to_the_event(client, sessions):
     )
     escaped = client.get("/search", params={"q": "seen"}).text
     assert "<mark>Seen</mark> &lt;b&gt;it" in escaped
-    assert "unknown field nothing:" in client.get("/search", params={"q": "nothing:x"}).text
+    assert "Unknown field: nothing." in client.get("/search", params={"q": "nothing:x"}).text
     assert client.get("/api/search", params={"q": "nothing:x"}).status_code == 400
 
 

@@ -131,7 +131,7 @@ def test_a_search_covers_only_sessions_with_the_tags(client, sessions):
     assert list_keys(client, app="travel", q="Book a tag:*trip flight") == {first.key}
     assert sessions["a"] in search(client, "-tag:good")
     wrong = client.get("/api/search?q=tag:good x:y").json()["detail"]
-    assert wrong.startswith("`q`, column 10: unknown field x:")
+    assert wrong.startswith("`q`, column 10: Unknown field: x.")
 
     pages = {"Accept": "text/html"}
     page = client.get("/search?q=tag:good", headers=pages).text

@@ -83,7 +83,7 @@ def test_a_filter_leaves_the_rest_of_the_page_alone(visit):
     expect(session.composer).to_have_value("half a mess")
     expect(page).to_have_url(re.compile(r"/sessions/\d+\?filter=kind%3Acall$"))
     filtered(page, "kind:nothing")
-    expect(page.locator("#filter-error")).to_contain_text("unknown kind 'nothing'. Use user")
+    expect(page.locator("#filter-error")).to_contain_text("Unknown kind: nothing. Use user")
     expect(session.events).to_have_count(8)
     filtered(page, "-kind:call")
     expect_counts(session, 5, 3)
@@ -134,7 +134,7 @@ def test_a_link_shows_an_event_that_its_filter_would_hide_and_says_so(visit):
     expect(none.page.locator(".no-match")).to_be_visible()
     expect_counts(none, 0, 8)
     wrong = visit.again(session, "?filter=kind:nothing")
-    expect(wrong.page.locator("#filter-error")).to_contain_text("unknown kind 'nothing'. Use user")
+    expect(wrong.page.locator("#filter-error")).to_contain_text("Unknown kind: nothing. Use user")
     expect(wrong.events).to_have_count(8)
 
 

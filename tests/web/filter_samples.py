@@ -24,7 +24,7 @@ FILTER = FilterBar(
     other_fields=(("at", "8"),),
 )
 UNFILTERED = replace(FILTER, text="", active_text="", summary=FilterSummary(), other_fields=())
-WRONG = replace(FILTER, active_text="", error="unknown field <b>:. Use kind:")
+WRONG = replace(FILTER, active_text="", error="Unknown field: <b>. Use kind:")
 WORDS = FilterWords((FilterWord("kind:call", "2 events"),))
 CHIPS = FilterChips(
     tuple(

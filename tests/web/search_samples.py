@@ -50,7 +50,7 @@ PAGES = {
     ),
     "search-empty": SearchPage("auto", "", "", (), (), "", "", False, "/search", 100),
     "search-error": SearchPage(
-        "auto", "x:y", "unknown field x:", (), (), "", "", False, "/search?q=x:y", 100
+        "auto", "x:y", "Unknown field: x.", (), (), "", "", False, "/search?q=x:y", 100
     ),
 }
 RESULTS = PaletteResults(

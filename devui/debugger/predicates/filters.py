@@ -350,7 +350,7 @@ def _words(name: str, value: str, at: int) -> list[str]:
     if not matches:
         noun = "flag" if name == "is" else name
         text = _unquoted(value).lower()
-        raise FilterError(f"unknown {noun} {text!r}. Use {', '.join(words)}", at)
+        raise FilterError(f"Unknown {noun}: {text}. Use {', '.join(words)}", at)
     return matches
 
 
@@ -359,8 +359,7 @@ def _unknown(name: str, mark: str) -> str:
     figures = ", ".join(f"{each}>" for each in FIGURES)
     text = "a colon" if mark == ":" else mark
     return (
-        f"unknown field {name}{mark}. Use {fields}, {figures}; to search for text with {text}, "
-        "quote it"
+        f"Unknown field: {name}. Use {fields}, {figures}; to search for text with {text}, quote it"
     )
 
 

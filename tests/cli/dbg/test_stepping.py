@@ -52,7 +52,7 @@ def test_a_message_to_a_held_run_is_refused_with_what_to_do(terminal, held):
     assert "which is held; continue it or stop it" in refusal.stderr
     misread = terminal("dbg", "events", "--filter", "kind:nothing")
     assert misread.returncode == 2
-    assert "filter, character 1: unknown kind" in misread.stderr
+    assert "filter, character 1: Unknown kind" in misread.stderr
 
 
 def test_the_same_key_steps_once(terminal, held):
