@@ -315,3 +315,11 @@ def test_failed_code_and_a_thought_alone_are_plain_to_see(client):
     _, page = places(client, key, 2)
     panel = page[page.index('id="panel"') :]
     assert '<details class="thought" open>' in panel
+
+
+def test_an_error_that_names_the_finish_reason_is_shown_once(client):
+    words_of_model = "Blocked for safety."
+    event = agent_event(errorCode="SAFETY", errorMessage=words_of_model, finishReason="SAFETY")
+    text, _ = places(client, opened(client, event))
+    assert words_of_model in text
+    assert "safety filter stopped" not in text

@@ -256,7 +256,8 @@ def around(event: Event) -> tuple[AroundPart, ...]:
     parts: list[AroundPart] = [TranscriptPart(w, readable(clipped(text))) for w, text in aloud]
     if sources := sources_of(event):
         parts.append(sources)
-    if reason := cut_of(event):
+    reason = cut_of(event)
+    if reason and not (reason == event.error_code and event.error_message):  # it says the same
         parts.append(CutPart(visible(reason), _CUT.get(reason, "The model stopped early.")))
     if voice := other_part(voice_activity(event)):
         parts.append(voice)
