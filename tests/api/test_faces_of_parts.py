@@ -323,3 +323,13 @@ def test_an_error_that_names_the_finish_reason_is_shown_once(client):
     text, _ = places(client, opened(client, event))
     assert words_of_model in text
     assert "safety filter stopped" not in text
+
+
+def test_the_details_have_custom_metadata_and_whether_the_answer_was_interrupted(client):
+    metadata = {"trace": "t-1", "scores": [1, 2], "devui_effects": {"c": "hint"}}
+    event = agent_event({"text": "Wait"}, interrupted=True, customMetadata=metadata)
+    text, page = places(client, opened(client, event))
+    assert "interrupted yes" in text
+    assert "trace t-1 custom metadata" in text
+    assert "scores [1, 2] custom metadata" in text
+    assert "<dt>devui_effects" not in page

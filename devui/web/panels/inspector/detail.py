@@ -64,6 +64,8 @@ ACTIONS: Final[dict[str, str]] = {
     "setModelResponse": "model response set",
 }
 """The labels of actions other than state and artifacts (adk-runtime 1.3)."""
+_OWN_METADATA: Final = ("devui_", "__adk_internal")
+"""How keys of the runtime and the debugger begin, which the page shows elsewhere."""
 
 
 def event_detail(
@@ -220,6 +222,13 @@ def _place(event: Event, row: StoredEvent) -> Iterator[Fact]:
         yield Fact("node", visible(event.node_path), mono=True)
     if event.output is not None:
         yield Fact("output", visible(preview(event.output, VALUE)), mono=True)
+    for field, label in (("interrupted", "interrupted"), ("turnComplete", "turn complete")):
+        if event.fields.get(field) is not None:
+            yield Fact(label, "yes" if event.fields[field] else "no")
+    for key, value in event.metadata.items():
+        if not key.startswith(_OWN_METADATA):
+            text = value if isinstance(value, str) else preview(value, VALUE)
+            yield Fact(visible(key), visible(text), mono=True, hint="custom metadata")
 
 
 def edit_url(row: StoredEvent, form: ForkForm | None) -> str:
