@@ -221,3 +221,14 @@ def test_audio_plays_and_markup_in_a_file_is_shown_as_text(session):
     answer.locator(".preview summary").click()
     expect(answer.locator(".preview pre")).to_have_text(script.decode())
     assert session.page.evaluate("window.pwned") is None
+
+
+def test_the_last_of_many_attached_files_is_in_sight(session):
+    files = [
+        {"name": f"notes-{number}.txt", "mimeType": "text/plain", "buffer": b"a" * number}
+        for number in range(1, 13)
+    ]
+    session.page.locator("[data-files]").set_input_files(files)
+    chips = session.page.locator("[data-attached] .chip")
+    expect(chips).to_have_count(12)
+    expect(chips.last).to_be_in_viewport(ratio=1)

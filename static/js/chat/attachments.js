@@ -69,6 +69,8 @@ function attach(form, added) {
   const problem = `${tooLarge.join(", ")} not attached: a message can carry up to ${bytes(most)} of files. Save larger files where the agent can read them.`;
   form.querySelector("[role=alert]").textContent = tooLarge.length ? problem : "";
   hold(form, files);
+  const list = form.querySelector("[data-attached]");
+  list.scrollTop = list.scrollHeight; // the new ones are last
 }
 
 function hold(form, files) {
