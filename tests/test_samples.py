@@ -285,7 +285,7 @@ async def test_faulty_model_answers_with_an_error_event() -> None:
 
 async def test_faulty_loops_until_it_is_cancelled() -> None:
     faulty = await open_sample("faulty")
-    turn = asyncio.create_task(faulty.say("Loop for ever"))
+    turn = asyncio.create_task(faulty.say("Loop forever"))
     await faulty.called.wait()
     for _ in range(100):
         await asyncio.sleep(0)

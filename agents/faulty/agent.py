@@ -28,13 +28,13 @@ def divide(dividend: int, divisor: int) -> float:
 
 
 async def loop_forever() -> None:
-    """Loop for ever, yielding to the event loop each time, so that it can be cancelled."""
+    """Loop forever, yielding to the event loop each time, so that it can be cancelled."""
     while True:  # noqa: ASYNC110 - there is nothing to wait for
         await asyncio.sleep(0)
 
 
 async def spin_forever() -> None:
-    """Loop for ever without yielding: nothing else in this process runs again."""
+    """Loop forever without yielding: nothing else in this process runs again."""
     while True:
         pass
 
@@ -70,7 +70,7 @@ SCRIPT = [
     Rule(user=r"\bexit\b", then=Call("leave")),
     Rule(user=r"\bcrash\b", then=Call("crash")),
     Rule(user=r"\blose\b", then=Call("write_and_fail")),
-    Rule(then=Say("How shall I fail? Try *divide by zero*, *exit* or *loop for ever*.", chunks=6)),
+    Rule(then=Say("How shall I fail? Try *divide by zero*, *exit* or *loop forever*.", chunks=6)),
 ]
 
 root_agent = Agent(

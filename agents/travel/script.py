@@ -46,7 +46,7 @@ TRAVEL = [
     Rule(
         user=FLIGHT,
         then=[
-            Say("Let me look which airports {city} has.", chunks=4, delay=0.04),
+            Say("Let me check which airports {city} has.", chunks=4, delay=0.04),
             Call("find_airports", city="{city}"),
         ],
     ),

@@ -524,7 +524,7 @@ def test_finish_event_commits_one_more_event_so_that_nothing_is_lost(paused):
 
 def test_finish_event_waits_for_the_next_commit_and_shift_s_stops_at_once(visit):
     session = visit.session("faulty")
-    session.send("Loop for ever")
+    session.send("Loop forever")
     expect(session.messages.last).to_contain_text("loop_forever")
     press(session, "s")
     expect(session.page.locator("#debugger .plan")).to_have_count(0)

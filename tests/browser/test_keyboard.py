@@ -321,7 +321,7 @@ def test_the_events_are_a_treegrid_with_one_tab_stop(travel):
 def test_run_status_changes_are_announced_politely(visit):
     session = visit.session("faulty")
     status = session.page.locator('#spoken[role="status"][aria-live="polite"]')
-    session.send("Loop for ever")
+    session.send("Loop forever")
     expect(status).to_contain_text("running")
     session.page.locator("#stop").click()
     session.ends("stopped")

@@ -188,7 +188,7 @@ def test_each_key_of_a_held_run_works(visit):
         problems += [problem for problem in [reaction(session.page, each)] if problem]
         session.page.close()
     running = visit.session("faulty")
-    running.send("Loop for ever")
+    running.send("Loop forever")
     expect(running.page.locator("#do-pause")).to_be_visible()
     running.page.evaluate("document.activeElement.blur()")
     problems += [problem for problem in [reaction(running.page, "p")] if problem]

@@ -76,7 +76,7 @@ def test_an_example_prompt_can_be_sent(plain):
 
 def test_a_run_can_be_stopped(plain):
     session = plain.session("faulty")
-    session.composer.fill("Loop for ever")
+    session.composer.fill("Loop forever")
     session.page.get_by_role("button", name="Send").click()
     session.page.locator("#stop").click()
     reload_until(session.page, "#messages .run-note")

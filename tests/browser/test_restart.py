@@ -84,7 +84,7 @@ def test_the_partial_text_of_a_stopped_answer_stays_readable(visit):
 
 def test_a_tool_that_never_returns_is_stopped(visit):
     session = visit.session("faulty")
-    session.send("Loop for ever")
+    session.send("Loop forever")
     expect(session.row(2)).to_contain_text("loop_forever")
     session.page.locator("#stop").click()
     session.ends("stopped")
@@ -93,7 +93,7 @@ def test_a_tool_that_never_returns_is_stopped(visit):
 def test_every_event_that_was_shown_survives_a_kill_of_the_server(open_visit):
     session = open_visit.session("faulty")
     session.say("Hello")
-    session.send("Loop for ever")
+    session.send("Loop forever")
     expect(session.row(4)).to_contain_text("loop_forever")
     open_visit.server.kill()
     expect(banner(session.page)).to_be_visible()

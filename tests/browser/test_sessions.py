@@ -140,7 +140,7 @@ def test_a_session_is_deleted_only_after_confirmation(visit):
 def test_a_session_with_an_active_run_is_not_deleted_and_the_page_says_why(visit):
     visit.allow("409")
     session = visit.session("faulty")
-    session.send("Loop for ever")
+    session.send("Loop forever")
     expect(session.row(2)).to_be_attached()
     visit.answer_next_dialog(accept=True)
     delete(session)

@@ -163,7 +163,7 @@ def _go_on(prints, server) -> int:
     prints("run", "faulty", "hello")
     with Client(server.url, TOKEN) as client:
         key = client.new_session("faulty")["key"]
-        run = client.start_run(key, message="loop for ever")["run"]
+        run = client.start_run(key, message="loop forever")["run"]
         wait_until(lambda: client.activity(run)["calls"])
     prints("dbg end", "loop_forever", "-s", key)
     prints("dbg rewind", 1, "-s", key)

@@ -373,7 +373,7 @@ def begun(server, *messages: dict) -> subprocess.Popen[str]:
 
 @pytest.mark.parametrize("way", ["Ctrl-C", "end of input"])
 def test_it_exits_at_once_while_a_call_waits_for_a_run(server, way):
-    arguments = {"app": "faulty", "message": "loop for ever"}
+    arguments = {"app": "faulty", "message": "loop forever"}
     call = {"name": "send_message", "arguments": arguments}
     initialized = {"jsonrpc": "2.0", "method": "notifications/initialized"}
     request = {"jsonrpc": "2.0", "id": 2, "method": "tools/call", "params": call}
@@ -454,7 +454,7 @@ async def test_a_client_that_leaves_during_a_call_does_no_harm(server):
         before = max(
             (each["key"] for each in client.get("/api/sessions").json()["sessions"]), default=0
         )
-    loop = {"app": "faulty", "message": "loop for ever"}
+    loop = {"app": "faulty", "message": "loop forever"}
     call = {
         "jsonrpc": "2.0",
         "id": 2,
