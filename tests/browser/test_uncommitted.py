@@ -79,7 +79,8 @@ def test_writes_lost_by_a_failed_run_are_marked_even_after_a_reload(visit):
     session.say("go", "failed")
     for _ in range(2):
         expect(strip(session)).to_have_class("scope pending lost")
-        expect(strip(session)).to_contain_text("lost from fails: 1 key")
+        expect(strip(session)).to_contain_text("Lost: 1 key written by fails.")
+        expect(strip(session)).to_contain_text("The run ended before the commit.")
         expect(strip(session)).to_contain_text('"half done"')
         session.page.reload()
     session.say("again", "failed")

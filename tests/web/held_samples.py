@@ -213,7 +213,7 @@ OF_EVENTS = (EDITS, DROPPED, NOTES)
 PENDING = tuple(
     PendingGroup(
         "planner",
-        f"{outcome} from planner: 1 key",
+        label,
         (
             uncommitted_value(
                 Change("session", "plan", '{"steps": 2}', '{"steps": 3}'),
@@ -224,7 +224,10 @@ PENDING = tuple(
         ),
         is_lost=outcome == "lost",
     )
-    for outcome in ("pending", "lost")
+    for outcome, label in (
+        ("pending", "pending from planner: 1 key"),
+        ("lost", "Lost: 1 key written by planner."),
+    )
 )
 RESUME = Resume(
     title="Interrupted when the server stopped,",

@@ -82,7 +82,7 @@ class PendingGroup:
 
     by: str
     label: str
-    """`pending from planner: 2 keys`."""
+    """`pending from planner: 2 keys`, or `Lost: 2 keys written by planner.`"""
     values: tuple[StateValue, ...]
     is_lost: bool = False
     """Whether the run has ended, so that this will never be committed."""

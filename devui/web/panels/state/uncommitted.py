@@ -104,8 +104,10 @@ def _groups(
     groups = []
     for name, items in groupby(by, key=lambda item: item.who):
         values = tuple(_value(item, touches) for item in items)
-        label = f"{outcome} from {visible(name)}: {plural(len(values), 'key')}"
-        groups.append(PendingGroup(visible(name), label, values, is_lost=outcome == "lost"))
+        writer, count, is_lost = visible(name), plural(len(values), "key"), outcome == "lost"
+        lost = f"Lost: {count} written by {writer}."
+        label = lost if is_lost else f"{outcome} from {writer}: {count}"
+        groups.append(PendingGroup(writer, label, values, is_lost=is_lost))
     return groups
 
 
