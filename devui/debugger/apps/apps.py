@@ -8,8 +8,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Final
 
-from devui.debugger.apps.root_agent import RootAgent, root_agent
-from devui.debugger.apps.source_problem import source_problem
+from devui.debugger.apps.root_agent import RootAgent, root_agent, source_problem
 
 _LONGEST: Final = 64
 """The longest name of a folder, in characters."""

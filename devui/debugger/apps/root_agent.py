@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
-from typing import Final
+from typing import Final, NamedTuple
 
 _MODULES: Final = ("agent.py", "__init__.py", "agent/__init__.py")
 """The modules that may define the root agent, in the order in which they are imported."""
@@ -24,6 +24,12 @@ _LISTS: Final = re.compile(
     r"^(?P<key>tools|sub_agents)[ \t]*:[ \t]*\n(?P<items>(?:[ \t-].*\n?)*)", re.MULTILINE
 )
 _ITEM: Final = re.compile(r"^[ \t]*-[ \t]", re.MULTILINE)
+
+_MAY_EXPORT: Final = re.compile(
+    rb"\b(root_agent|app|__getattr__|__dict__|globals|locals|vars|setattr|exec|eval|modules"
+    rb"|import_module|__import__)\b|\bimport\s*\(?\s*\*"
+)
+"""What a module contains that may bind `root_agent` or `app`, however it does so."""
 
 Definitions = Mapping[str, ast.expr | ast.ImportFrom]
 """The names that a module binds at its top level, with the value or the import that binds them."""
@@ -50,6 +56,55 @@ def root_agent(folder: Path) -> RootAgent | None:
         if (definition := _definition(folder / name, "app")) is not None:
             return definition
     return _from_yaml(_text(folder / _YAML))
+
+
+def source_problem(folder: Path, *, has_same_python: bool) -> str:
+    """Return why the app in this folder won't load, as a sentence; "" if only importing it would
+    tell.
+
+    What is a syntax error depends on the version of Python: those of another one aren't reported.
+    """
+    checks = {name: _check(folder / name) for name in _MODULES if (folder / name).is_file()}
+    for name, check in checks.items():
+        if check.error_line is not None:
+            return f"Syntax error in {name}, line {check.error_line}." if has_same_python else ""
+    is_described = (folder / _YAML).is_file()
+    if not checks or is_described or any(check.may_export for check in checks.values()):
+        return ""
+    return f"{next(iter(checks))} has no root_agent."
+
+
+class _Check(NamedTuple):
+    """What is certain about a module."""
+
+    error_line: int | None = None
+    """The line of its syntax error; None without one."""
+    may_export: bool = True
+    """Whether it may bind `root_agent` or `app`."""
+
+
+def _check(file: Path) -> _Check:
+    try:
+        status = file.stat()
+        return _checked(file, status.st_mtime_ns, status.st_size)
+    except OSError:
+        return _Check()
+
+
+@lru_cache(maxsize=_REMEMBERED)
+def _checked(file: Path, changed: int, size: int) -> _Check:
+    """Check the module of this modification time and size, which are cache keys."""
+    if size > _MAX_SOURCE:
+        return _Check()
+    source = file.read_bytes()
+    try:
+        with warnings.catch_warnings(action="ignore"):  # the app's process prints them
+            ast.parse(source)
+    except SyntaxError as error:
+        return _Check(error_line=error.lineno)
+    except (ValueError, RecursionError, MemoryError):
+        return _Check()
+    return _Check(may_export=_MAY_EXPORT.search(source) is not None)
 
 
 def _definition(file: Path, name: str) -> RootAgent | None:
