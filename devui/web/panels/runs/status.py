@@ -76,7 +76,7 @@ async def run_of(services: Services, session: int, run: RunRow | None) -> RunSta
 
     A run that asked a person waits for the answer; one that ended with a model's error has failed;
     a closed one needs no more attention. A session that was created with its events has not run
-    here, and a fork with events hasn't been continued.
+    here, and a fork with events is "forked" until it is continued.
     """
     if run is None:
         return replace(run_status(None), word=await _word_without_runs(services, session))
@@ -102,7 +102,7 @@ async def _word_without_runs(services: Services, session: int) -> str:
     """Return the status of a session without runs of its own: its events may come from elsewhere,
     or from a fork's parent."""
     if fork := await services.journal.forks.get(session):
-        return "not continued yet" if fork.at else WORDS["idle"]
+        return "forked" if fork.at else WORDS["idle"]
     first = await services.journal.events.rows(session, [1])
     has_message = any(row.kind == "user" and row.run is None for row in first)
     return "not run here" if has_message else WORDS["idle"]
