@@ -84,6 +84,8 @@ class ResponseSummary:
     """Whether the tool returned a non-empty `error`, unless its call is waiting for consent."""
     attempt: int = 0
     """The number of the attempt that returned it, from 2; 0 if the first one did."""
+    args: str = ""
+    """The arguments of a call that was made again, as in its summary; "" otherwise."""
     verdict: Literal["", "confirmed", "rejected"] = ""
     """A person's decision, if it answers a request for confirmation; "" in old journals."""
     waits_for: Literal["", "confirmation", "sign_in"] = ""

@@ -251,6 +251,7 @@ def test_results_and_errors_of_a_retried_call_show_their_attempt(visit_app, tmp_
         assert numbers == sorted(numbers)
         repeated = page.messages.filter(has_text="0.85try 3")
         expect(repeated).to_have_attribute("data-event", str(numbers[-2]))
+        expect(repeated.locator(".asked code")).to_have_text('currency="GBP"')
         flags = page.events.locator(".flag.attempt")
         expect(flags).to_contain_text(["try 2", "try 3"])
     for selector in ("#messages", "#rows"):

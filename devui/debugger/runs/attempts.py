@@ -13,6 +13,7 @@ class _OpenCall:
 
     invocation: str
     branch: str | None
+    args: str
     failures: int = 0
 
 
@@ -38,14 +39,14 @@ class Attempts:
             summary = replace(summary, attempt=most) if most > 1 else summary
         for call_summary in summary.calls:
             if call_summary.id and not summary.long_running:  # it may wait while others fail
-                calls.setdefault(call_summary.id, _OpenCall(invocation, branch))
+                calls.setdefault(call_summary.id, _OpenCall(invocation, branch, call_summary.args))
         return summary
 
     def _answer(self, response: ResponseSummary) -> ResponseSummary:
         call = self._calls.pop(response.id or "", None)
         if call is None or not call.failures:
             return response
-        return replace(response, attempt=call.failures + 1)
+        return replace(response, attempt=call.failures + 1, args=call.args)
 
 
 async def attempts_so_far(journal: Journal, session: int, invocation: str) -> Attempts:

@@ -476,7 +476,7 @@ def _repeated_call(
     outcome = _outcome(number, response, summary, session)
     return ToolChip(
         name=visible(response.name),
-        args="",
+        args=visible(response.args),
         href=session_url(session, event=number),
         outcome=replace(outcome, slot=f"{outcome.slot}-{response.attempt}"),
     )
