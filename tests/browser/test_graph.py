@@ -153,6 +153,33 @@ def test_the_graph_shows_the_second_call_of_a_branch_as_running(visit, agents):
     expect(fetch.first.locator("title")).to_have_text(re.compile(f"has run, 2{TIMES}"))
 
 
+WIDE = """
+from devui.runtime.agents import Agent, ParallelAgent
+from devui.runtime.models.scripted_llm import Rule, Say, ScriptedLlm
+
+
+def team(name):
+    model = ScriptedLlm(rules=[Rule(then=Say("x"))])
+    pair = [Agent(name=f"{name}_worker_{number}", model=model) for number in range(COUNT)]
+    return ParallelAgent(name=name, sub_agents=pair)
+
+
+root_agent = team("wide")
+"""
+
+
+@pytest.mark.parametrize("count", range(2, 7))
+def test_names_in_a_graph_of_any_width_are_legible(visit, agents, count):
+    write_app(agents, f"wide{count}", WIDE.replace("COUNT", str(count)))
+    session = visit.session(f"wide{count}", ["go"])
+    press(session, "8")
+    name = node(session.page, "wide_worker_1").locator("text.name")
+    expect(name).to_be_attached()
+    assert name.evaluate(SIZE_OF_TEXT) > 9.9
+
+
+SIZE_OF_TEXT = """(text) =>
+    parseFloat(getComputedStyle(text).fontSize) * text.getScreenCTM().a"""
 FITS = """() => {
     const room = document.querySelector(".graph-view").getBoundingClientRect();
     const svg = document.querySelector(".graph-view svg").getBoundingClientRect();

@@ -1,8 +1,7 @@
 // The graph: node menus, zooming and panning. Zooming changes the drawing's width within a scrolling box, so wheel, touch and
 // arrow keys pan as usual. The zoom stays when the graph is redrawn.
 const STEP = 1.25;
-const LEAST = 0.55; // a graph that fits only at a smaller scale isn't legible: it is drawn at READABLE and scrolls
-const READABLE = 0.72;
+const LEAST = 0.8; // names have 10 pixels; a graph that fits only at a smaller scale is drawn at this one and scrolls
 const MOST = 2; // in full screen, a small graph grows no further
 const MARGIN = 24; // pixels left and right of the drawing together, or above and below it
 let zoom = null; // 0: fits its box; null: fits it if names stay legible
@@ -100,7 +99,7 @@ function apply() {
   if (!svg || !view.clientWidth) return;
   const fit = onScreen(view, svg);
   const small = (fit || view.clientWidth / natural(svg)) < LEAST;
-  const factor = (zoom ?? (small ? READABLE : 0)) || fit;
+  const factor = (zoom ?? (small ? LEAST : 0)) || fit;
   view.classList.toggle("zoomed", factor > 0);
   svg.style.width = factor ? `${natural(svg) * factor}px` : "";
 }
