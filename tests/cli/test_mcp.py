@@ -249,7 +249,7 @@ async def test_errors_about_missing_things_are_specific(server):
         for wrong in (-1, 0):
             refusal = await call("show_event", session=wrong, event=1, fails=True)
             assert refusal.startswith("session: ")
-        assert "unknown" in await call("what_happened", filter="kind:(", fails=True)
+        assert "Unknown kind" in await call("what_happened", filter="kind:(", fails=True)
 
 
 async def test_a_run_is_held_edited_and_finished_with_the_tools(server):
